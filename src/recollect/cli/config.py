@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import os
+
+import click
+
+from recollect.cli.shared import json_option, print_json, project_root_option, settings_of, styled, warn
+from recollect.services.settings import DEFAULT, Settings
+from recollect.services.settings_edit import Edit, as_text, known_key, set_setting, unset_setting
+from recollect.services.settings_keys import KEYS, Key
+from recollect.services.settings_report import complaints
+
+
+@click.group("config", invoke_without_command=True)
+@project_root_option
+@json_option
+@click.pass_context
+def command(context: click.Context, project_root: str, as_json: bool) -> None:
+    """Show or change settings.
+
+    Without a subcommand: each setting, its value, and where the value came from. A setting comes from, the
+    stronger last: its default, .claude/memory/memory-config.json, .claude/iflow-dev.local.md, a RECOLLECT_
+    variable.
+    """
+    context.obj = project_root
+    if context.invoked_subcommand is not None:
+        return
+    settings = settings_of(project_root)
+    if as_json:
+        print_json({"settings": [_as_object(settings, key) for key in KEYS], "problems": complaints(settings)})
+        return
+    width = max(len(key.name) for key in KEYS)
+    for key in KEYS:
+        source = settings.source(key.name)
+        value = f"{key.name:<{width}}  {as_text(settings.value(key.name)):<22}"
+        click.echo(f"{value}  {styled(source, 'bright_black' if source == DEFAULT else 'green')}")
+
+
+@command.command("get")
+@click.argument("key")
+@json_option
+@click.pass_obj
+def get(project_root: str, key: str, as_json: bool) -> None:
+    """Print the value of one setting."""
+    found = known_key(key)
+    settings = settings_of(project_root)
+    if as_json:
+        print_json(_as_object(settings, found))
+    else:
+        click.echo(as_text(settings.value(key)))
+
+
+@command.command("set", context_settings={"ignore_unknown_options": True})
+@click.argument("key")
+@click.argument("value")
+@click.pass_obj
+def set_(project_root: str, key: str, value: str) -> None:
+    """Write a setting to the project's file that holds it.
+
+    Settings whose name begins with memory_ belong to .claude/iflow-dev.local.md, the others to
+    .claude/memory/memory-config.json; a file that has the setting already keeps it. Everything else in the file
+    stays as it is.
+    """
+    _report(project_root, key, set_setting(project_root, key, value))
+
+
+@command.command("unset")
+@click.argument("key")
+@click.pass_obj
+def unset(project_root: str, key: str) -> None:
+    """Take a setting out of the project's file, so that the default counts again."""
+    _report(project_root, key, unset_setting(project_root, key))
+
+
+def _report(project_root: str, key: str, edit: Edit) -> None:
+    click.echo(f"{key} is {as_text(edit.value)} ({os.path.relpath(edit.path, project_root)})")
+    if edit.overridden_by:
+        warn([f"{edit.overridden_by} is set and overrides what the file says"])
+
+
+def _as_object(settings: Settings, key: Key) -> dict[str, object]:
+    return {
+        "key": key.name,
+        "value": settings.value(key.name),
+        "source": settings.source(key.name),
+        "default": key.default,
+        "allowed": key.range,
+        "meaning": key.meaning,
+    }

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import sys
+
+import click
+
+from recollect.cli.shared import (
+    global_store_option,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    styled,
+    warn,
+)
+from recollect.services.inject import inject
+
+
+@click.command("inject")
+@project_root_option
+@click.option(
+    "--limit",
+    type=click.IntRange(min=-1),
+    metavar="N",
+    help="At most N entries; 0 for none, -1 for all.  [default: memory_injection_limit]",
+)
+@global_store_option
+@click.option(
+    "--event",
+    type=click.Choice(["startup", "resume", "clear", "compact"]),
+    help="The session's event; memory_injection_events decides whether it gets memories.",
+)
+@json_option
+def command(project_root: str, limit: int | None, global_store: str, event: str | None, as_json: bool) -> None:
+    """Print what a session that starts here is given.
+
+    The project's own knowledge bank (docs/knowledge-bank) and the global store are read, duplicates are merged,
+    and the entries observed most are printed as one markdown block, always below 9,500 characters. What was given
+    is recorded in .last-injection.json in the global store. Nothing to give prints nothing and exits with 0.
+    """
+    result = inject(project_root, global_store, settings_of(project_root), limit=limit, event=event or "")
+    warn(result.warnings)
+    if as_json:
+        print_json(
+            {
+                "block": result.text,
+                "entries": [
+                    {
+                        "id": entry.content_hash,
+                        "category": entry.category,
+                        "name": entry.name,
+                        "origin": entry.origin,
+                        "observation_count": entry.observation_count,
+                        "confidence": entry.confidence,
+                    }
+                    for entry in result.entries
+                ],
+                "dropped": result.dropped,
+                "reason": result.reason,
+                "warnings": result.warnings,
+            }
+        )
+    elif result.text:
+        sys.stdout.buffer.write(result.text.encode("utf-8", "replace"))
+        sys.stdout.flush()
+    elif sys.stderr.isatty():
+        click.echo(styled(f"Nothing to inject: {result.reason}.", "cyan", sys.stderr), err=True)

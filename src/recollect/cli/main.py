@@ -1,0 +1,52 @@
+"""The `recollect` command. Each subcommand is a module of its own, imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from recollect.errors import RecollectError
+
+COMMANDS = ("config", "inject", "promote")
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return importlib.import_module(f"recollect.cli.{cmd_name}").command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            if near:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="recollect", message="recollect %(version)s")
+def cli() -> None:
+    """Long-term memory for coding agents.
+
+    Lessons live in markdown files that people can read and edit. The few that matter are put in front of the
+    agent when a session starts, in every project, offline, with no key and no daemon.
+    """
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line on standard error and exit code 1."""
+    try:
+        cli()
+    except RecollectError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import sys
+
+import click
+
+from recollect.cli.shared import (
+    global_store_option,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    styled,
+    warn,
+)
+from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL
+from recollect.errors import InvalidEntry, StorageError
+from recollect.files.textfile import read_text
+from recollect.services.candidates import Candidate, from_json
+from recollect.services.promote import ADDED, NOT_WRITTEN, REINFORCED, Outcome, candidates_of, promote
+
+_LARGEST_INPUT = 16 * 1024 * 1024
+
+
+@click.command("promote")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@project_root_option
+@global_store_option
+@click.option(
+    "--as",
+    "judgement",
+    type=click.Choice([UNIVERSAL, PROJECT_SPECIFIC]),
+    help="Take this judgement instead of looking for evidence.",
+)
+@click.option("--entry-json", metavar="JSON", help="Take an entry, or an array of entries, given as JSON.")
+@click.option("--entry-file", metavar="FILE", help="Take them from a file; - for standard input.")
+@click.option("--feature", metavar="ID", help="The feature that the entries came from, where they do not say it.")
+@click.option("--dry-run", is_flag=True, help="Judge and report, but write nothing.")
+@json_option
+def command(
+    names: tuple[str, ...],
+    project_root: str,
+    global_store: str,
+    judgement: str | None,
+    entry_json: str | None,
+    entry_file: str | None,
+    feature: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Put lessons that hold everywhere into the global store.
+
+    Takes the NAMEd entries of the project's knowledge bank, or without a NAME all that are new since the last
+    promotion, or entries given as JSON. An entry that names a file, an identifier, a service or the name of this
+    project stays here; everything else is universal. A text that is known already gains an observation instead
+    of a copy.
+    """
+    settings_of(project_root)
+    if sum(map(bool, (names, entry_json is not None, entry_file is not None))) > 1:
+        raise click.UsageError("give either names, or --entry-json, or --entry-file")
+    given = _given(entry_json, entry_file)
+    if given is None:
+        candidates, warnings = candidates_of(project_root, global_store, names)
+    else:
+        candidates, warnings = from_json(given), []
+    result = promote(
+        project_root,
+        global_store,
+        [candidate.from_feature(feature) for candidate in candidates],
+        judgement=judgement or "",
+        only_new=given is None and not names,
+        dry_run=dry_run,
+    )
+    warn(warnings + result.warnings)
+    if as_json:
+        print_json(
+            {
+                "promoted": result.promoted,
+                "kept": result.kept,
+                "dry_run": dry_run,
+                "entries": [_as_object(outcome) for outcome in result.outcomes],
+                "warnings": warnings + result.warnings,
+                "summary": result.summary,
+            }
+        )
+        return
+    if not result.outcomes:
+        click.echo("No entry of the knowledge bank is new since the last promotion.")
+    for outcome in result.outcomes:
+        click.echo(f"{_action(outcome, dry_run)} {styled(outcome.candidate.title, 'cyan')}")
+        click.echo(f"  {outcome.verdict}")
+    click.echo(result.summary)
+
+
+def _given(entry_json: str | None, entry_file: str | None) -> str | None:
+    if entry_file is None:
+        return entry_json
+    if entry_file == "-":
+        text = sys.stdin.buffer.read(_LARGEST_INPUT + 1).decode("utf-8", "replace")
+    else:
+        try:
+            text = read_text(entry_file, _LARGEST_INPUT)
+        except StorageError as error:
+            raise InvalidEntry(str(error)) from error
+    if not text.strip():
+        raise InvalidEntry(f"{entry_file} holds no entry; it must be a JSON object or an array of objects")
+    if len(text) > _LARGEST_INPUT:
+        raise InvalidEntry(f"the entries are larger than {_LARGEST_INPUT // 1024:,} KiB")
+    return text
+
+
+def _action(outcome: Outcome, dry_run: bool) -> str:
+    if dry_run:
+        return "→" if outcome.verdict.universal else "·"
+    if outcome.action == ADDED:
+        return styled("+ promoted", "green")
+    if outcome.action == REINFORCED:
+        return styled(f"+ observed {outcome.observation_count} times:", "green")
+    return styled("! not written", "yellow") if outcome.action == NOT_WRITTEN else "· kept local"
+
+
+def _as_object(outcome: Outcome) -> dict[str, object]:
+    candidate: Candidate = outcome.candidate
+    return {
+        "id": candidate.content_hash,
+        "category": candidate.category,
+        "name": candidate.name,
+        "universal": outcome.verdict.universal,
+        "reason": outcome.verdict.reason,
+        "action": outcome.action,
+        "observation_count": outcome.observation_count,
+    }

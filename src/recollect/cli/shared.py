@@ -1,0 +1,72 @@
+"""What the commands have in common: their options, their colours, their warnings."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from recollect.domain.text import visible
+from recollect.services import locations, project
+from recollect.services.settings import Settings, load_settings
+from recollect.services.settings_report import complaints
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _root(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    return os.path.abspath(os.path.expanduser(value)) if value else project.find_root(os.getcwd())
+
+
+def _store(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    return os.path.abspath(os.path.expanduser(value)) if value else locations.global_store()
+
+
+def project_root_option(command: _Command) -> _Command:
+    return click.option(
+        "--project-root",
+        metavar="DIR",
+        callback=_root,
+        help="The project's root.  [default: the project around the current folder]",
+    )(command)
+
+
+def global_store_option(command: _Command) -> _Command:
+    return click.option(
+        "--global-store",
+        metavar="DIR",
+        callback=_store,
+        help="The folder of what is known in every project.  [default: $RECOLLECT_HOME or ~/.claude/iflow/memory]",
+    )(command)
+
+
+def json_option(command: _Command) -> _Command:
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
+
+
+def settings_of(project_root: str) -> Settings:
+    """The project's settings; what is wrong with them goes to standard error."""
+    settings = load_settings(project_root)
+    warn(complaints(settings))
+    return settings
+
+
+def warn(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {visible(sentence)}", err=True)
+
+
+def print_json(value: object) -> None:
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def styled(text: str, colour: str, stream: Any = None) -> str:
+    """The text in a colour, if the stream is a terminal and NO_COLOR is not set."""
+    stream = sys.stdout if stream is None else stream
+    if os.environ.get("NO_COLOR") or not stream.isatty():
+        return text
+    return click.style(text, fg=colour)

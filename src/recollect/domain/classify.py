@@ -1,0 +1,149 @@
+"""Whether a lesson holds everywhere or only in the project it came from, judged from evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+UNIVERSAL = "universal"
+PROJECT_SPECIFIC = "project-specific"
+
+# Files and folders that nearly every project has say nothing about one of them.
+_COMMON_FILES = frozenset(
+    """
+    .dockerignore .editorconfig .env .gitattributes .gitignore .pre-commit-config.yaml __init__.py __main__.py
+    agents.md app.py cargo.toml changelog.md claude.md cmakelists.txt compose.yaml conftest.py contributing.md
+    docker-compose.yml dockerfile go.mod index.html index.js index.ts jest.config.js license license.md main.go
+    main.py main.rs makefile manage.py package-lock.json package.json pom.xml pyproject.toml pytest.ini readme.md
+    requirements.txt settings.json settings.py setup.cfg setup.py skill.md tox.ini tsconfig.json vite.config.ts
+    """.split()
+)
+_COMMON_NAMES = frozenset(
+    """
+    api app application backend client cli code common config core data demo docs engine example examples frontend
+    infra lib library main parser platform plugin plugins project proxy repo root sample scripts server service
+    services shop site source src store system template test tests tmp tool tools util utils web website work
+    worker workspace
+    """.split()
+)
+_INTERNAL = ("internal", "local", "corp", "lan", "intranet", "private", "home")
+
+_URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
+_TOKEN = re.compile(r"[\w.~@/+-]+")
+_IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{3,}\b(?:\(\))?")
+_SHAPED = re.compile(r"[a-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]_[A-Z0-9]|[A-Z][A-Z][a-z]|\(\)$")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+
+
+@dataclass(frozen=True)
+class ProjectFacts:
+    """What is known of a project: its names, its files, which of the asked identifiers it defines, its repository."""
+
+    names: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    identifiers: frozenset[str] = frozenset()
+    repository: str = ""
+    _folders: frozenset[str] = field(init=False, repr=False, default=frozenset())
+    _base_names: frozenset[str] = field(init=False, repr=False, default=frozenset())
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_folders", frozenset(_parents(self.files)))
+        object.__setattr__(self, "_base_names", frozenset(path.rpartition("/")[2] for path in self.files))
+
+    def has_path(self, path: str) -> bool:
+        """Whether the project has this file, or this folder of at least two parts, possibly given from within."""
+        if "/" not in path:
+            return path in self._base_names
+        if path in self.files or path in self._folders:
+            return True
+        tail = "/" + path
+        return any(known.endswith(tail) for known in self.files) or any(f.endswith(tail) for f in self._folders)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    universal: bool
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{'Universal' if self.universal else 'Project-specific'} because: {self.reason}"
+
+
+def classify(text: str, facts: ProjectFacts) -> Verdict:
+    """Universal, unless the text names something that only this project has."""
+    for evidence in (_urls(text, facts), _paths(text, facts), _names(text, facts)):
+        if evidence:
+            return Verdict(False, evidence)
+    for identifier in identifiers_in(text):
+        if identifier in facts.identifiers:
+            return Verdict(False, f"it names {identifier}, which this project defines")
+    return Verdict(True, "it names no file, identifier, service or name of this project")
+
+
+def identifiers_in(text: str) -> list[str]:
+    """The words of a text that look like code: snake_case, camelCase, PascalCase, name()."""
+    found: dict[str, None] = {}
+    for match in _IDENTIFIER.finditer(_URL.sub(" ", text)):
+        word = match.group()
+        name = word.removesuffix("()")
+        if _SHAPED.search(word) and not (name.startswith("__") and name.endswith("__")):
+            found[name] = None
+    return list(found)
+
+
+def _urls(text: str, facts: ProjectFacts) -> str:
+    for match in _URL.finditer(text):
+        url = match.group().rstrip(".,;:")
+        try:
+            host = urlsplit(url).hostname or ""
+        except ValueError:
+            continue
+        if _is_internal(host) or any(_mentions(name, host) for name in facts.names):
+            return f"it names {url}, a service of this project"
+        if facts.repository and facts.repository in url:
+            return f"it names {url}, this project's repository"
+    return ""
+
+
+def _is_internal(host: str) -> bool:
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "." in host and host.rpartition(".")[2] in _INTERNAL
+    return address.is_private and not address.is_loopback
+
+
+def _names(text: str, facts: ProjectFacts) -> str:
+    name = next((name for name in sorted(facts.names) if _mentions(name, text)), "")
+    return f"it names {name}, this project" if name else ""
+
+
+def _mentions(name: str, text: str) -> bool:
+    words = [re.escape(word) for word in re.split(r"[-_. ]+", name) if word]
+    if not words or len(name) < 4 or name.lower() in _COMMON_NAMES:
+        return False
+    return re.search(rf"(?i)(?<![A-Za-z0-9]){'[-_. ]?'.join(words)}(?![A-Za-z0-9])", text) is not None
+
+
+def _paths(text: str, facts: ProjectFacts) -> str:
+    for token in _TOKEN.findall(_URL.sub(" ", text)):
+        path = token.rstrip(".-/").removeprefix("./")
+        if not path or path[0] in "/~@" or path.rpartition("/")[2].lower() in _COMMON_FILES:
+            continue
+        if ("/" in path or "." in path) and facts.has_path(path):
+            return f"it names {path}, which is part of this project"
+        if "/" in path and path[0] != "." and _EXTENSION.search(path):
+            return f"it names the file {path}"
+    return ""
+
+
+def _parents(files: Iterable[str]) -> Iterable[str]:
+    """All folders of at least two parts."""
+    for path in files:
+        folder = path.rpartition("/")[0]
+        while "/" in folder:
+            yield folder
+            folder = folder.rpartition("/")[0]

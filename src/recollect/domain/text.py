@@ -1,0 +1,100 @@
+"""Text from outside, made safe to show, to measure and to write."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# Control characters (but tab and newline), zero-width and bidirectional marks, and the invisible tag block:
+# what a reader cannot see must not reach a model.
+_UNSEEN: dict[int, None] = dict.fromkeys(
+    [
+        *range(0x09),
+        *range(0x0B, 0x20),
+        *range(0x7F, 0xA0),
+        *range(0x200B, 0x2010),
+        *range(0x2028, 0x2030),
+        *range(0x2060, 0x206A),
+        0xFEFF,
+        *range(0xE0000, 0xE0080),
+    ]
+)
+
+_JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
+
+
+def visible(text: str) -> str:
+    """The text without characters that cannot be seen, and without bytes that were not UTF-8."""
+    if text.isascii() and text.isprintable():
+        return text
+    return text.translate(_UNSEEN).encode("utf-8", "replace").decode("utf-8")
+
+
+def one_line(text: str) -> str:
+    """The text on one line, with single spaces and nothing unseen."""
+    return " ".join(visible(text.replace("\u2028", " ").replace("\u2029", " ")).split())
+
+
+def json_string(text: str) -> str:
+    """The text as a JSON string, for paths that cannot afford to import json."""
+    return '"' + visible(text).translate(_JSON_ESCAPES) + '"'
+
+
+def client_length(text: str) -> int:
+    """How long the text is to a client that counts UTF-16 units, as JavaScript does."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def fenced_lines(lines: Sequence[str]) -> set[int]:
+    """Which lines belong to fenced code, the fences included.
+
+    A fence that is never closed is not a fence: taking it for one would swallow every entry after it.
+    """
+    fenced: set[int] = set()
+    unclosed = {"`": 1 << 30, "~": 1 << 30}
+    end = len(lines)
+    start = 0
+    while start < end:
+        mark, length, info = _fence(lines[start])
+        if length and length < unclosed[mark] and not (mark == "`" and "`" in info):
+            close = _closing(lines, start + 1, mark, length)
+            if close is None:
+                unclosed[mark] = length
+            else:
+                fenced.update(range(start, close + 1))
+                start = close
+        start += 1
+    return fenced
+
+
+def unclosed_fence(lines: Iterable[str]) -> str:
+    """The fence that would close the text's open code block, or an empty string."""
+    opened = ""
+    for line in lines:
+        mark, length, info = _fence(line)
+        if not length:
+            continue
+        if not opened:
+            opened = "" if mark == "`" and "`" in info else mark * length
+        elif mark == opened[0] and length >= len(opened) and not info:
+            opened = ""
+    return opened
+
+
+def _closing(lines: Sequence[str], start: int, mark: str, length: int) -> int | None:
+    for index in range(start, len(lines)):
+        found, size, info = _fence(lines[index])
+        if found == mark and size >= length and not info:
+            return index
+    return None
+
+
+def _fence(line: str) -> tuple[str, int, str]:
+    """A fence line's character, its length and what follows it; length 0 for any other line."""
+    text = line.strip()
+    mark = text[:1]
+    if mark not in ("`", "~") or not text.startswith(mark * 3):
+        return "", 0, ""
+    info = text.lstrip(mark)
+    return mark, len(text) - len(info), info

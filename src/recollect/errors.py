@@ -1,0 +1,35 @@
+"""Every error that recollect raises on purpose.
+
+RecollectError
+├── InvalidEntry      an entry that cannot be stored: which field, what is wrong, what to send instead
+├── InvalidSetting    a setting that cannot be set: unknown key, wrong type, out of range
+├── UnsafeEdit        a file that cannot be edited without losing something in it
+├── LockTimeout       another process held a lock for too long
+└── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
+
+A message says what failed, on which thing, and what to do next: it is shown to people and to models as it stands.
+"""
+
+
+class RecollectError(Exception):
+    """The root of all errors that callers may catch."""
+
+
+class InvalidEntry(RecollectError):
+    pass
+
+
+class InvalidSetting(RecollectError):
+    pass
+
+
+class UnsafeEdit(RecollectError):
+    pass
+
+
+class LockTimeout(RecollectError):
+    pass
+
+
+class StorageError(RecollectError):
+    pass

@@ -1,0 +1,74 @@
+"""New text for knowledge banks: files and entries, in the global shape and in a project's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recollect.domain.categories import LABEL
+from recollect.domain.hashing import content_hash
+from recollect.domain.text import fenced_lines
+
+_PLURAL = {category: label + "s" for category, label in LABEL.items()}
+_LOCAL_SECTION = {
+    "anti-patterns": "Known Anti-Patterns",
+    "heuristics": "Decision Heuristics",
+    "patterns": "Development Patterns",
+}
+_LOCAL_PROVENANCE = {"anti-patterns": "Observed in", "heuristics": "Source", "patterns": "Used in"}
+
+
+def new_global_file(category: str) -> str:
+    return (
+        f"# Global {_PLURAL[category]}\n\n"
+        "Cross-project learnings promoted from retrospectives. Automatically managed by recollect.\n"
+        "Do not edit manually — entries are updated by `recollect promote`.\n"
+    )
+
+
+def new_local_file(category: str) -> str:
+    return f"# {_PLURAL[category]}\n\n## {_LOCAL_SECTION[category]}\n"
+
+
+def global_entry(
+    category: str,
+    name: str,
+    description: str,
+    *,
+    source: str,
+    observed_on: str,
+    confidence: str,
+    more: Mapping[str, str],
+) -> list[str]:
+    """The lines of an entry in the global store. `more` holds further metadata by its label."""
+    metadata = {
+        "Content-Hash": f"sha256:{content_hash(description)}",
+        "Source": source,
+        "Observation count": "1",
+        "Last observed": observed_on,
+        "Tags": "universal",
+        "Confidence": confidence,
+    }
+    return [f"### {LABEL[category]}: {name}", *_description(description), *_metadata({**metadata, **more})]
+
+
+def local_entry(
+    category: str, name: str, description: str, *, provenance: str, confidence: str, more: Mapping[str, str]
+) -> list[str]:
+    """The lines of an entry in a project's own bank, where headings of heuristics carry no type."""
+    heading = name if category == "heuristics" else f"{LABEL[category]}: {name}"
+    metadata = {_LOCAL_PROVENANCE[category]: provenance, "Confidence": confidence, "Observation count": "1"}
+    return [f"### {heading}", *_description(description), *_metadata({**metadata, **more})]
+
+
+def _metadata(values: Mapping[str, str]) -> list[str]:
+    return [f"- {label}: {value}" for label, value in values.items() if value]
+
+
+def _description(text: str) -> list[str]:
+    """The description's lines. One that the parser would take for structure gets a space before it.
+
+    The content hash does not see the space, because it counts words only.
+    """
+    lines = text.split("\n")
+    fenced = fenced_lines(lines)
+    return [f" {line}" if line[:1] in ("-", "#") and index not in fenced else line for index, line in enumerate(lines)]

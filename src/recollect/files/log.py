@@ -1,0 +1,27 @@
+"""The small log in which hooks leave the reason when they could not do their job."""
+
+from __future__ import annotations
+
+import os
+import time
+
+NAME = "recollect.log"
+LARGEST = 128 * 1024
+
+
+def log(directory: str, sentence: str) -> None:
+    """Add one line to the log in `directory`. What cannot be logged is dropped: a hook has nobody else to tell."""
+    path = os.path.join(directory, NAME)
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    line = f"{stamp} {' '.join(sentence.split())[:1000]}\n".encode("utf-8", "replace")
+    try:
+        os.makedirs(directory, exist_ok=True)
+        if os.path.exists(path) and os.path.getsize(path) + len(line) > LARGEST:
+            os.replace(path, path + ".1")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return

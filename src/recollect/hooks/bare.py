@@ -1,0 +1,15 @@
+"""Run a hook in a bare interpreter: python -I -S bare.py inject [OPTION...]
+
+Kept this small because a script, unlike a module, is compiled at each start.
+"""
+
+import gc
+import sys
+
+gc.disable()  # the process ends before a collection could pay
+sys.path.insert(0, __file__.rpartition("recollect")[0])
+
+if __name__ == "__main__":
+    from recollect.hooks.inject import run
+
+    sys.exit(run(sys.argv[2:]) if sys.argv[1:2] == ["inject"] else 0)

@@ -1,0 +1,75 @@
+"""Injection for hooks: the block on standard output, exit code 0 whatever happens, the reason in the log."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from recollect.files.log import log
+from recollect.services import locations, project
+from recollect.services.inject import inject
+from recollect.services.settings import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_OPTIONS = ("--project-root", "--limit", "--global-store", "--event")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Print the block for `--project-root P --limit N --global-store D --event E`, all optional."""
+    store = locations.global_store()
+    warnings: list[str] = []
+    try:
+        options = _parse(arguments, warnings)
+        store = os.path.expanduser(options.get("--global-store", store))
+        root = os.path.expanduser(options.get("--project-root") or project.find_root(os.getcwd()))
+        settings = load_settings(root)
+        warnings += [str(problem) for problem in settings.problems if not problem.doubtful]
+        limit = _limit(options.get("--limit"), warnings)
+        result = inject(root, store, settings, limit=limit, event=options.get("--event", ""))
+        warnings += result.warnings
+        _print(result.text)
+    except Exception as error:  # a hook never breaks the session that it serves
+        warnings.append(f"nothing was injected: {type(error).__name__}: {error}")
+    for warning in warnings:
+        log(store, f"inject: {warning}")
+    _warn(warnings)
+    return 0
+
+
+def _parse(arguments: Sequence[str], warnings: list[str]) -> dict[str, str]:
+    """`--name value` and `--name=value`; argparse alone costs as much as a bare interpreter."""
+    options: dict[str, str] = {}
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if name in _OPTIONS:
+            options[name] = value if equals else next(rest, "")
+        else:
+            warnings.append(f"unknown argument {argument[:80]!r}")
+    return options
+
+
+def _limit(text: str | None, warnings: list[str]) -> int | None:
+    if text is None:
+        return None
+    try:
+        return max(-1, int(text))
+    except ValueError:
+        warnings.append(f"--limit must be a whole number, not {text[:40]!r}; the setting is used")
+        return None
+
+
+def _print(text: str) -> None:
+    """In one write, as UTF-8, whatever the locale says."""
+    if text:
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.flush()
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        line = f"Warning: {warning}\n"
+        sys.stderr.write(line.encode("ascii", "backslashreplace").decode("ascii"))

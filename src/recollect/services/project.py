@@ -1,0 +1,55 @@
+"""Which project a folder belongs to. A project is its git repository: its worktrees are one project."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.services.locations import BANK
+
+_MARKERS = (".git", BANK, ".claude")
+
+
+def find_root(start: str) -> str:
+    """The nearest folder from `start` upwards that looks like a project's root, or `start` itself.
+
+    The home folder has a .claude of its own, which is not a project's.
+    """
+    start = os.path.abspath(start)
+    home = os.path.expanduser("~")
+    folder = start
+    while folder != home:
+        if any(os.path.exists(os.path.join(folder, marker)) for marker in _MARKERS):
+            return folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return start
+
+
+def identity(root: str) -> str:
+    """The folder that stands for the project: the main worktree of its repository, or the root itself."""
+    root = os.path.realpath(root)
+    pointer = _read_line(os.path.join(root, ".git"))
+    if not pointer.startswith("gitdir:"):
+        return root
+    git_dir = os.path.join(root, pointer.removeprefix("gitdir:").strip())
+    common = _read_line(os.path.join(git_dir, "commondir"))
+    if not common:
+        return root
+    shared = os.path.realpath(os.path.join(git_dir, common))
+    hidden = os.path.basename(shared).startswith(".")  # .git, or the .bare of worktrees around a bare repository
+    return os.path.dirname(shared) if hidden else shared.removesuffix(".git")
+
+
+def name(root: str) -> str:
+    """What people call the project: its folder's name, the same in every worktree."""
+    return os.path.basename(identity(root)) or "root"
+
+
+def _read_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline(4096).strip()
+    except OSError:
+        return ""

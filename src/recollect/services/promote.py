@@ -1,0 +1,257 @@
+"""Promotion: lessons that hold everywhere go from a project's bank to the global store."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict, classify, identifiers_in
+from recollect.domain.entry import Entry
+from recollect.domain.hashing import normalize
+from recollect.domain.secrets import find_secret
+from recollect.errors import StorageError
+from recollect.files.bank import BankFile, read_bank, read_bank_file, with_count
+from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
+from recollect.files.locks import locked
+from recollect.files.textfile import read_text, write_texts
+from recollect.services import locations, project
+from recollect.services.candidates import Candidate, from_bank, pick
+from recollect.services.evidence import gather
+
+LEDGER = ".promoted.json"
+LOCK = ".lock"
+
+ADDED = "added"
+REINFORCED = "reinforced"
+KEPT = "kept local"
+NOT_WRITTEN = "not written"
+
+
+@dataclass
+class Outcome:
+    """What became of one candidate, and why."""
+
+    candidate: Candidate
+    verdict: Verdict
+    action: str = KEPT
+    observation_count: int = 0
+
+
+@dataclass
+class Promotion:
+    """What a promotion did."""
+
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def promoted(self) -> int:
+        return sum(outcome.action in (ADDED, REINFORCED) for outcome in self.outcomes)
+
+    @property
+    def kept(self) -> int:
+        return sum(outcome.action == KEPT for outcome in self.outcomes)
+
+    @property
+    def summary(self) -> str:
+        return (
+            f"Memory promotion: {self.promoted} universal entries promoted to global store, "
+            f"{self.kept} project-specific entries kept local."
+        )
+
+
+def candidates_of(project_root: str, global_store: str, names: Sequence[str] = ()) -> tuple[list[Candidate], list[str]]:
+    """The named entries of the project's bank, or those that no promotion has looked at; and warnings.
+
+    Raises:
+        InvalidEntry: a name that fits no entry, or several.
+    """
+    entries, warnings = read_bank(locations.bank(project_root), "local")
+    if names:
+        chosen = pick(entries, names)
+    else:
+        seen = _read_ledger(global_store, warnings).get(project.identity(project_root), {})
+        chosen = [entry for entry in entries if entry.content_hash not in seen]
+    for entry in chosen:
+        if not entry.description:
+            warnings.append(f"{entry.title!r} has no description to tell it by; it was left where it is")
+    return [from_bank(entry) for entry in chosen if entry.description], warnings
+
+
+def judge(project_root: str, candidates: Sequence[Candidate], judgement: str = "") -> list[Verdict]:
+    """A verdict on each candidate: the caller's, or from evidence. No judgement makes a credential universal."""
+    if judgement:
+        caller = Verdict(judgement == UNIVERSAL, "the caller judged so")
+        return [_credential(candidate) or caller for candidate in candidates]
+    wanted = {name for candidate in candidates for name in identifiers_in(candidate.judged_text)}
+    facts = gather(project_root, wanted)
+    return [_credential(c) or classify(c.judged_text, facts) for c in candidates]
+
+
+def _credential(candidate: Candidate) -> Verdict | None:
+    kind = find_secret("\n".join([candidate.name, candidate.description, *candidate.more.values()]))
+    return Verdict(False, f"it seems to hold {kind}, which must not travel") if kind else None
+
+
+def promote(
+    project_root: str,
+    global_store: str,
+    candidates: Sequence[Candidate],
+    *,
+    judgement: str = "",
+    only_new: bool = False,
+    dry_run: bool = False,
+) -> Promotion:
+    """Put universal candidates into the global store: new ones are added, known ones gain an observation.
+
+    With `only_new`, an entry that already counts an observation from this project and feature is not counted again.
+    Several processes may promote at once. When a file cannot be written, nothing is, and a warning says so.
+
+    Raises:
+        LockTimeout: another promotion did not finish in time.
+        UnsafeEdit: a file of the store cannot be added to as it is.
+    """
+    result = Promotion()
+    verdicts = judge(project_root, candidates, judgement)
+    result.outcomes = [Outcome(c, verdict) for c, verdict in zip(candidates, verdicts, strict=True)]
+    if dry_run or not candidates:
+        return result
+    try:
+        with locked(os.path.join(global_store, LOCK)):
+            _carry_out(project_root, global_store, result, only_new)
+    except StorageError as error:
+        for outcome in result.outcomes:
+            outcome.action = NOT_WRITTEN
+        result.warnings.append(f"{error}; nothing was promoted and the store is as it was")
+    return result
+
+
+def _carry_out(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
+    name = project.name(project_root)
+    shelf = _Shelf(global_store, "global")
+    own = _Shelf(locations.bank(project_root), "local")
+    ledger = _read_ledger(global_store, result.warnings)
+    seen = ledger.setdefault(project.identity(project_root), {})
+    for outcome in result.outcomes:
+        candidate = outcome.candidate
+        seen[candidate.content_hash] = UNIVERSAL if outcome.verdict.universal else PROJECT_SPECIFIC
+        if outcome.verdict.universal:
+            source = _source(candidate.project or name, candidate.feature)
+            outcome.action, entry = _put(shelf, candidate, source, only_new)
+            outcome.observation_count = entry.observation_count
+        elif not candidate.in_bank and own.find(candidate) is None:
+            own.add(
+                candidate,
+                local_entry(
+                    candidate.category,
+                    candidate.name,
+                    candidate.description,
+                    provenance=f"Feature #{candidate.feature}" if candidate.feature else name,
+                    confidence=candidate.confidence,
+                    more=candidate.more,
+                ),
+            )
+    write_texts({**shelf.changed(), **own.changed(), os.path.join(global_store, LEDGER): _ledger_text(ledger)})
+
+
+def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tuple[str, Entry]:
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    known = shelf.find(candidate)
+    if known is None:
+        lines = global_entry(
+            candidate.category,
+            candidate.name,
+            candidate.description,
+            source=source,
+            observed_on=today,
+            confidence=candidate.confidence,
+            more=candidate.more,
+        )
+        return ADDED, shelf.add(candidate, lines)
+    sources = known.metadata("source")
+    cited = source in sources
+    if only_new and cited:
+        return REINFORCED, known
+    count = with_count(known.metadata("observation count"), known.observation_count + 1)
+    changes = {"Observation count": count, "Last observed": today}
+    if not cited:
+        changes["Source"] = f"{sources}, {source}" if sources else source
+    return REINFORCED, shelf.change(known, changes)
+
+
+def _source(project_name: str, feature: str) -> str:
+    name = project_name.replace(",", " ")
+    return f"{name}, Feature #{feature}" if feature else name
+
+
+class _Shelf:
+    """The three files of a bank while they are being changed."""
+
+    def __init__(self, directory: str, origin: str) -> None:
+        self._directory = directory
+        self._new_file = new_global_file if origin == "global" else new_local_file
+        self._files = {c: read_bank_file(self._path(c), origin) for c in KNOWLEDGE}
+        self._changed: set[str] = set()
+        self._by_text: dict[str, Entry] = {}
+        self._by_stored_hash: dict[str, Entry] = {}
+        for file in self._files.values():
+            for entry in file.entries:
+                self._index(entry)
+
+    def find(self, candidate: Candidate) -> Entry | None:
+        """The entry with the candidate's text, in any category; or one that had it before somebody edited it."""
+        known = self._by_text.get(normalize(candidate.description))
+        return known or self._by_stored_hash.get(candidate.content_hash)
+
+    def add(self, candidate: Candidate, lines: Sequence[str]) -> Entry:
+        file = self._files[candidate.category]
+        if not file.text.strip():
+            file = self._files[candidate.category] = BankFile(
+                self._new_file(candidate.category), candidate.category, file.origin
+            )
+        entry = file.append(lines)
+        self._changed.add(candidate.category)
+        self._index(entry)
+        return entry
+
+    def change(self, entry: Entry, values: dict[str, str]) -> Entry:
+        changed = self._files[entry.category].set_metadata(entry.position, values)
+        self._changed.add(entry.category)
+        self._index(changed)
+        return changed
+
+    def changed(self) -> dict[str, str]:
+        """The new text of each file that changed, by its path."""
+        return {self._path(category): self._files[category].text for category in sorted(self._changed)}
+
+    def _path(self, category: str) -> str:
+        return os.path.join(self._directory, f"{category}.md")
+
+    def _index(self, entry: Entry) -> None:
+        if entry.description:
+            self._by_text[normalize(entry.description)] = entry
+            if entry.stored_hash and entry.stored_hash != entry.content_hash:
+                self._by_stored_hash[entry.stored_hash] = entry
+
+
+def _read_ledger(global_store: str, warnings: list[str]) -> dict[str, dict[str, str]]:
+    """What was judged before: by project, then by content hash. A damaged ledger is an empty one."""
+    path = os.path.join(global_store, LEDGER)
+    text = read_text(path)
+    if not text:
+        return {}
+    try:
+        document: Any = json.loads(text)
+        return {str(key): dict(value) for key, value in document.items()}
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        warnings.append(f"{path} is damaged; every entry counts as new")
+        return {}
+
+
+def _ledger_text(ledger: dict[str, dict[str, str]]) -> str:
+    return json.dumps(ledger, indent=1, sort_keys=True) + "\n"

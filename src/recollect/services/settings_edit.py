@@ -1,0 +1,133 @@
+"""Setting and unsetting settings in the file where they belong."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+
+from recollect.errors import InvalidSetting, UnsafeEdit
+from recollect.files.json_edit import remove_value, set_value
+from recollect.files.textfile import read_text, write_text
+from recollect.services.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
+from recollect.services.settings import check, load_settings, local_lines
+from recollect.services.settings_keys import BY_NAME, LOCAL, Key, Value
+from recollect.services.settings_report import nearest
+
+_TEMPLATE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "templates", "iflow-dev.local.md")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What was changed where, and the variable that overrides it, if one is set."""
+
+    path: str
+    value: Value
+    overridden_by: str
+
+
+def known_key(name: str) -> Key:
+    """The setting of that name.
+
+    Raises:
+        InvalidSetting: there is none; says which is nearest.
+    """
+    key = BY_NAME.get(name)
+    if key is None:
+        meant = nearest(name)
+        hint = f"did you mean {meant}?" if meant else "`recollect config` lists them all."
+        raise InvalidSetting(f"{name} is not a setting; {hint}")
+    return key
+
+
+def as_text(value: Value) -> str:
+    """A value as `key: value` lines have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def set_setting(project_root: str, name: str, text: str) -> Edit:
+    """Write a setting to the file that has it already, or to the one where it belongs.
+
+    Raises:
+        InvalidSetting: unknown key, or a value that it cannot have.
+        UnsafeEdit: the file cannot be changed without losing something.
+        StorageError: the file could not be written.
+    """
+    key = known_key(name)
+    value, reason = check(key, text.replace(" ", ""))
+    if value is None or reason:
+        raise InvalidSetting(f"{name} {reason}")
+    return _edit(project_root, key, value)
+
+
+def unset_setting(project_root: str, name: str) -> Edit:
+    """Take a setting out of the file that has it, so that the next weaker source counts again.
+
+    Raises:
+        InvalidSetting: unknown key.
+        UnsafeEdit: the file cannot be changed without losing something.
+        StorageError: the file could not be written.
+    """
+    return _edit(project_root, known_key(name), None)
+
+
+def _edit(root: str, key: Key, value: Value | None) -> Edit:
+    local, shared = os.path.join(root, LOCAL_SETTINGS), os.path.join(root, PROJECT_SETTINGS)
+    local_text, shared_text = read_text(local), read_text(shared)
+    in_local = any(name == key.name for _, name, _ in local_lines(local_text))
+    if in_local or (key.file == LOCAL and not _in_json(shared_text, key)):
+        path, before, after = local, local_text, _edit_local(local_text, key, value)
+    else:
+        path, before = shared, shared_text
+        try:
+            after = _edit_json(shared_text, key, value)
+        except UnsafeEdit as error:
+            raise UnsafeEdit(f"cannot change {path}: {error}") from error
+    if after != before:
+        write_text(path, after)
+    settings = load_settings(root)
+    source = settings.source(key.name)
+    return Edit(path, settings.value(key.name), source if source == key.variable else "")
+
+
+def _in_json(text: str, key: Key) -> bool:
+    try:
+        return bool(text.strip()) and remove_value(text, key.name.split(".")) != text
+    except UnsafeEdit:
+        return False
+
+
+def _edit_json(text: str, key: Key, value: Value | None) -> str:
+    path = key.name.split(".")
+    if value is None:
+        return remove_value(text, path) if text.strip() else text
+    return set_value(text, path, json.dumps(value))
+
+
+def _edit_local(text: str, key: Key, value: Value | None) -> str:
+    number = next((n for n, name, _ in local_lines(text) if name == key.name), None)
+    if number is None and value is None:
+        return text
+    lines = (text or read_text(_TEMPLATE)).split("\n")
+    end = "\r" if lines[0].endswith("\r") else ""
+    line = [] if value is None else [f"{key.name}: {as_text(value)}{end}"]
+    if number is not None:
+        _, mark, comment = lines[number - 1].removesuffix("\r").partition(" #")
+        lines[number - 1 : number] = [f"#{comment}{end}", *line] if mark else line
+        return "\n".join(lines)
+    at = _insertion_point(lines)
+    if at == len(lines) and lines[-1].strip():
+        lines[-1] += end
+        return "\n".join([*lines, *line, ""])
+    return "\n".join([*lines[:at], *line, *lines[at:]])
+
+
+def _insertion_point(lines: list[str]) -> int:
+    """Before the end of the front matter; without one, at the end of the file."""
+    if lines[0].removeprefix("\ufeff").rstrip() == "---":
+        closing = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
+        if closing is not None:
+            return closing
+    return len(lines) - 1 if not lines[-1].strip() and len(lines) > 1 else len(lines)

@@ -1,0 +1,229 @@
+"""Every setting: its place, type, range, default and meaning. docs/settings.md is made from this table."""
+
+from __future__ import annotations
+
+from recollect.domain.categories import FOLDER, PROJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Value = bool | int | float | str | tuple[str, ...]
+
+LOCAL = "iflow-dev.local.md"
+PROJECT_FILE = "memory-config.json"
+
+
+class Key:
+    """One setting. Numbers out of range are wrong, or, where `clamped`, moved to the nearest bound.
+
+    `used_by` names what obeys it in this version; empty means that it is checked and kept for later versions.
+    """
+
+    __slots__ = ("choices", "clamped", "default", "high", "kind", "low", "meaning", "name", "used_by")
+
+    def __init__(
+        self,
+        name: str,
+        default: Value,
+        meaning: str,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        clamped: bool = False,
+        choices: Sequence[str] = (),
+        used_by: str = "",
+    ) -> None:
+        self.name = name
+        self.kind = type(default)
+        self.default = default
+        self.meaning = meaning
+        self.low = low
+        self.high = high
+        self.clamped = clamped
+        self.choices = choices
+        self.used_by = used_by
+
+    @property
+    def file(self) -> str:
+        """The file that the setting is written to unless the other one already has it."""
+        return LOCAL if self.name.startswith("memory_") and self.name != "memory_root" else PROJECT_FILE
+
+    @property
+    def variable(self) -> str:
+        return "RECOLLECT_" + self.name.upper().replace(".", "_")
+
+    @property
+    def range(self) -> str:
+        """What values are allowed, in words."""
+        if self.kind is bool:
+            return "true or false"
+        if self.choices:
+            listed = ", ".join(self.choices)
+            return f"any of {listed}, separated by commas" if self.kind is tuple else f"one of {listed}"
+        if self.kind in (int, float):
+            noun = "a whole number" if self.kind is int else "a number"
+            return f"{noun} from {self.low:g}" + ("" if self.high is None else f" to {self.high:g}")
+        return "a text without spaces"
+
+
+_MODELS = ("haiku", "sonnet", "opus")
+_THRESHOLD = {"constraint": 0.5, "session_summary": 0.6}
+_SONNET = ("decision", "constraint")
+
+
+def _category_keys(category: str) -> list[Key]:
+    words = category.replace("_", " ")
+    prefix = f"categories.{category}"
+    return [
+        Key(f"{prefix}.enabled", True, f"Whether {words} memories are kept at all."),
+        Key(f"{prefix}.folder", FOLDER[category], f"The folder of {words} files below the memory root."),
+        Key(f"{prefix}.auto_capture", True, f"Whether the end of a session may suggest a {words}."),
+        Key(
+            f"{prefix}.retention_days",
+            90 if category == "session_summary" else 0,
+            f"After how many days without change a {words} is retired; 0 keeps it.",
+            low=0,
+            high=36500,
+        ),
+    ]
+
+
+def _triage_keys(category: str) -> list[Key]:
+    words = category.replace("_", " ")
+    return [
+        Key(
+            f"triage.thresholds.{category}",
+            _THRESHOLD.get(category, 0.4),
+            f"The score from which a session's end suggests a {words}.",
+            low=0.0,
+            high=1.0,
+            clamped=True,
+        ),
+        Key(
+            f"triage.parallel.category_models.{category}",
+            "sonnet" if category in _SONNET else "haiku",
+            f"The model that drafts a {words}.",
+            choices=_MODELS,
+        ),
+    ]
+
+
+KEYS: tuple[Key, ...] = (
+    Key(
+        "memory_injection_enabled",
+        True,
+        "Whether sessions are given memories when they start.",
+        used_by="inject",
+    ),
+    Key(
+        "memory_injection_limit",
+        20,
+        "How many entries a session is given at most; 0 for none, -1 for all.",
+        low=-1,
+        high=100_000,
+        used_by="inject",
+    ),
+    Key(
+        "memory_injection_events",
+        ("startup", "resume", "clear"),
+        "On which events of a session memories are given.",
+        choices=("startup", "resume", "clear", "compact"),
+        used_by="inject",
+    ),
+    Key("memory_semantic_enabled", True, "Whether memories are chosen by what the session is about."),
+    Key("memory_relevance_weight", 0.6, "How much relevance counts against prominence.", low=0.0, high=1.0),
+    Key("memory_vector_weight", 0.5, "The weight of similar meaning in a score.", low=0.0, high=1.0),
+    Key("memory_keyword_weight", 0.2, "The weight of shared words in a score.", low=0.0, high=1.0),
+    Key("memory_prominence_weight", 0.3, "The weight of an entry's standing in a score.", low=0.0, high=1.0),
+    Key("memory_decay_enabled", True, "Whether entries fade that are not recalled."),
+    Key("memory_recall_tracking", True, "Whether it is counted how often an entry was given to a session."),
+    Key("memory_embedding_enabled", True, "Whether entries and queries are compared by meaning."),
+    Key(
+        "memory_embedding_provider",
+        "local",
+        "Who computes embeddings; `local` needs no key and no network.",
+        choices=("local", "gemini", "openai", "voyage", "ollama"),
+    ),
+    Key("memory_embedding_model", "auto", "The embedding model; `auto` is the provider's own default."),
+    Key(
+        "memory_embedding_fallback",
+        "fts5",
+        "What finds entries when no embedding can be had.",
+        choices=("fts5", "none"),
+    ),
+    Key("memory_keyword_generation", True, "Whether entries are given keyword labels."),
+    Key(
+        "memory_keyword_provider",
+        "auto",
+        "Who finds keyword labels.",
+        choices=("auto", "claude", "claude-api", "haiku", "anthropic", "ollama", "rules", "off"),
+    ),
+    Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session."),
+    Key("memory_root", ".claude/memory", "The folder of project memories below the project's root."),
+    *(key for category in PROJECT for key in _category_keys(category)),
+    Key(
+        "categories.session_summary.max_retained",
+        5,
+        "How many session summaries stay active; older ones are retired.",
+        low=1,
+        high=10_000,
+    ),
+    Key("auto_commit", False, "Whether changes to memory files are committed to git."),
+    Key(
+        "max_memories_per_category",
+        100,
+        "How many active memories a category holds at most.",
+        low=1,
+        high=1_000_000,
+    ),
+    Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it."),
+    Key(
+        "retrieval.max_inject",
+        5,
+        "How many memories a prompt is given at most.",
+        low=0,
+        high=20,
+        clamped=True,
+    ),
+    Key(
+        "retrieval.match_strategy",
+        "hybrid",
+        "How a prompt's memories are found.",
+        choices=("hybrid", "title_tags"),
+    ),
+    Key("triage.enabled", True, "Whether the end of a session is looked through for memories."),
+    Key(
+        "triage.mode",
+        "block",
+        "What is done with memories found at the end: ask the agent now, stage them for review, or nothing.",
+        choices=("block", "stage", "off"),
+    ),
+    Key(
+        "triage.max_messages",
+        50,
+        "How many of a session's last messages are looked through.",
+        low=10,
+        high=200,
+        clamped=True,
+    ),
+    *(key for category in PROJECT for key in _triage_keys(category)),
+    Key("triage.parallel.enabled", True, "Whether memories of several categories are drafted side by side."),
+    Key("triage.parallel.verification_model", "sonnet", "The model that checks drafts.", choices=_MODELS),
+    Key(
+        "triage.parallel.default_model",
+        "haiku",
+        "The model that drafts where no other is named.",
+        choices=_MODELS,
+    ),
+    Key(
+        "delete.grace_period_days",
+        30,
+        "How many days a retired memory can be restored before it is removed.",
+        low=0,
+        high=36500,
+    ),
+    Key("delete.archive_retired", True, "Whether a retired memory is archived instead of removed."),
+)
+
+BY_NAME = {key.name: key for key in KEYS}
