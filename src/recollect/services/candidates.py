@@ -173,7 +173,7 @@ def _text(fields: Mapping[str, Any], name: str, longest: int, where: str, defaul
 
 def _texts(fields: Mapping[str, Any], name: str, most: int, where: str) -> list[str]:
     given: Any = fields.get(name) or []
-    values = cast(list[Any], given) if isinstance(given, list) else [None]
+    values = cast(list[Any], given if isinstance(given, list) else [None])
     if not all(isinstance(value, str) and len(value) <= 300 for value in values):
         raise InvalidEntry(f"{where}{name} must be a list of texts of at most 300 characters")
     texts = [one_line(value).replace(",", " ") for value in values]

@@ -1,0 +1,63 @@
+# Every target installs what it needs into .venv the first time, and is quick the second time.
+#   make demo    see it work on a sample project
+#   make test    run the tests
+#   make lint    ruff and pyright
+#   make bench   measure, on this machine
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test lint bench docs clean
+.DEFAULT_GOAL := demo
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/.installed-dev
+	@$(BIN)/python -m pytest -q
+
+lint: $(VENV)/.installed-dev
+	@echo "Checking style (ruff) ..."
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "Checking types (pyright) ..."
+	@$(BIN)/pyright --warnings
+
+bench: $(VENV)/.installed
+	@$(BIN)/python bench/latency/run.py
+
+# The pages that are made from code: docs/settings.md, docs/cli.md and the capture in README.md.
+docs: $(VENV)/.installed
+	@$(BIN)/python tools/docs.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+
+$(VENV)/bin/python:
+	@echo "Creating $(VENV) ..."
+ifdef UV
+	@$(UV) venv --quiet --python $(PYTHON) $(VENV)
+else
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "recollect needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "Python has no venv here; on Debian: apt-get install python3-venv"; exit 1; }
+endif
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing recollect into $(VENV) ..."
+	@$(call install,-e .)
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing recollect and its test tools into $(VENV) ..."
+	@$(call install,-e '.[dev]')
+	@touch $@ $(VENV)/.installed
+
+ifdef UV
+install = $(UV) pip install --quiet --python $(BIN)/python $(1)
+else
+install = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(1)
+endif
