@@ -39,8 +39,8 @@ def command(context: click.Context, project_root: str, as_json: bool) -> None:
 @command.command("get")
 @click.argument("key")
 @json_option
-@click.pass_obj
-def get(project_root: str, key: str, as_json: bool) -> None:
+@project_root_option
+def get(key: str, as_json: bool, project_root: str) -> None:
     """Print the value of one setting."""
     found = known_key(key)
     settings = settings_of(project_root)
@@ -53,8 +53,8 @@ def get(project_root: str, key: str, as_json: bool) -> None:
 @command.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("key")
 @click.argument("value")
-@click.pass_obj
-def set_(project_root: str, key: str, value: str) -> None:
+@project_root_option
+def set_(key: str, value: str, project_root: str) -> None:
     """Write a setting to the project's file that holds it.
 
     Settings whose name begins with memory_ belong to .claude/iflow-dev.local.md, the others to
@@ -66,8 +66,8 @@ def set_(project_root: str, key: str, value: str) -> None:
 
 @command.command("unset")
 @click.argument("key")
-@click.pass_obj
-def unset(project_root: str, key: str) -> None:
+@project_root_option
+def unset(key: str, project_root: str) -> None:
     """Take a setting out of the project's file, so that the default counts again."""
     _report(project_root, key, unset_setting(project_root, key))
 

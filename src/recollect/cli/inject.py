@@ -5,10 +5,10 @@ import sys
 import click
 
 from recollect.cli.shared import (
+    any_project_root_option,
     global_store_option,
     json_option,
     print_json,
-    project_root_option,
     settings_of,
     styled,
     warn,
@@ -17,7 +17,7 @@ from recollect.services.inject import inject
 
 
 @click.command("inject")
-@project_root_option
+@any_project_root_option
 @click.option(
     "--limit",
     type=click.IntRange(min=-1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 
 import click
@@ -45,6 +46,9 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is one line on standard error and exit code 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows "?", not a traceback
     try:
         cli()
     except RecollectError as error:

@@ -87,7 +87,7 @@ def command(
     if not result.outcomes:
         click.echo("No entry of the knowledge bank is new since the last promotion.")
     for outcome in result.outcomes:
-        click.echo(f"{_action(outcome, dry_run)} {styled(outcome.candidate.title, 'cyan')}")
+        click.echo(f"{_action(outcome, dry_run)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")
     click.echo(result.summary)
 
@@ -115,8 +115,13 @@ def _action(outcome: Outcome, dry_run: bool) -> str:
     if outcome.action == ADDED:
         return styled("+ promoted", "green")
     if outcome.action == REINFORCED:
-        return styled(f"+ observed {outcome.observation_count} times:", "green")
+        return styled(f"+ seen {outcome.observation_count} times", "green")
     return styled("! not written", "yellow") if outcome.action == NOT_WRITTEN else "· kept local"
+
+
+def _known_as(outcome: Outcome) -> str:
+    known = outcome.stored_as and outcome.stored_as != outcome.candidate.title
+    return f" (known as {outcome.stored_as})" if known else ""
 
 
 def _as_object(outcome: Outcome) -> dict[str, object]:
@@ -128,5 +133,6 @@ def _as_object(outcome: Outcome) -> dict[str, object]:
         "universal": outcome.verdict.universal,
         "reason": outcome.verdict.reason,
         "action": outcome.action,
+        "stored_as": outcome.stored_as,
         "observation_count": outcome.observation_count,
     }

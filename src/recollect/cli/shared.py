@@ -18,21 +18,43 @@ from recollect.services.settings_report import complaints
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _root(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
-    return os.path.abspath(os.path.expanduser(value)) if value else project.find_root(os.getcwd())
+def _root(context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    """The given folder, or the one given to the group of commands, or the project around the current folder."""
+    if value or context.obj:
+        return _absolute(value) if value else context.obj
+    try:
+        return project.find_root(os.getcwd())
+    except FileNotFoundError:
+        raise click.UsageError("the current folder is gone; go to another, or give --project-root") from None
+
+
+def _existing_root(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    root = _root(context, parameter, value)
+    if not os.path.isdir(root):
+        raise click.BadParameter(f"there is no folder {root}", context, parameter)
+    return root
 
 
 def _store(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
-    return os.path.abspath(os.path.expanduser(value)) if value else locations.global_store()
+    return _absolute(value) if value else locations.global_store()
 
 
-def project_root_option(command: _Command) -> _Command:
+def _absolute(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def project_root_option(command: _Command, *, must_exist: bool = True) -> _Command:
     return click.option(
         "--project-root",
         metavar="DIR",
-        callback=_root,
+        callback=_existing_root if must_exist else _root,
         help="The project's root.  [default: the project around the current folder]",
     )(command)
+
+
+def any_project_root_option(command: _Command) -> _Command:
+    """For commands that a hook may call: a folder that is gone is no error."""
+    return project_root_option(command, must_exist=False)
 
 
 def global_store_option(command: _Command) -> _Command:

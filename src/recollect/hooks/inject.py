@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from recollect.files.log import log
 from recollect.services import locations, project
@@ -19,23 +18,26 @@ _OPTIONS = ("--project-root", "--limit", "--global-store", "--event")
 
 def run(arguments: Sequence[str]) -> int:
     """Print the block for `--project-root P --limit N --global-store D --event E`, all optional."""
-    store = locations.global_store()
+    store = ""
     warnings: list[str] = []
     try:
         options = _parse(arguments, warnings)
-        store = os.path.expanduser(options.get("--global-store", store))
+        store = os.path.expanduser(options.get("--global-store") or locations.global_store())
         root = os.path.expanduser(options.get("--project-root") or project.find_root(os.getcwd()))
         settings = load_settings(root)
         warnings += [str(problem) for problem in settings.problems if not problem.doubtful]
         limit = _limit(options.get("--limit"), warnings)
         result = inject(root, store, settings, limit=limit, event=options.get("--event", ""))
         warnings += result.warnings
-        _print(result.text)
+        _write(1, result.text)
     except Exception as error:  # a hook never breaks the session that it serves
         warnings.append(f"nothing was injected: {type(error).__name__}: {error}")
     for warning in warnings:
         log(store, f"inject: {warning}")
-    _warn(warnings)
+    try:
+        _write(2, "".join(f"Warning: {warning}\n" for warning in warnings))
+    except OSError:
+        pass  # nobody is listening; the log has it
     return 0
 
 
@@ -62,14 +64,8 @@ def _limit(text: str | None, warnings: list[str]) -> int | None:
         return None
 
 
-def _print(text: str) -> None:
-    """In one write, as UTF-8, whatever the locale says."""
-    if text:
-        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-        sys.stdout.flush()
-
-
-def _warn(warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        line = f"Warning: {warning}\n"
-        sys.stderr.write(line.encode("ascii", "backslashreplace").decode("ascii"))
+def _write(descriptor: int, text: str) -> None:
+    """Past Python's own buffer, which would be flushed again at the exit and turn a closed pipe into a failure."""
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -5,6 +5,8 @@ Standard library only, no database, no network: this is also what everything ric
 
 from __future__ import annotations
 
+import os
+
 from recollect.domain.render import markdown_block
 from recollect.domain.selection import deduplicate, select
 from recollect.errors import StorageError
@@ -49,6 +51,8 @@ def inject(
     injection = Injection()
     injection.text, injection.entries, injection.dropped = block.text, block.entries, block.dropped
     injection.warnings = warnings + more_warnings
+    if not os.path.isdir(project_root):
+        injection.warnings.append(f"there is no folder {project_root}")
     if not block.text:
         injection.reason = (
             f"each of the {block.dropped} selected entries is too long to inject"

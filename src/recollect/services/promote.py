@@ -39,6 +39,7 @@ class Outcome:
     candidate: Candidate
     verdict: Verdict
     action: str = KEPT
+    stored_as: str = ""
     observation_count: int = 0
 
 
@@ -143,7 +144,7 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
         if outcome.verdict.universal:
             source = _source(candidate.project or name, candidate.feature)
             outcome.action, entry = _put(shelf, candidate, source, only_new)
-            outcome.observation_count = entry.observation_count
+            outcome.stored_as, outcome.observation_count = entry.title, entry.observation_count
         elif not candidate.in_bank and own.find(candidate) is None:
             own.add(
                 candidate,

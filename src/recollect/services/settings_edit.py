@@ -14,7 +14,7 @@ from recollect.services.settings import check, load_settings, local_lines
 from recollect.services.settings_keys import BY_NAME, LOCAL, Key, Value
 from recollect.services.settings_report import nearest
 
-_TEMPLATE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "templates", "iflow-dev.local.md")
+TEMPLATE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "templates", "iflow-dev.local.md")
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
     number = next((n for n, name, _ in local_lines(text) if name == key.name), None)
     if number is None and value is None:
         return text
-    lines = (text or read_text(_TEMPLATE)).split("\n")
+    lines = (text or read_text(TEMPLATE)).split("\n")
     end = "\r" if lines[0].endswith("\r") else ""
     line = [] if value is None else [f"{key.name}: {as_text(value)}{end}"]
     if number is not None:

@@ -1,0 +1,149 @@
+"""How long a session waits for its memories, as ratios to a bare interpreter in the same run.
+
+    python bench/latency/run.py [--runs N] [--markdown]
+
+Exits with 1 when a figure misses its target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import recollect.hooks.bare
+from recollect.domain.categories import KNOWLEDGE, LABEL
+from recollect.files.bank import BankFile
+
+BARE = [sys.executable, "-I", "-S", "-c", "pass"]
+ENTRY = [sys.executable, "-I", "-S", recollect.hooks.bare.__file__, "inject"]
+COMMAND = [os.path.join(os.path.dirname(sys.executable), "recollect"), "inject"]
+SENTENCE = (
+    "The first attempt looked right, passed review, and then failed on real input for a reason nobody had tried. "
+)
+PARSED = (1_000, 2_000, 5_000, 10_000, 20_000)
+
+RATIO_TARGET = 6.0
+SECONDS_TARGET = 3.0
+LINEAR_TARGET = 1.5
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    median: float
+    p95: float
+    ratio: float
+    target: float | None = None
+
+    @property
+    def missed(self) -> bool:
+        return self.target is not None and self.ratio > self.target
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--runs", type=int, default=50, help="measured runs of each process (default 50)")
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        rows = measure_processes(folder, options.runs)
+    scaling = measure_parsing()
+    print_report(rows, scaling, options.runs)
+    spread = scaling[-1][1] / scaling[0][1]
+    slowest = max(row.p95 for row in rows)
+    if any(row.missed for row in rows) or spread > LINEAR_TARGET or slowest > SECONDS_TARGET:
+        sys.exit("A figure misses its target.")
+
+
+def measure_processes(folder: str, runs: int) -> list[Row]:
+    """Whole processes, interleaved, so that a busy moment of the machine hits all of them alike."""
+    cases: list[tuple[str, list[str], float | None]] = [("bare interpreter: `python -I -S -c pass`", BARE, None)]
+    for local, shared, target in ((500, 0, RATIO_TARGET), (250, 250, RATIO_TARGET), (5_000, 5_000, None)):
+        root, store = make_banks(os.path.join(folder, f"{local}-{shared}"), local, shared)
+        where = ["--project-root", root, "--global-store", store, "--limit", "20"]
+        what = f"inject 20 of {local:,} local" + (f" and {shared:,} global" if shared else "") + " entries, bare entry"
+        cases.append((what, [*ENTRY, *where], target))
+        if (local, shared) == (500, 0):
+            cases.append(("the same through `recollect inject`", [*COMMAND, *where], None))
+    times: dict[str, list[float]] = {what: [] for what, _, _ in cases}
+    for run in range(-3, runs):
+        for what, command, _ in cases:
+            seconds = timed(lambda command=command: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
+            if run >= 0:
+                times[what].append(seconds)
+    bare = statistics.median(times[cases[0][0]])
+    return [
+        Row(
+            what, statistics.median(times[what]), percentile(times[what]), statistics.median(times[what]) / bare, target
+        )
+        for what, _, target in cases
+    ]
+
+
+def measure_parsing() -> list[tuple[int, float]]:
+    """Microseconds for an entry, by the number of entries in the file; the best of seven parses."""
+    result: list[tuple[int, float]] = []
+    for count in PARSED:
+        text = bank_text("patterns", count)
+        best = min(timed(lambda text=text: BankFile(text, "patterns")) for _ in range(7))
+        result.append((count, best / count * 1e6))
+    return result
+
+
+def make_banks(folder: str, local: int, shared: int) -> tuple[str, str]:
+    root, store = os.path.join(folder, "project"), os.path.join(folder, "global")
+    for directory, count in ((os.path.join(root, "docs", "knowledge-bank"), local), (store, shared)):
+        os.makedirs(directory)
+        for category, size in zip(KNOWLEDGE, (count // 3, count // 3, count - 2 * (count // 3)), strict=True):
+            with open(os.path.join(directory, f"{category}.md"), "w", encoding="utf-8") as file:
+                file.write(bank_text(category, size, directory))
+    return root, store
+
+
+def bank_text(category: str, count: int, seed: str = "") -> str:
+    """A bank file with entries of some 650 characters, which is what real ones average."""
+    label = LABEL[category]
+    return f"# {label}s\n\n" + "\n".join(
+        f"### {label}: Lesson {number} of {category}\n"
+        f"Lesson {number} {os.path.basename(seed)}: {SENTENCE * 3}\n{SENTENCE}\n"
+        f"- Observed in: Feature #{number:03}\n"
+        f"- Cost: Half a day until the cause was found\n"
+        f"- Last observed: 2026-{number % 12 + 1:02}-11\n"
+        f"- Observation count: {number % 7 + 1}\n"
+        f"- Confidence: {('high', 'medium', 'low')[number % 3]}\n"
+        for number in range(count)
+    )
+
+
+def timed(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def percentile(values: list[float]) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * 0.95))]
+
+
+def print_report(rows: list[Row], scaling: list[tuple[int, float]], runs: int) -> None:
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {runs} runs each, interleaved\n")
+    print("| process | median ms | p95 ms | x bare | at most |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for row in rows:
+        target = f"{row.target:.1f}" if row.target else ""
+        print(f"| {row.what} | {row.median * 1e3:.1f} | {row.p95 * 1e3:.1f} | {row.ratio:.2f} | {target} |")
+    print("\n| entries in the file | µs an entry to parse | x 1,000 entries |")
+    print("| ---: | ---: | ---: |")
+    for count, each in scaling:
+        print(f"| {count:,} | {each:.1f} | {each / scaling[0][1]:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""What recollect does, shown on a sample project: python examples/demo.py
+
+Everything happens in a temporary folder with a global store of its own; nothing of yours is read or changed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sample-project")
+RECOLLECT = os.path.join(os.path.dirname(sys.executable), "recollect")
+
+# What each commit of the sample's history adds, the oldest first.
+HISTORY = (
+    ("2026-09-02", "Start the service", ("README.md", "pyproject.toml", "src/parcel_tracker/__init__.py", "config")),
+    ("2026-09-16", "Poll carriers with retries", ("src/parcel_tracker/carriers.py", "src/parcel_tracker/retry.py")),
+    (
+        "2026-10-05",
+        "Keep events in SQLite (feature 009)",
+        ("src/parcel_tracker/store.py", "docs/features/009-event-store"),
+    ),
+    ("2026-10-21", "Serve the API, dispatch webhooks", ("src", "tests")),
+    ("2026-10-28", "Specify webhook retries (feature 012)", ("docs/features/012-webhook-retries",)),
+    ("2026-11-10", "Write down what we learned", (".",)),
+)
+
+OTHER_LESSON = """# Anti-Patterns
+
+## Known Anti-Patterns
+
+### Anti-Pattern: Thundering Retries
+Clients that failed together retry together. A fixed or purely exponential schedule keeps them in
+step, so each round lands on the recovering service as one spike and knocks it over again. Doubling
+the delay only moves the spikes apart; it takes randomness to flatten them.
+- Observed in: Feature #003
+"""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One command of the demo: why it is run, where, and how much of its output is worth a look."""
+
+    story: str
+    folder: str
+    arguments: tuple[str, ...]
+    head: int = 100
+    tail: int = 0
+    learned: str = ""  # what the project's anti-patterns.md says from now on
+
+
+SCENES = (
+    Scene(
+        "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session that starts there is given the ones that\n"
+        "matter most, anti-patterns first, within the client's 10,000 characters:",
+        "parcel-tracker",
+        ("inject",),
+        head=16,
+    ),
+    Scene(
+        "Lessons that hold everywhere are promoted to a global store. What names this project's files, classes,\n"
+        "services or name stays:",
+        "parcel-tracker",
+        ("promote",),
+        head=4,
+        tail=7,
+    ),
+    Scene(
+        "A new project, with nothing written down yet, starts with what was learned in the other one:",
+        "billing-api",
+        ("inject", "--limit", "3"),
+        head=15,
+    ),
+    Scene(
+        "Later billing-api learns one of those lessons the hard way. Promoted, it is not stored twice: it counts as\n"
+        "seen twice, and ranks higher from now on:",
+        "billing-api",
+        ("promote",),
+        learned=OTHER_LESSON,
+    ),
+    Scene(
+        "Settings live in the project, with their comments kept:",
+        "billing-api",
+        ("config", "set", "memory_injection_limit", "5"),
+    ),
+)
+
+# What README.md shows of it.
+README_SCENES = (
+    Scene("", "parcel-tracker", ("promote",), head=2, tail=3),
+    Scene("", "billing-api", ("inject", "--limit", "1")),
+)
+
+
+def prepare(folder: str) -> dict[str, str]:
+    """Make both projects in `folder`; the environment in which recollect sees only them."""
+    environment = {**os.environ, "HOME": folder, "RECOLLECT_HOME": os.path.join(folder, "global-store")}
+    for name in [name for name in environment if name.startswith(("GIT_", "RECOLLECT_")) and name != "RECOLLECT_HOME"]:
+        del environment[name]
+    _make_history(os.path.join(folder, "parcel-tracker"), environment)
+    other = os.path.join(folder, "billing-api")
+    os.makedirs(other)
+    _git(other, environment, "init", "--quiet")
+    return environment
+
+
+def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]:
+    """The lines that a terminal would show for a scene."""
+    if scene.learned:
+        bank = os.path.join(folder, scene.folder, "docs", "knowledge-bank")
+        os.makedirs(bank)
+        with open(os.path.join(bank, "anti-patterns.md"), "w", encoding="utf-8") as file:
+            file.write(scene.learned)
+    shown = " ".join(f'"{word}"' if " " in word else word for word in scene.arguments)
+    yield f"{scene.folder}$ recollect {shown}"
+    done = subprocess.run(
+        [RECOLLECT, *scene.arguments],
+        cwd=os.path.join(folder, scene.folder),
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    lines = (done.stderr + done.stdout).rstrip().split("\n")
+    left_out = len(lines) - scene.head - scene.tail
+    if left_out <= 1:
+        yield from lines
+        return
+    yield from lines[: scene.head]
+    yield f"[… {left_out} more lines]"
+    yield from lines[len(lines) - scene.tail :]
+
+
+def main() -> None:
+    if not shutil.which("git"):
+        sys.exit("The demo needs git to make a sample repository; on Debian: apt-get install git")
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    bold, dim, plain = ("\033[1m", "\033[2m", "\033[0m") if colour else ("", "", "")
+    with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
+        environment = prepare(folder)
+        print(f"Made two sample projects in {folder}; both go away again.")
+        for number, scene in enumerate(SCENES, 1):
+            print(f"\n{bold}{number}. {scene.story}{plain}\n")
+            for line in run(scene, folder, environment):
+                print(f"  {dim}{line}{plain}" if line.startswith("[…") else f"  {line}")
+    print("\nNext: docs/quickstart.md shows how to use it in a project of yours.")
+
+
+def _make_history(project: str, environment: dict[str, str]) -> None:
+    os.makedirs(project)
+    _git(project, environment, "init", "--quiet")
+    for day, message, paths in HISTORY:
+        for path in paths:
+            source, target = os.path.join(SAMPLE, path), os.path.join(project, path)
+            if os.path.isdir(source):
+                shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copyfile(source, target)
+        _git(project, environment, "add", "--all")
+        dated = {"GIT_AUTHOR_DATE": f"{day}T10:00:00Z", "GIT_COMMITTER_DATE": f"{day}T10:00:00Z"}
+        _git(project, {**environment, **dated}, "commit", "--quiet", "--message", message)
+
+
+def _git(folder: str, environment: dict[str, str], *arguments: str) -> None:
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", "-C", folder, *identity, *arguments], env=environment, check=True)
+
+
+if __name__ == "__main__":
+    main()

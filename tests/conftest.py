@@ -1,0 +1,88 @@
+"""Fixtures for tests that use recollect as people do: as a process, in a project, with a store of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import recollect.hooks.bare
+
+RECOLLECT = str(Path(sys.executable).parent / "recollect")
+BARE_ENTRY = (sys.executable, "-I", "-S", str(recollect.hooks.bare.__file__))
+
+
+@dataclass(frozen=True)
+class World:
+    """A project and a global store in a home folder of their own."""
+
+    home: Path
+    project: Path
+    store: Path
+
+    def write_bank(self, category: str, text: str, *, shared: bool = False) -> Path:
+        folder = self.store if shared else self.project / "docs" / "knowledge-bank"
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{category}.md"
+        path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    def write_local_settings(self, text: str) -> Path:
+        path = self.project / ".claude" / "iflow-dev.local.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    def run(
+        self, *arguments: str, cwd: Path | None = None, stdin: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the installed command in the project."""
+        return self._process([RECOLLECT, *arguments], cwd, stdin, variables)
+
+    def run_bare(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run injection as a hook does: in a bare interpreter."""
+        return self._process([*BARE_ENTRY, "inject", *arguments], None, "", variables)
+
+    def _process(
+        self, command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
+        return subprocess.run(
+            command,
+            cwd=cwd or self.project,
+            env={**environment, "RECOLLECT_HOME": str(self.store), **variables},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+            timeout=120,
+        )
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A world with an empty project; its store does not exist yet."""
+    project = tmp_path / "home" / "shop-front"
+    project.mkdir(parents=True)
+    return World(tmp_path / "home", project, tmp_path / "store")
+
+
+@pytest.fixture
+def bank_text() -> Callable[..., str]:
+    """A bank file with a given number of entries, each with the metadata that the call names."""
+
+    def build(label: str, count: int, start: int = 1, **metadata: str) -> str:
+        lines = [f"# {label}s", ""]
+        for number in range(start, start + count):
+            lines += [f"### {label}: Lesson {number}", f"What {label} {number} taught us.", "- Source: Feature #007"]
+            lines += [f"- {key.replace('_', ' ')}: {value}" for key, value in metadata.items()]
+            lines.append("")
+        return "\n".join(lines)
+
+    return build

@@ -1,0 +1,183 @@
+"""Injection as a process: the command that people type, and the bare entry that hooks run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from tests.conftest import BARE_ENTRY, World
+
+from recollect.files.log import NAME as LOG
+
+ONE = "### Pattern: One\nThe one lesson.\n- Used in: Feature #001\n"
+
+
+def test_block_has_the_stated_format(world: World) -> None:
+    world.write_bank("anti-patterns", "### Anti-Pattern: A\nDo not.\n- Cost: Much\n")
+    world.write_bank("heuristics", "### Plain name\nRule of thumb.\n- Source: Feature #018\n")
+    world.write_bank("patterns", ONE, shared=True)
+    expected = """## Engineering Memory (from knowledge bank)
+
+*Memory: 3 entries (2 local, 1 global) | semantic: disabled*
+
+### Anti-Patterns to Avoid
+### Anti-Pattern: A
+Do not.
+- Cost: Much
+
+### Heuristics
+### Plain name
+Rule of thumb.
+- Source: Feature #018
+
+### Patterns to Follow
+### Pattern: One
+The one lesson.
+- Used in: Feature #001
+
+---
+"""
+    assert world.run("inject").stdout == expected
+    assert world.run_bare("--event", "startup").stdout == expected
+
+
+def test_command_and_bare_entry_print_the_same_for_a_large_bank(world: World, bank_text: Callable[..., str]) -> None:
+    world.write_bank("patterns", bank_text("Pattern", 60, Benefit="x" * 300))
+    world.write_bank("heuristics", bank_text("Heuristic", 60, Confidence="high"), shared=True)
+    command, bare = world.run("inject", "--limit", "-1").stdout, world.run_bare("--limit=-1").stdout
+    assert command == bare
+    assert len(bare) < 9_500
+    assert " dropped to stay below 9,500 characters*" in bare
+
+
+def test_json_holds_the_block_its_entries_and_the_reason(world: World) -> None:
+    empty = json.loads(world.run("inject", "--json").stdout)
+    assert empty["block"] == ""
+    assert empty["reason"].startswith("no entries in ")
+    world.write_bank("patterns", ONE)
+    full = json.loads(world.run("inject", "--json").stdout)
+    assert full["block"].startswith("## Engineering Memory")
+    assert [(entry["name"], entry["origin"]) for entry in full["entries"]] == [("One", "local")]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--limit", "many"),
+        ("--limit",),
+        ("--nonsense", "x"),
+        ("--project-root", "/nonexistent/\udcff"),
+        ("--event", "no-such-event"),
+        ("--project-root", "\n"),
+    ],
+)
+def test_bare_entry_exits_0_whatever_its_arguments(world: World, arguments: tuple[str, ...]) -> None:
+    world.write_bank("patterns", ONE)
+    assert world.run_bare(*arguments).returncode == 0
+
+
+def test_bare_entry_uses_the_setting_when_its_limit_is_no_number_and_logs_why(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    done = world.run_bare("--limit", "many")
+    assert "### Pattern: One" in done.stdout
+    assert "--limit must be a whole number, not 'many'" in (world.store / LOG).read_text(encoding="utf-8")
+
+
+def test_bare_entry_survives_a_folder_that_is_gone(world: World) -> None:
+    script = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1]); os.execv(sys.executable, sys.argv[2:])"
+    gone = world.home / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(gone), *BARE_ENTRY, "inject", "--global-store", str(world.store)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert "nothing was injected: FileNotFoundError" in (world.store / LOG).read_text(encoding="utf-8")
+
+
+def test_command_says_what_is_wrong_with_a_limit_and_exits_2(world: World) -> None:
+    done = world.run("inject", "--limit", "-2")
+    assert done.returncode == 2
+    assert "-2 is not in the range" in done.stderr
+
+
+def test_unknown_file_in_the_bank_is_warned_about_and_constitution_is_not(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    for name in ("constitution.md", "notes.md"):
+        (world.project / "docs" / "knowledge-bank" / name).write_text("### Pattern: No\nNo.\n", encoding="utf-8")
+    for done in (world.run("inject"), world.run_bare()):
+        assert done.stderr.count("Warning: ") == 1
+        assert "notes.md is not a knowledge-bank file; skipped" in done.stderr
+        assert "Pattern: No" not in done.stdout
+
+
+def test_wrong_settings_never_stop_an_injection(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings("memory_injection_limit: lots\nmemory_injektion_enabled: false\n")
+    (world.project / ".claude" / "memory").mkdir()
+    (world.project / ".claude" / "memory" / "memory-config.json").write_text("{broken", encoding="utf-8")
+    command, bare = world.run("inject"), world.run_bare()
+    assert command.returncode == bare.returncode == 0
+    assert "### Pattern: One" in command.stdout == bare.stdout
+    assert "memory_injektion_enabled is not a setting; did you mean memory_injection_enabled?" in command.stderr
+    assert "memory_injection_limit must be a whole number from -1 to 100000, not 'lots'" in command.stderr
+    assert "not valid JSON" in command.stderr
+
+
+def test_read_only_store_costs_a_warning_not_the_block(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.store.write_text("a file where the folder should be", encoding="utf-8")
+    for done in (world.run("inject"), world.run_bare()):
+        assert done.returncode == 0
+        assert "### Pattern: One" in done.stdout
+        assert ".last-injection.json: " in done.stderr
+
+
+def test_block_is_utf8_whatever_the_locale(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: Größe 🎯\nPrüfe zuerst.\n")
+    for done in (world.run("inject", LANG="C", LC_ALL="C"), world.run_bare(LC_ALL="C")):
+        assert "### Pattern: Größe 🎯\nPrüfe zuerst." in done.stdout
+
+
+def test_bytes_that_are_not_utf8_do_not_hide_the_entry(world: World) -> None:
+    path = world.write_bank("patterns", "")
+    path.write_bytes(b"### Pattern: Caf\xe9\nLesson \xff here.\n")
+    for done in (world.run("inject"), world.run_bare()):
+        assert "### Pattern: Caf?\nLesson ? here." in done.stdout
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_a_closed_pipe_is_no_failure(world: World, bank_text: Callable[..., str], count: int) -> None:
+    world.write_bank("patterns", bank_text("Pattern", count, Benefit="x" * 300))
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*BARE_ENTRY, "inject", "--project-root", str(world.project), "--global-store", str(world.store)],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+
+
+def test_worktrees_of_a_repository_are_one_project(world: World) -> None:
+    git = ["git", "-C", str(world.project), "-c", "user.name=A", "-c", "user.email=a@example.com"]
+    world.write_bank("patterns", ONE)
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+    worktree = world.home / "elsewhere"
+    subprocess.run([*git, "worktree", "add", "-q", str(worktree)], check=True)
+    world.run_bare("--project-root", str(worktree))
+    record = json.loads((world.store / ".last-injection.json").read_text(encoding="utf-8"))
+    assert record["project"] == "shop-front"

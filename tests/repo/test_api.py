@@ -1,0 +1,53 @@
+"""The public surface: what other programs may rely on."""
+
+from __future__ import annotations
+
+import recollect.api
+from recollect.errors import RecollectError
+
+SURFACE = {
+    "KNOWLEDGE",
+    "PROJECT_SPECIFIC",
+    "UNIVERSAL",
+    "BankFile",
+    "Candidate",
+    "Entry",
+    "Injection",
+    "InvalidEntry",
+    "InvalidSetting",
+    "LockTimeout",
+    "Outcome",
+    "Promotion",
+    "RecollectError",
+    "Settings",
+    "StorageError",
+    "UnsafeEdit",
+    "Verdict",
+    "candidates_of",
+    "content_hash",
+    "from_json",
+    "global_store",
+    "inject",
+    "load_settings",
+    "promote",
+    "read_bank",
+}
+
+
+def test_public_surface_is_what_is_promised() -> None:
+    assert set(recollect.api.__all__) == SURFACE
+    assert {name for name in vars(recollect.api) if not name.startswith("_")} == SURFACE
+
+
+def test_everything_public_says_what_it_is() -> None:
+    undocumented = {
+        name
+        for name in SURFACE - {"KNOWLEDGE", "PROJECT_SPECIFIC", "UNIVERSAL"}
+        if not (getattr(recollect.api, name).__doc__ or "").strip()
+    }
+    assert undocumented - {error.__name__ for error in RecollectError.__subclasses__()} == set()
+
+
+def test_every_error_is_drawn_in_the_tree() -> None:
+    tree = recollect.errors.__doc__ or ""
+    assert all(f"── {error.__name__} " in tree for error in RecollectError.__subclasses__())

@@ -1,0 +1,167 @@
+"""Make the pages that come from code: docs/settings.md, docs/cli.md, and the capture in README.md.
+
+    python tools/docs.py [--check]
+
+With --check nothing is written; exits with 1 when a page is not what it would be made to be.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from types import ModuleType
+
+import click
+
+from recollect.cli.main import cli
+from recollect.services.settings_edit import as_text
+from recollect.services.settings_keys import KEYS, LOCAL, Key
+
+TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+CAPTURE = re.compile(r"(<!-- capture -->\n```console\n).*?(```\n<!-- /capture -->)", re.DOTALL)
+
+
+def pages() -> dict[str, str]:
+    """What each page must say, by its path below the repository."""
+    return {
+        "docs/settings.md": settings_page(),
+        "docs/cli.md": cli_page(),
+        "README.md": readme_page(),
+    }
+
+
+def stale(path: str, wanted: str) -> bool:
+    """Whether a page on disk says something else; the day on which its capture was made does not matter."""
+    try:
+        current = read(path)
+    except FileNotFoundError:
+        return True
+    return _undated(current) != _undated(wanted)
+
+
+def settings_page() -> str:
+    used = [key for key in KEYS if key.used_by]
+    kept = [key for key in KEYS if not key.used_by]
+    return "\n".join(
+        [
+            "# Settings",
+            "",
+            "<!-- Made by `make docs` from src/recollect/services/settings_keys.py; do not edit. -->",
+            "",
+            "Every setting has a default; a project needs none of them. A value comes from the strongest of:",
+            "",
+            "1. a variable of the environment: `RECOLLECT_` and the key in capitals, with `_` for each dot",
+            "   (`RECOLLECT_MEMORY_INJECTION_LIMIT`, `RECOLLECT_TRIAGE_MAX_MESSAGES`);",
+            "2. `.claude/iflow-dev.local.md`: any line `key: value` anywhere in the file, the first one of a key, all",
+            "   spaces taken out. A comment needs a line of its own;",
+            "3. `.claude/memory/memory-config.json`: a dot in a key is a level of objects. Names that begin with a",
+            "   mark, such as `$schema` or `_comment`, are notes;",
+            "4. the default.",
+            "",
+            "`recollect config` shows each key, its value and where it came from; `recollect config set KEY VALUE`",
+            "writes to the file that has the key already, or else to the one named below, and leaves the rest of the",
+            "file as it is. A value of the wrong type or out of range is passed over, as if it were not there, and is",
+            "reported by `recollect config` and on standard error by every command, with the nearest known key where a",
+            "name is unknown; values marked *clamped* are moved to the nearest bound instead. No setting can stop a",
+            "hook.",
+            "",
+            "`RECOLLECT_HOME` is not a setting but a place: the folder of the global store, by default",
+            "`~/.claude/iflow/memory`.",
+            "",
+            "## In force",
+            "",
+            *_table(used),
+            "",
+            "## Known, checked, and not yet used by this version",
+            "",
+            "They can be set today; the features that obey them are on their way.",
+            "",
+            *_table(kept),
+            "",
+        ]
+    )
+
+
+def _table(keys: list[Key]) -> Iterator[str]:
+    yield "| key | default | allowed | file | meaning |"
+    yield "| --- | --- | --- | --- | --- |"
+    for key in keys:
+        allowed = key.range + (" (clamped)" if key.clamped else "")
+        file = "local" if key.file == LOCAL else "config"
+        yield f"| `{key.name}` | `{as_text(key.default)}` | {allowed} | {file} | {key.meaning} |"
+
+
+def cli_page() -> str:
+    lines = [
+        "# The command line",
+        "",
+        "<!-- Made by `make docs` from the commands' own help; do not edit. -->",
+        "",
+        "Exit codes: 0 done (also when there was nothing to do), 1 an error (one line on standard error that says",
+        "what to do next), 2 wrong usage. Results go to standard output, warnings to standard error. Colours are",
+        "used on a terminal only, and not when `NO_COLOR` is set.",
+    ]
+    for name, help_text in _helps(cli, "recollect"):
+        lines += ["", f"## `{name}`", "", "```text", help_text.rstrip(), "```"]
+    return "\n".join([*lines, ""])
+
+
+def _helps(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
+    context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent, max_content_width=88)
+    context.terminal_width = 88
+    yield name, context.get_help()
+    if isinstance(command, click.Group):
+        for sub_name in command.list_commands(context):
+            sub = command.get_command(context, sub_name)
+            assert sub is not None
+            yield from _helps(sub, f"{name} {sub_name}", context)
+
+
+def readme_page() -> str:
+    demo = _load(os.path.join(TOP, "examples", "demo.py"))
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        environment = demo.prepare(folder)
+        for scene in demo.README_SCENES:
+            lines += [*demo.run(scene, folder, environment), ""]
+    capture = "\n".join(lines)
+    return CAPTURE.sub(lambda match: match[1] + capture.rstrip() + "\n" + match[2], read("README.md"))
+
+
+def _load(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("demo", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["demo"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _undated(text: str) -> str:
+    return re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", text)
+
+
+def read(path: str) -> str:
+    with open(os.path.join(TOP, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def main() -> None:
+    out_of_date = {path: text for path, text in pages().items() if stale(path, text)}
+    for path, text in out_of_date.items():
+        if "--check" in sys.argv[1:]:
+            print(f"{path} is not current; run `make docs`")
+            continue
+        with open(os.path.join(TOP, path), "w", encoding="utf-8") as file:
+            file.write(text)
+        print(f"wrote {path}")
+    sys.exit(1 if out_of_date and "--check" in sys.argv[1:] else 0)
+
+
+if __name__ == "__main__":
+    main()
