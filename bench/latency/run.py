@@ -65,7 +65,12 @@ def main() -> None:
 def measure_processes(folder: str, runs: int) -> list[Row]:
     """Whole processes, interleaved, so that a busy moment of the machine hits all of them alike."""
     cases: list[tuple[str, list[str], float | None]] = [("bare interpreter: `python -I -S -c pass`", BARE, None)]
-    for local, shared, target in ((500, 0, RATIO_TARGET), (250, 250, RATIO_TARGET), (5_000, 5_000, None)):
+    for local, shared, target in (
+        (500, 0, RATIO_TARGET),
+        (250, 250, RATIO_TARGET),
+        (500, 500, None),
+        (5_000, 5_000, None),
+    ):
         root, store = make_banks(os.path.join(folder, f"{local}-{shared}"), local, shared)
         where = ["--project-root", root, "--global-store", store, "--limit", "20"]
         what = f"inject 20 of {local:,} local" + (f" and {shared:,} global" if shared else "") + " entries, bare entry"

@@ -71,7 +71,8 @@ def command(
         only_new=given is None and not names,
         dry_run=dry_run,
     )
-    warn(warnings + result.warnings)
+    warnings = list(dict.fromkeys(warnings + result.warnings))
+    warn(warnings)
     if as_json:
         print_json(
             {
@@ -79,7 +80,7 @@ def command(
                 "kept": result.kept,
                 "dry_run": dry_run,
                 "entries": [_as_object(outcome) for outcome in result.outcomes],
-                "warnings": warnings + result.warnings,
+                "warnings": warnings,
                 "summary": result.summary,
             }
         )

@@ -31,7 +31,9 @@ _COMMON_NAMES = frozenset(
 )
 _INTERNAL = ("internal", "local", "corp", "lan", "intranet", "private", "home")
 
-_URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
+_EVERY_MACHINE = ("host.docker.internal", "host.containers.internal", "gateway.docker.internal")
+
+_URL = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\])?[^\s<>\"'`)\]]*")
 _TOKEN = re.compile(r"[\w.~@/+-]+")
 _IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{3,}\b(?:\(\))?")
 _SHAPED = re.compile(r"[a-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]_[A-Z0-9]|[A-Z][A-Z][a-z]|\(\)$")
@@ -103,7 +105,7 @@ def _urls(text: str, facts: ProjectFacts) -> str:
             continue
         if _is_internal(host) or any(_mentions(name, host) for name in facts.names):
             return f"it names {url}, a service of this project"
-        if facts.repository and facts.repository in url:
+        if facts.repository and re.search(re.escape(facts.repository) + r"(?![\w-])", url):
             return f"it names {url}, this project's repository"
     return ""
 
@@ -112,8 +114,8 @@ def _is_internal(host: str) -> bool:
     try:
         address = ip_address(host)
     except ValueError:
-        return "." in host and host.rpartition(".")[2] in _INTERNAL
-    return address.is_private and not address.is_loopback
+        return "." in host and host.rpartition(".")[2] in _INTERNAL and host not in _EVERY_MACHINE
+    return address.is_private and not (address.is_loopback or address.is_link_local or address.is_unspecified)
 
 
 def _names(text: str, facts: ProjectFacts) -> str:

@@ -17,7 +17,8 @@ CONFIDENCE = ("high", "medium", "low")
 class Part:
     """A run of an entry's source lines: free text (no key), or one metadata item with its continuation.
 
-    A bullet that is no `key: value` has the key "-". `start` and `end` are its place in the entry's block.
+    A bullet that is no `key: value` has the key "-". `start` and `end` are its place in the
+    entry's block, without blank lines at its end.
     """
 
     __slots__ = ("end", "key", "lines", "start", "value")
@@ -27,7 +28,7 @@ class Part:
         self.value = value
         self.lines = lines
         self.start = start
-        self.end = start + 1
+        self.end = start + len(lines)
 
 
 class Entry:

@@ -20,7 +20,7 @@ _KINDS = tuple(
         ("a password in a URL", r"\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]{1,100}:[^\s/:@<>{}$*]{3,200}@"),
         (
             "a credential",
-            r"(?i)\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)\b['\"]?\s*[:=]\s*['\"]?"
+            r"(?i)\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)\b['\"`*_]{0,4}\s*[:=][*_]{0,4}\s*['\"`*_]{0,4}"
             r"(?=[^\s'\"]{0,100}[0-9])(?=[^\s'\"]{0,100}[a-z])[A-Za-z0-9+/=_.-]{12,}",
         ),
     )

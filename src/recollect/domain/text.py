@@ -6,21 +6,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Control characters (but tab and newline), zero-width and bidirectional marks, and the invisible tag block:
-# what a reader cannot see must not reach a model.
-_UNSEEN: dict[int, None] = dict.fromkeys(
-    [
-        *range(0x09),
-        *range(0x0B, 0x20),
-        *range(0x7F, 0xA0),
-        *range(0x200B, 0x2010),
-        *range(0x2028, 0x2030),
-        *range(0x2060, 0x206A),
-        0xFEFF,
-        *range(0xE0000, 0xE0080),
-    ]
-)
-
+# Control characters (but tab and newline), zero-width and bidirectional marks, invisible tags and selectors: what a
+# reader cannot see must not reach a model. Those that part words, or lines, become a space.
+_UNSEEN: dict[int, str | None] = {
+    **dict.fromkeys(
+        [
+            *range(0x09),
+            *range(0x0E, 0x1C),
+            *range(0x7F, 0xA0),
+            *(0xAD, 0x061C, 0x180E, 0xFEFF),
+            *range(0x200B, 0x2010),
+            *range(0x202A, 0x202F),
+            *range(0x2060, 0x2070),
+            *range(0xE0000, 0xE01F0),
+        ]
+    ),
+    **dict.fromkeys([0x0B, 0x0C, 0x0D, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029, 0x202F], " "),
+}
 _JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 
 
@@ -33,7 +35,7 @@ def visible(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The text on one line, with single spaces and nothing unseen."""
-    return " ".join(visible(text.replace("\u2028", " ").replace("\u2029", " ")).split())
+    return " ".join(visible(text).split())
 
 
 def json_string(text: str) -> str:

@@ -26,8 +26,8 @@ _PREFIXES = tuple(label.lower() + ":" for label in LABEL.values())
 _EMPHASIS = "*_`"
 _DIGITS = "0123456789"
 
-# Keys as they are written, and what they mean: a bank repeats a handful of them in every entry.
-_KEYS: dict[str, str] = {}
+# Keys as they are written, what they mean, and whether with emphasis: a bank repeats a handful in every entry.
+_KEYS: dict[str, tuple[str, bool]] = {}
 
 
 class BankFile:
@@ -36,7 +36,8 @@ class BankFile:
     def __init__(self, text: str, category: str, origin: str = "local") -> None:
         self.category = category
         self.origin = origin
-        lines = text.split("\n")
+        self._mark = "\ufeff" if text.startswith("\ufeff") else ""
+        lines = text.removeprefix("\ufeff").split("\n")
         fenced = fenced_lines(lines) if "```" in text or "~~~" in text else frozenset[int]()
         starts = [i for i, line in enumerate(lines) if line.startswith("### ") and i not in fenced]
         self._carriage = "\r" if lines[0].endswith("\r") else ""
@@ -49,7 +50,7 @@ class BankFile:
 
     @property
     def text(self) -> str:
-        return "\n".join([line for block in (self._preamble, *self._blocks) for line in block])
+        return self._mark + "\n".join([line for block in (self._preamble, *self._blocks) for line in block])
 
     def append(self, lines: Sequence[str]) -> Entry:
         """Add an entry, given as its lines, after a blank line at the end of the file.
@@ -59,7 +60,7 @@ class BankFile:
         """
         last = self._blocks[-1] if self._blocks else self._preamble
         if last[-1].strip():
-            last[-1] = last[-1].removesuffix("\r") + self._carriage
+            last[-1] += "" if last[-1].endswith("\r") else self._carriage
             last.append("")
         last[-1] += self._carriage
         block = [*(line + self._carriage for line in lines), ""]
@@ -76,15 +77,16 @@ class BankFile:
         block = self._blocks[position]
         for label, value in values.items():
             key = _key(label)
-            parts = _parts(block, fenced_lines(block), 0)
+            fenced = fenced_lines(block)
+            parts = _parts(block, fenced, 0)
             found = next((part for part in parts if part.key == key), None)
             if found:
-                end = found.start + _filled(found.lines)
+                end = found.start + 1
+                while end < found.end and block[end].strip() and end not in fenced:
+                    end += 1
                 block[found.start : end] = [_with_value(block[found.start], value)]
                 continue
             at = next((part for part in reversed(parts) if part.key), parts[0]).end
-            while not block[at - 1].strip():
-                at -= 1
             if at == len(block) and position == len(self._blocks) - 1:
                 block[-1] += self._carriage
                 block.append("")
@@ -159,30 +161,34 @@ def _parts(block: Sequence[str], fenced: AbstractSet[int], offset: int) -> list[
     """
     part = Part("", "", [], 1)
     parts = [part]
+    in_value = False
     for index, line in enumerate(block):
         first = line[:1]
         if (first == "-" or first == "#") and offset + index not in fenced:  # noqa: PLR1714 (twice as fast)
             if line.startswith("- "):
                 part = _item(line, index)
                 parts.append(part)
+                in_value = True
                 continue
             if line.startswith("## ") or line.lower().startswith(_FILE_TITLES):
                 break
             if not index or line.rstrip() == "---":
-                part = _after_divider(parts, index + 1)
+                part, in_value = _free_text(parts, index + 1), False
                 continue
-        if part.key and line and not line.isspace():
-            if part.lines[-1].strip():
-                part.value += " " + line.strip()
-            elif first not in (" ", "\t"):
-                part = _after_divider(parts, index)
+        filled = bool(line) and not line.isspace()
+        in_value = in_value and filled and offset + index not in fenced
+        if in_value:
+            part.value = f"{part.value} {line.strip()}" if part.value else line.strip()
+        elif filled and part.key and first not in (" ", "\t") and offset + index not in fenced:
+            part = _free_text(parts, index)
         part.lines.append(line)
-        part.end = index + 1
+        if filled:
+            part.end = index + 1
     return parts
 
 
-def _after_divider(parts: list[Part], start: int) -> Part:
-    """The free text that follows a divider: more description, or a part of its own after metadata."""
+def _free_text(parts: list[Part], start: int) -> Part:
+    """The part that free text belongs to: more of the description, or a part of its own after metadata."""
     if parts[-1].key:
         parts.append(Part("", "", [], start))
     return parts[-1]
@@ -196,40 +202,43 @@ def _item(line: str, start: int) -> Part:
     head, colon, value = line.partition(":")
     if not colon or len(head) > 42:
         return Part("-", line[2:].strip(), [line], start)
-    key = _KEYS.get(head)
-    if key is None:
-        key = _KEYS[head] = _key(head[2:])
-    value = value.strip()
-    if head[2:3] in _EMPHASIS:
-        marks = _marks(head[2:])
-        value = value.removeprefix(marks).removesuffix(marks).strip()
-    return Part(key, value, [line], start)
+    known = _KEYS.get(head)
+    if known is None:
+        known = _KEYS[head] = (_key(head[2:]), head[2:].strip()[:1] in _EMPHASIS)
+    key, emphasised = known
+    if emphasised:
+        value = line[slice(*_value_span(line))]
+    return Part(key, value.strip(), [line], start)
 
 
-def _marks(text: str) -> str:
-    """The emphasis that the text begins with."""
-    return text[: len(text) - len(text.lstrip(_EMPHASIS))]
+def _value_span(line: str) -> tuple[int, int]:
+    """Where a metadata line's value stands, outside the emphasis of its key: `**Key:** value`, `**Key: value**`."""
+    colon = line.index(":")
+    end = len(line.rstrip())
+    start = min(end, _skip_spaces(line, colon + 1))
+    label = line[2:colon].strip()
+    marks = label[: len(label) - len(label.lstrip(_EMPHASIS))]
+    if marks and not label.endswith(marks):
+        if line.startswith(marks, start):
+            start = min(end, _skip_spaces(line, start + len(marks)))
+        elif line.endswith(marks, start, end):
+            end -= len(marks)
+    return start, end
+
+
+def _skip_spaces(line: str, at: int) -> int:
+    return len(line) - len(line[at:].lstrip())
 
 
 def _key(label: str) -> str:
     return label.strip("*_` ").lower().replace("-", " ").replace("_", " ")
 
 
-def _filled(lines: Sequence[str]) -> int:
-    """How many lines stand before the first blank one."""
-    return next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-
-
 def _with_value(line: str, value: str) -> str:
     """The metadata line with another value: bullet, emphasis and line ending as they were."""
-    end = "\r" if line.endswith("\r") else ""
-    colon = line.index(":") + 1
-    marks = _marks(line[2:colon])
-    rest = line[colon:].strip()
-    if marks and rest.startswith(marks):
-        return f"{line[:colon]}{marks} {value}{end}"
-    closing = marks if marks and rest.endswith(marks) else ""
-    return f"{line[:colon]} {value}{closing}{end}"
+    start, end = _value_span(line)
+    space = "" if line[start - 1] == " " else " "
+    return f"{line[:start]}{space}{value}{line[end:]}"
 
 
 def _name(heading: str) -> str:
@@ -275,7 +284,7 @@ def _confidence(value: str) -> str:
 
 
 def _iso_date(value: str) -> str:
-    date = value[:10]
+    date = value.strip(_EMPHASIS)[:10]
     if len(date) == 10 and date[4] == "-" == date[7] and (date[:4] + date[5:7] + date[8:]).isdecimal():
         return date
     return ""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from recollect.domain.categories import LABEL
-from recollect.domain.hashing import content_hash
 from recollect.domain.text import fenced_lines
 
 _PLURAL = {category: label + "s" for category, label in LABEL.items()}
@@ -37,27 +36,28 @@ def global_entry(
     source: str,
     observed_on: str,
     confidence: str,
-    more: Mapping[str, str],
+    content_hash: str,
+    more: Sequence[str] = (),
 ) -> list[str]:
-    """The lines of an entry in the global store. `more` holds further metadata by its label."""
+    """The lines of an entry in the global store; `more` are lines that follow its own."""
     metadata = {
-        "Content-Hash": f"sha256:{content_hash(description)}",
+        "Content-Hash": f"sha256:{content_hash}",
         "Source": source,
         "Observation count": "1",
         "Last observed": observed_on,
         "Tags": "universal",
         "Confidence": confidence,
     }
-    return [f"### {LABEL[category]}: {name}", *_description(description), *_metadata({**metadata, **more})]
+    return [f"### {LABEL[category]}: {name}", *_description(description), *_metadata(metadata), *more]
 
 
 def local_entry(
-    category: str, name: str, description: str, *, provenance: str, confidence: str, more: Mapping[str, str]
+    category: str, name: str, description: str, *, provenance: str, confidence: str, more: Sequence[str] = ()
 ) -> list[str]:
     """The lines of an entry in a project's own bank, where headings of heuristics carry no type."""
     heading = name if category == "heuristics" else f"{LABEL[category]}: {name}"
     metadata = {_LOCAL_PROVENANCE[category]: provenance, "Confidence": confidence, "Observation count": "1"}
-    return [f"### {heading}", *_description(description), *_metadata({**metadata, **more})]
+    return [f"### {heading}", *_description(description), *_metadata(metadata), *more]
 
 
 def _metadata(values: Mapping[str, str]) -> list[str]:

@@ -33,7 +33,7 @@ def set_value(text: str, path: Sequence[str], value: str) -> str:
     at = _object_start(text)
     for depth, name in enumerate(path):
         members, _ = _members(text, at)
-        found = next((member for member in members if member.key == name), None)
+        found = next((member for member in reversed(members) if member.key == name), None)  # the last one counts
         if found is None:
             return _insert(text, at, path[depth:], value)
         if depth == len(path) - 1:
@@ -45,15 +45,21 @@ def set_value(text: str, path: Sequence[str], value: str) -> str:
 
 
 def remove_value(text: str, path: Sequence[str]) -> str:
-    """The text without the member at `path`; unchanged when there is none.
+    """The text without the member at `path`, however often it stands there; unchanged when there is none.
 
     Raises:
         UnsafeEdit: the text is not a JSON object.
     """
+    while (shorter := _remove_one(text, path)) != text:
+        text = shorter
+    return text
+
+
+def _remove_one(text: str, path: Sequence[str]) -> str:
     at = _object_start(text)
     for depth, name in enumerate(path):
         members, _ = _members(text, at)
-        index = next((i for i, member in enumerate(members) if member.key == name), None)
+        index = next((i for i in reversed(range(len(members))) if members[i].key == name), None)
         if index is None:
             return text
         at = members[index].value

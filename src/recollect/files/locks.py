@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import random
 import sys
+import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -14,14 +14,58 @@ from recollect.errors import LockTimeout, StorageError
 if sys.platform == "win32":
     import msvcrt
 
-    def _try_lock(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    def _acquire(descriptor: int, seconds: float) -> bool:
+        """Take the lock, or close the descriptor when the time is up."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            except OSError:
+                if time.monotonic() > deadline:
+                    os.close(descriptor)
+                    return False
+                time.sleep(0.01)
+            else:
+                return True
 
 else:
     import fcntl
 
-    def _try_lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def _acquire(descriptor: int, seconds: float) -> bool:
+        """Take the lock, or close the descriptor, at the latest when it has got the lock after all.
+
+        The wait is a queue in the kernel, which serves waiters in turn; asking again and again would starve some of
+        them. flock has no time-out, so a thread waits for it.
+        """
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _Wait(descriptor).for_at_most(seconds)
+        return True
+
+    class _Wait:
+        """A thread that waits for a lock, and the caller who may give up on it."""
+
+        def __init__(self, descriptor: int) -> None:
+            self._descriptor = descriptor
+            self._turn = threading.Lock()
+            self._acquired = threading.Event()
+            self._given_up = False
+            threading.Thread(target=self._wait, daemon=True).start()
+
+        def for_at_most(self, seconds: float) -> bool:
+            self._acquired.wait(seconds)
+            with self._turn:
+                self._given_up = not self._acquired.is_set()
+                return not self._given_up
+
+        def _wait(self) -> None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            with self._turn:
+                if self._given_up:
+                    os.close(self._descriptor)
+                else:
+                    self._acquired.set()
 
 
 @contextmanager
@@ -29,31 +73,18 @@ def locked(path: str, seconds: float = 10.0) -> Generator[None]:
     """Hold the lock file at `path`, made on first use and left in place.
 
     Raises:
-        LockTimeout: another process held it for all that time.
-        StorageError: the lock file cannot be made.
+        LockTimeout: other processes held it for all that time.
+        StorageError: the lock file cannot be made, or the file system knows no locks.
     """
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        acquired = _acquire(descriptor, seconds)
     except OSError as error:
-        raise StorageError(f"cannot make the lock {path}: {error.strerror or error}") from error
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}") from error
+    if not acquired:
+        raise LockTimeout(f"no turn at {path} within {seconds:g} seconds; try again when other writers are done")
     try:
-        _wait(descriptor, path, seconds)
         yield
     finally:
         os.close(descriptor)
-
-
-def _wait(descriptor: int, path: str, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            _try_lock(descriptor)
-        except OSError:
-            if time.monotonic() > deadline:
-                raise LockTimeout(
-                    f"another process has held {path} for {seconds:g} seconds; try again when it is done"
-                ) from None
-            time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 (spreads waiters out, guards nothing)
-        else:
-            return

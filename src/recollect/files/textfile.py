@@ -9,7 +9,7 @@ from recollect.errors import StorageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 LARGEST = 64 * 1024 * 1024
@@ -76,6 +76,18 @@ def write_texts(texts: Mapping[str, str], *, durable: bool = True) -> None:
             os.unlink(temporary)
 
 
+def sweep(paths: Iterable[str]) -> None:
+    """Remove what a killed writer of these files left beside them. The caller holds their lock."""
+    for path in paths:
+        folder, name = os.path.split(os.path.realpath(path))
+        try:
+            left = [other for other in os.listdir(folder) if other.startswith(f".{name}.") and other.endswith(".tmp")]
+        except FileNotFoundError:
+            continue
+        for other in left:
+            os.unlink(os.path.join(folder, other))
+
+
 def _stage(target: str, data: bytes, durable: bool) -> str:
     """A temporary file beside the target, with the target's permissions."""
     folder, name = os.path.split(target)
@@ -100,9 +112,12 @@ def _stage(target: str, data: bytes, durable: bool) -> str:
 
 def _mode_of(path: str) -> int | None:
     try:
-        return os.stat(path).st_mode & 0o777
+        mode = os.stat(path).st_mode
     except FileNotFoundError:
         return None
+    if not S_ISREG(mode):
+        raise OSError(f"{path} is not a regular file")
+    return mode & 0o777
 
 
 def _bytes_of(path: str) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -30,31 +30,31 @@ _FEATURE = re.compile(r"(?i)\bfeature\s*#?\s*([0-9]+[a-z0-9-]*)")
 _PROVENANCE = ("last observed", "observed in", "used in", "source")
 
 # Written anew in the global store, or about the project rather than about the lesson.
-_NOT_CARRIED = frozenset(("", "-", *_PROVENANCE, "observation count", "confidence", "content hash", "tags"))
+_NOT_CARRIED = frozenset((*_PROVENANCE, "observation count", "confidence", "content hash", "tags"))
 _NOT_JUDGED = _NOT_CARRIED | {"keywords", "references", "reasoning"}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entry on its way to the global store. `more` is metadata that travels with it, by label."""
+    """An entry on its way to the global store. `more` are lines that travel with it.
+
+    Its hash is that of the description as it was given, which may hold what is not written.
+    """
 
     category: str
     name: str
     description: str
+    content_hash: str
     confidence: str = "medium"
     feature: str = ""
     project: str = ""
-    more: Mapping[str, str] = field(default_factory=dict[str, str])
+    more: tuple[str, ...] = ()
     in_bank: bool = False
     judged_text: str = ""
 
     @property
     def title(self) -> str:
         return f"{LABEL[self.category]}: {self.name}"
-
-    @property
-    def content_hash(self) -> str:
-        return content_hash(self.description)
 
     def from_feature(self, feature: str | None) -> Candidate:
         """The candidate with its feature, unless it names one itself."""
@@ -64,14 +64,16 @@ class Candidate:
 
 def from_bank(entry: Entry) -> Candidate:
     """A candidate from an entry of the project's own bank."""
-    carried = [part for part in entry.parts if part.key not in _NOT_CARRIED]
+    carried = [part.lines for part in entry.parts[1:] if part.key not in _NOT_CARRIED]
+    more = clean("\n".join("\n".join(lines).rstrip() for lines in carried))
     return Candidate(
         category=entry.category,
         name=one_line(entry.name),
         description=clean(entry.description),
+        content_hash=entry.content_hash,
         confidence=entry.confidence,
         feature=next(filter(None, (_feature(entry.metadata(key)) for key in _PROVENANCE)), ""),
-        more={_label(part.lines[0]): one_line(part.value) for part in carried},
+        more=tuple(more.split("\n")) if more else (),
         in_bank=True,
         judged_text=_judged_text(entry),
     )
@@ -136,7 +138,8 @@ def _candidate(item: Any, where: str) -> Candidate:
     if confidence not in CONFIDENCE:
         raise InvalidEntry(f"{where}confidence must be one of {', '.join(CONFIDENCE)}, not {confidence!r}")
     name = bare_name(one_line(_text(fields, "name", LONGEST_NAME, where)))
-    description = clean(_text(fields, "description", LONGEST_DESCRIPTION, where))
+    given = _text(fields, "description", LONGEST_DESCRIPTION, where)
+    description = clean(given)
     if not name or not description:
         raise InvalidEntry(f"{where}{'description' if name else 'name'} must not be empty")
     references = _texts(fields, "references", MOST_REFERENCES, where)
@@ -150,10 +153,11 @@ def _candidate(item: Any, where: str) -> Candidate:
         category=category,
         name=name,
         description=description,
+        content_hash=content_hash(given),
         confidence=confidence,
         feature=_feature(f"feature {_text(fields, 'feature', 40, where, '')}") or _feature(" ".join(references)),
         project=one_line(_text(fields, "source_project", LONGEST_NAME, where, "")),
-        more={label: value for label, value in more.items() if value},
+        more=tuple(f"- {label}: {value}" for label, value in more.items() if value),
         judged_text=f"{name}\n{description}",
     )
 
@@ -186,11 +190,7 @@ def _feature(text: str) -> str:
     return found[-1] if found else ""
 
 
-def _label(line: str) -> str:
-    return line[2:].partition(":")[0].strip("*_` ")
-
-
 def _judged_text(entry: Entry) -> str:
     """What the lesson says, without where it was learned."""
-    shown = [" ".join(part.lines) for part in entry.parts if part.key not in _NOT_JUDGED or part.key in ("", "-")]
+    shown = ["\n".join(part.lines) for part in entry.parts if part.key not in _NOT_JUDGED]
     return "\n".join([entry.name, *shown])

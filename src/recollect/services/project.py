@@ -38,6 +38,8 @@ def identity(root: str) -> str:
     if not common:
         return root
     shared = os.path.realpath(os.path.join(git_dir, common))
+    if os.path.basename(os.path.dirname(git_dir.rstrip("/"))) == "worktrees" and "modules" in shared.split(os.sep):
+        return _submodule(shared)
     hidden = os.path.basename(shared).startswith(".")  # .git, or the .bare of worktrees around a bare repository
     return os.path.dirname(shared) if hidden else shared.removesuffix(".git")
 
@@ -45,6 +47,16 @@ def identity(root: str) -> str:
 def name(root: str) -> str:
     """What people call the project: its folder's name, the same in every worktree."""
     return os.path.basename(identity(root)) or "root"
+
+
+def _submodule(git_dir: str) -> str:
+    """Where a submodule is checked out, as its repository inside the outer one says."""
+    try:
+        with open(os.path.join(git_dir, "config"), encoding="utf-8", errors="replace") as file:
+            places = [line.partition("=")[2].strip() for line in file if line.strip().startswith("worktree =")]
+    except OSError:
+        places = []
+    return os.path.realpath(os.path.join(git_dir, places[0])) if places else git_dir
 
 
 def _read_line(path: str) -> str:

@@ -18,7 +18,7 @@ from recollect.errors import StorageError
 from recollect.files.bank import BankFile, read_bank, read_bank_file, with_count
 from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
 from recollect.files.locks import locked
-from recollect.files.textfile import read_text, write_texts
+from recollect.files.textfile import read_text, sweep, write_texts
 from recollect.services import locations, project
 from recollect.services.candidates import Candidate, from_bank, pick
 from recollect.services.evidence import gather
@@ -76,12 +76,19 @@ def candidates_of(project_root: str, global_store: str, names: Sequence[str] = (
     if names:
         chosen = pick(entries, names)
     else:
-        seen = _read_ledger(global_store, warnings).get(project.identity(project_root), {})
+        seen = _judged_before(project_root, global_store, warnings)
         chosen = [entry for entry in entries if entry.content_hash not in seen]
     for entry in chosen:
         if not entry.description:
             warnings.append(f"{entry.title!r} has no description to tell it by; it was left where it is")
     return [from_bank(entry) for entry in chosen if entry.description], warnings
+
+
+def _judged_before(project_root: str, global_store: str, warnings: list[str]) -> dict[str, str]:
+    try:
+        return _read_ledger(global_store, warnings).get(project.identity(project_root), {})
+    except StorageError:
+        return {}  # what cannot be read cannot be written either, and the promotion itself will say so
 
 
 def judge(project_root: str, candidates: Sequence[Candidate], judgement: str = "") -> list[Verdict]:
@@ -95,7 +102,8 @@ def judge(project_root: str, candidates: Sequence[Candidate], judgement: str = "
 
 
 def _credential(candidate: Candidate) -> Verdict | None:
-    kind = find_secret("\n".join([candidate.name, candidate.description, *candidate.more.values()]))
+    provenance = f"{candidate.project} {candidate.feature}"
+    kind = find_secret("\n".join([candidate.name, candidate.description, provenance, *candidate.more]))
     return Verdict(False, f"it seems to hold {kind}, which must not travel") if kind else None
 
 
@@ -134,6 +142,8 @@ def promote(
 
 def _carry_out(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
     name = project.name(project_root)
+    banks = [os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE]
+    sweep([*banks, os.path.join(global_store, LEDGER)])
     shelf = _Shelf(global_store, "global")
     own = _Shelf(locations.bank(project_root), "local")
     ledger = _read_ledger(global_store, result.warnings)
@@ -171,11 +181,12 @@ def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tu
             source=source,
             observed_on=today,
             confidence=candidate.confidence,
+            content_hash=candidate.content_hash,
             more=candidate.more,
         )
         return ADDED, shelf.add(candidate, lines)
     sources = known.metadata("source")
-    cited = source in sources
+    cited = set(_split_sources(source)) <= set(_split_sources(sources))
     if only_new and cited:
         return REINFORCED, known
     count = with_count(known.metadata("observation count"), known.observation_count + 1)
@@ -186,8 +197,20 @@ def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tu
 
 
 def _source(project_name: str, feature: str) -> str:
-    name = project_name.replace(",", " ")
+    name = " ".join(project_name.replace(",", " ").split())
     return f"{name}, Feature #{feature}" if feature else name
+
+
+def _split_sources(text: str) -> list[tuple[str, str]]:
+    """Projects and features of a Source line: "a, Feature #1, b, c Feature #2" names three."""
+    sources: list[tuple[str, str]] = []
+    for item in map(str.strip, text.split(",")):
+        name, _, feature = item.rpartition("Feature #")
+        if name or not feature or item == feature:
+            sources.append((name.strip(), feature) if name else (item, ""))
+        elif sources and not sources[-1][1]:
+            sources[-1] = (sources[-1][0], feature)
+    return sources
 
 
 class _Shelf:

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 DEFAULT = "default"
+_INFINITY = float("inf")
 LARGEST_FILE = 1024 * 1024
 _VARIABLES = {key.variable: key for key in KEYS}
 _NOT_SETTINGS = (HOME_VARIABLE,)
+_DEEPEST = max(key.name.count(".") for key in KEYS)
+
+# The one place where names may also be written in capitals.
+THRESHOLDS = "triage.thresholds."
 
 
 class Problem:
@@ -119,7 +124,7 @@ def coerce(raw: str) -> bool | int | float | str:
     digits = raw.removeprefix("-")
     if not digits.isascii():
         return raw
-    if digits.isdecimal() and len(digits) < 19:
+    if digits.isdecimal() and len(digits) < 4000:
         return int(raw)
     whole, point, fraction = digits.partition(".")
     if point and fraction.isdecimal() and (not whole or whole.isdecimal()):
@@ -130,7 +135,7 @@ def coerce(raw: str) -> bool | int | float | str:
 def local_lines(text: str) -> Iterator[tuple[int, str, str]]:
     """Number, key and value of each `key: value` line that counts: anywhere in the file, the first of its key."""
     seen: set[str] = set()
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         name, colon, raw = line.partition(":")
         if colon and name not in seen and name.replace("_", "").replace(".", "").isalnum():
             seen.add(name)
@@ -162,10 +167,10 @@ def _flatten(prefix: str, document: Mapping[str, Any]) -> Iterator[tuple[str, An
         path = prefix + name
         if not name[:1].isalnum():
             continue
-        if _is_object(value) and path not in BY_NAME:
+        if _is_object(value) and path not in BY_NAME and path.count(".") < _DEEPEST:
             yield from _flatten(path + ".", value)
         else:
-            yield (path.lower() if prefix == "triage.thresholds." else path), value
+            yield (path.lower() if prefix == THRESHOLDS and name.isupper() else path), value
 
 
 def _is_object(value: Any) -> bool:
@@ -203,12 +208,13 @@ def _check_words(key: Key, raw: Any) -> tuple[Value | None, str]:
 
 
 def _check_number(key: Key, number: float) -> tuple[Value | None, str]:
-    low = float("-inf") if key.low is None else key.low
-    high = float("inf") if key.high is None else key.high
+    low = -_INFINITY if key.low is None else key.low
+    high = _INFINITY if key.high is None else key.high
+    if not -_INFINITY < number < _INFINITY:
+        return None, _must(key, number)
     if not low <= number <= high:
-        nearest = low if number < low else high if number > high else None  # NaN is near to nothing
-        clamped = _as_kind(key, nearest) if key.clamped and nearest is not None else None
-        return clamped, _must(key, number)
+        nearest = low if number < low else high
+        return _as_kind(key, nearest) if key.clamped else None, _must(key, number)
     return _as_kind(key, number), ""
 
 

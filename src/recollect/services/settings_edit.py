@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 
 from recollect.errors import InvalidSetting, UnsafeEdit
 from recollect.files.json_edit import remove_value, set_value
 from recollect.files.textfile import read_text, write_text
 from recollect.services.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
-from recollect.services.settings import check, load_settings, local_lines
+from recollect.services.settings import THRESHOLDS, check, load_settings, local_lines
 from recollect.services.settings_keys import BY_NAME, LOCAL, Key, Value
 from recollect.services.settings_report import nearest
 
@@ -44,6 +45,8 @@ def as_text(value: Value) -> str:
     """A value as `key: value` lines have it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and "e" in repr(value):
+        return f"{value:.20f}".rstrip("0")  # a reader of `key: value` lines knows no exponents
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
@@ -94,13 +97,15 @@ def _edit(root: str, key: Key, value: Value | None) -> Edit:
 
 def _in_json(text: str, key: Key) -> bool:
     try:
-        return bool(text.strip()) and remove_value(text, key.name.split(".")) != text
+        return bool(text.strip()) and _edit_json(text, key, None) != text
     except UnsafeEdit:
         return False
 
 
 def _edit_json(text: str, key: Key, value: Value | None) -> str:
     path = key.name.split(".")
+    if text.strip() and key.name.startswith(THRESHOLDS):
+        text = remove_value(text, [*path[:-1], path[-1].upper()])
     if value is None:
         return remove_value(text, path) if text.strip() else text
     return set_value(text, path, json.dumps(value))
@@ -114,9 +119,10 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
     end = "\r" if lines[0].endswith("\r") else ""
     line = [] if value is None else [f"{key.name}: {as_text(value)}{end}"]
     if number is not None:
-        _, mark, comment = lines[number - 1].removesuffix("\r").partition(" #")
-        lines[number - 1 : number] = [f"#{comment}{end}", *line] if mark else line
-        return "\n".join(lines)
+        comment = re.search(r"\s#(.*?)\r?$", lines[number - 1])
+        lines[number - 1 : number] = [f"#{comment[1]}{end}", *line] if comment else line
+        # Of two lines the first counts; taking it out must not bring the second to life.
+        return "\n".join(lines) if line else _edit_local("\n".join(lines), key, None)
     at = _insertion_point(lines)
     if at == len(lines) and lines[-1].strip():
         lines[-1] += end
