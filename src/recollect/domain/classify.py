@@ -137,7 +137,8 @@ def _paths(text: str, facts: ProjectFacts) -> str:
             continue
         if ("/" in path or "." in path) and facts.has_path(path):
             return f"it names {path}, which is part of this project"
-        if "/" in path and path[0] != "." and _EXTENSION.search(path):
+        folder = path.rpartition("/")[0]
+        if folder and "." not in folder and _EXTENSION.search(path):
             return f"it names the file {path}"
     return ""
 

@@ -90,6 +90,8 @@ class BankFile:
             if at == len(block) and position == len(self._blocks) - 1:
                 block[-1] += self._carriage
                 block.append("")
+            if any(part.start == at and part.lines and not part.key for part in parts[1:]):
+                block.insert(at, self._carriage)  # or the text below would read as more of the value
             block.insert(at, f"- {label}: {value}{self._carriage}")
         self.entries[position] = self._parse(position, fenced_lines(block), 0)
         return self.entries[position]

@@ -40,6 +40,9 @@ else:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if seconds <= 0:
+                os.close(descriptor)
+                return False
             return _Wait(descriptor).for_at_most(seconds)
         return True
 

@@ -205,10 +205,14 @@ def _split_sources(text: str) -> list[tuple[str, str]]:
     """Projects and features of a Source line: "a, Feature #1, b, c Feature #2" names three."""
     sources: list[tuple[str, str]] = []
     for item in map(str.strip, text.split(",")):
-        name, _, feature = item.rpartition("Feature #")
-        if name or not feature or item == feature:
-            sources.append((name.strip(), feature) if name else (item, ""))
-        elif sources and not sources[-1][1]:
+        name, found, feature = item.rpartition("Feature #")
+        if not found:
+            sources.append((item, ""))
+        elif name or not sources:
+            sources.append((name.strip(), feature))
+        elif sources[-1][1]:
+            sources.append((sources[-1][0], feature))
+        else:
             sources[-1] = (sources[-1][0], feature)
     return sources
 

@@ -1,0 +1,265 @@
+"""Promotions from several processes at once, and promotions that are killed: nothing lost, nothing torn."""
+
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+import recollect
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.hashing import content_hash
+from recollect.files.bank import BankFile, read_bank
+from recollect.files.locks import locked
+from recollect.services.candidates import from_json
+from recollect.services.promote import promote
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
+PROCESSES = 8
+EACH = 200
+
+# Waits for a line, so that all workers begin together; says each promotion that has returned.
+WORKER = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from recollect.services.candidates import from_json
+from recollect.services.promote import promote
+
+root, store, texts = sys.argv[2], sys.argv[3], json.loads(sys.stdin.readline())
+candidates = [from_json(json.dumps(entry)) for entry in texts]
+print("ready", flush=True)
+sys.stdin.readline()
+for number, candidate in enumerate(candidates):
+    result = promote(root, store, candidate, judgement="universal")
+    assert result.promoted == 1 and not result.warnings, result.warnings
+    print(number, flush=True)
+"""
+
+# Kills itself at its n-th file operation from the start of the promotion on.
+SUICIDE = """
+import json, os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from recollect.services.candidates import from_json
+from recollect.services.promote import promote
+
+root, store, entry, left = sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5])
+
+def count(event, arguments):
+    global left
+    if event == "open" or event.startswith(("os.", "fcntl.")):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+candidates = from_json(entry)
+sys.addaudithook(count)
+promote(root, store, candidates, judgement="universal")
+"""
+
+
+def start(world, texts):
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-W", "error", "-c", WORKER, SOURCE, str(world.project), str(world.store)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
+    process.stdin.write(json.dumps(texts).encode() + b"\n")
+    return process
+
+
+def release(workers):
+    """Let the workers begin once all are ready."""
+    for worker in workers:
+        assert os.read(worker.stdout.fileno(), 100) == b"ready\n"
+    for worker in workers:
+        worker.stdin.write(b"go\n")
+
+
+def run_together(world, batches):
+    workers = [start(world, texts) for texts in batches]
+    release(workers)
+    errors = [worker.communicate()[1].decode().strip().rpartition("\n")[2] for worker in workers]
+    assert errors == [""] * len(workers)
+    assert [worker.returncode for worker in workers] == [0] * len(workers)
+
+
+def text(name, description, category="patterns"):
+    return {"name": name, "description": description, "category": category}
+
+
+def texts_of(store):
+    """The files as they are at this moment."""
+    found = {}
+    for category in KNOWLEDGE:
+        path = store / f"{category}.md"
+        found[category] = path.read_bytes().decode() if path.exists() else ""
+    return found
+
+
+def check_whole(store):
+    """Each file is one that a promotion wrote: a header, and whole entries with the right hash. Returns the entries."""
+    found = []
+    for category, content in texts_of(store).items():
+        if not content:
+            continue
+        assert content.startswith("# Global ")
+        assert content.endswith("\n")
+        for entry in BankFile(content, category, "global").entries:
+            assert entry.metadata("content hash") == f"sha256:{content_hash(entry.description)}"
+            assert [part.key for part in entry.parts[1:]] == [
+                "content hash",
+                "source",
+                "observation count",
+                "last observed",
+                "tags",
+                "confidence",
+            ]
+            found.append(entry)
+    ledger = store / ".promoted.json"
+    if ledger.exists():
+        json.loads(ledger.read_text(encoding="utf-8"))
+    return found
+
+
+def test_eight_processes_promoting_the_same_text_count_every_promotion(world):
+    same = text("Read First", "Read the file before you write.")
+    run_together(world, [[same] * EACH] * PROCESSES)
+    [entry] = check_whole(world.store)
+    assert entry.observation_count == PROCESSES * EACH
+    assert entry.metadata("source") == "shop-front"
+    assert [name for name in os.listdir(world.store) if name.endswith(".tmp")] == []
+
+
+def test_eight_processes_promoting_different_texts_lose_none(world):
+    batches = [
+        [
+            text(f"Lesson {worker}-{n}", f"Worker {worker} learned\nlesson number {n}.", KNOWLEDGE[n % 3])
+            for n in range(EACH)
+        ]
+        for worker in range(PROCESSES)
+    ]
+    run_together(world, batches)
+    found = check_whole(world.store)
+    wanted = {entry["name"]: (entry["description"], entry["category"]) for batch in batches for entry in batch}
+    assert {entry.name: (entry.description, entry.category) for entry in found} == wanted
+    assert len(found) == PROCESSES * EACH
+    assert {entry.observation_count for entry in found} == {1}
+    ledger = json.loads((world.store / ".promoted.json").read_text(encoding="utf-8"))
+    [seen] = ledger.values()
+    assert len(seen) == PROCESSES * EACH
+    assert [name for name in os.listdir(world.store) if name.endswith(".tmp")] == []
+
+
+def test_two_commands_that_promote_all_new_entries_at_once_count_each_once(world, bank_text):
+    world.write_bank("patterns", bank_text("Pattern", 10))
+    command = os.path.join(os.path.dirname(sys.executable), "recollect")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(world.home), "RECOLLECT_HOME": str(world.store)}
+    runs = [
+        subprocess.Popen([command, "promote"], cwd=world.project, env=environment, stdout=subprocess.DEVNULL)
+        for _ in range(4)
+    ]
+    assert [run.wait() for run in runs] == [0, 0, 0, 0]
+    assert Counter(entry.observation_count for entry in check_whole(world.store)) == {1: 10}
+
+
+def test_promotion_killed_at_any_file_operation_leaves_each_file_old_or_new(world):
+    old = text("Old", "An old lesson.")
+    promote(str(world.project), str(world.store), from_json(json.dumps(old)), judgement="universal")
+    before = texts_of(world.store)["patterns"]
+    kills = 0
+    outcomes = set()
+    for operation in range(1, 200):
+        (world.store / "patterns.md").write_bytes(before.encode())
+        entry = json.dumps(text("New", f"A new lesson, number {operation}."))
+        command = [sys.executable, "-I", "-c", SUICIDE, SOURCE, str(world.project), str(world.store), entry]
+        done = subprocess.run([*command, str(operation)], capture_output=True, check=False)
+        names = [found.name for found in check_whole(world.store)]
+        assert names in (["Old"], ["Old", "New"])
+        assert names == ["Old", "New"] or texts_of(world.store)["patterns"] == before
+        with locked(str(world.store / ".lock"), seconds=0):
+            pass
+        outcomes.add((done.returncode, len(names)))
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        kills += 1
+    assert kills >= 10
+    assert outcomes == {(-signal.SIGKILL, 1), (-signal.SIGKILL, 2), (0, 2)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_processes_killed_at_random_points_lose_no_promotion_that_was_acknowledged(world, seed):
+    dice = random.Random(seed)  # noqa: S311
+    shared = text("Shared", "What everybody learned.", "heuristics")
+    at_least = at_most = 0
+    for group in range(4):
+        own = [[text(f"{group}-{m}-{n}", f"Lesson {group} {m} {n}.") for n in range(60)] for m in range(2)]
+        workers = [start(world, [item for lesson in lessons for item in (lesson, shared)]) for lessons in own]
+        release(workers)
+        said = kill_one_by_one(world, workers, dice)
+        names = {entry.name for entry in check_whole(world.store)}
+        for lessons, lines in zip(own, said, strict=True):
+            kept = [lesson["name"] in names for lesson in lessons]
+            acknowledged = (lines + 1) // 2
+            assert kept[:acknowledged] == [True] * acknowledged
+            assert not any(kept[acknowledged + 1 :])
+            at_least += lines // 2
+            at_most += lines // 2 + 1
+        with locked(str(world.store / ".lock"), seconds=0):
+            pass
+    [entry] = [entry for entry in check_whole(world.store) if entry.name == "Shared"]
+    assert at_least <= entry.observation_count <= at_most
+
+
+def kill_one_by_one(world, workers, dice):
+    """Kill each worker after some lines of any of them, looking at the store all the while. How many each has said."""
+    output = dict.fromkeys(workers, b"")
+    alive = list(workers)
+    while alive:
+        for _ in range(dice.randrange(1, 14)):
+            for ready in select.select([worker.stdout for worker in alive], [], [])[0]:
+                worker = next(worker for worker in alive if worker.stdout is ready)
+                output[worker] += os.read(ready.fileno(), 100)
+            check_whole(world.store)
+        for _ in range(dice.randrange(50_000)):
+            pass
+        victim = alive.pop(dice.randrange(len(alive)))
+        victim.kill()
+        rest, errors = victim.communicate()
+        assert (victim.returncode, errors) == (-signal.SIGKILL, b"")
+        output[victim] += rest
+        check_whole(world.store)
+    return [said.count(b"\n") for said in output.values()]
+
+
+def test_store_can_be_promoted_to_after_its_holder_was_killed(world):
+    lock = str(world.store / ".lock")
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-I",
+            "-c",
+            "import sys; sys.path.insert(0, sys.argv[1])\nfrom recollect.files.locks import locked\n"
+            "with locked(sys.argv[2]):\n    print('held', flush=True)\n    sys.stdin.read()",
+            SOURCE,
+            lock,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    assert holder.stdout.readline() == "held\n"
+    holder.kill()
+    holder.communicate()
+    result = promote(
+        str(world.project), str(world.store), from_json(json.dumps(text("A", "A lesson."))), judgement="universal"
+    )
+    assert result.promoted == 1
+    assert len(read_bank(str(world.store), "global")[0]) == 1

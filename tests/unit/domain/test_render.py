@@ -1,0 +1,268 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.entry import Entry, Part
+from recollect.domain.render import CHARACTER_LIMIT, entry_text, markdown_block
+from recollect.domain.selection import select
+from recollect.files.bank import BankFile
+
+
+def parse(text: str, category: str = "patterns", origin: str = "local") -> list[Entry]:
+    return BankFile(text, category, origin).entries
+
+
+def sized(name: str, length: int, category: str = "patterns", char: str = "x") -> Entry:
+    """An entry whose description is `length` times `char`."""
+    return parse(f"### {name}\n{char * length}\n", category)[0]
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def test_block_has_the_format_of_the_specification() -> None:
+    entries = [
+        *parse(
+            "### Anti-Pattern: Working in Wrong Worktree\n"
+            "Making changes in main worktree when a feature worktree exists.\n"
+            "- Observed in: Feature #002\n"
+            "- Cost: Had to stash, move changes, re-apply in correct worktree\n",
+            "anti-patterns",
+        ),
+        *parse(
+            "### Line Budget Management\n"
+            "Target 90-95% of SKILL.md budget (450-475 of 500 lines).\n"
+            "- Source: Feature #018\n",
+            "heuristics",
+        ),
+        *parse(
+            "### Pattern: Thin Orchestrator\n"
+            "Keep SKILL.md as a thin orchestrator that delegates to reference files.\n"
+            "- Used in: Feature #018\n",
+            "patterns",
+            "global",
+        ),
+    ]
+    assert markdown_block(entries).text == (
+        "## Engineering Memory (from knowledge bank)\n"
+        "\n"
+        "*Memory: 3 entries (2 local, 1 global) | semantic: disabled*\n"
+        "\n"
+        "### Anti-Patterns to Avoid\n"
+        "### Anti-Pattern: Working in Wrong Worktree\n"
+        "Making changes in main worktree when a feature worktree exists.\n"
+        "- Observed in: Feature #002\n"
+        "- Cost: Had to stash, move changes, re-apply in correct worktree\n"
+        "\n"
+        "### Heuristics\n"
+        "### Line Budget Management\n"
+        "Target 90-95% of SKILL.md budget (450-475 of 500 lines).\n"
+        "- Source: Feature #018\n"
+        "\n"
+        "### Patterns to Follow\n"
+        "### Pattern: Thin Orchestrator\n"
+        "Keep SKILL.md as a thin orchestrator that delegates to reference files.\n"
+        "- Used in: Feature #018\n"
+        "\n"
+        "---\n"
+    )
+
+
+def test_diagnostic_line_counts_local_and_global_entries() -> None:
+    local = [sized(f"l{n}", 5) for n in range(15)]
+    shared = [parse(f"### g{n}\ntext\n", "patterns", "global")[0] for n in range(5)]
+    lines = markdown_block([*local, *shared]).text.splitlines()
+    assert lines[2] == "*Memory: 20 entries (15 local, 5 global) | semantic: disabled*"
+
+
+def test_block_of_nothing_is_empty() -> None:
+    block = markdown_block([])
+    assert (block.text, block.entries, block.dropped) == ("", [], 0)
+
+
+def test_block_leaves_out_sections_without_entries() -> None:
+    text = markdown_block([sized("A", 3, "heuristics")]).text
+    assert "### Heuristics\n### A\n" in text
+    assert "Anti-Patterns to Avoid" not in text
+    assert "Patterns to Follow" not in text
+
+
+def test_block_orders_categories_whatever_the_order_of_its_entries() -> None:
+    text = markdown_block(
+        [sized(category, 3, category) for category in ("patterns", "heuristics", "anti-patterns")]
+    ).text
+    places = [text.index(f"### {title}") for title in ("Anti-Patterns to", "Heuristics", "Patterns to")]
+    assert places == sorted(places)
+
+
+def test_block_keeps_the_given_order_within_a_category_with_a_blank_line_between() -> None:
+    text = markdown_block([sized("second", 1), sized("first", 1)]).text
+    assert "### second\nx\n\n### first\nx\n\n---\n" in text
+
+
+def test_entry_is_shown_as_its_source_has_it() -> None:
+    source = (
+        "### Pattern:  Odd   Spacing\n"
+        "First line,\n"
+        "\n"
+        "second paragraph with *emphasis* and `code`.\n"
+        "```python\n"
+        "### not a heading\n"
+        "- not a bullet\n"
+        "```\n"
+        "- **Used in:** Feature #018,\n"
+        "  Feature #019\n"
+        "  - nested: bullet\n"
+        "* star bullet\n"
+        "- Observation count: 3 (since spring)\n"
+        "- Unknown key: kept verbatim"
+    )
+    assert entry_text(parse(source)[0]) == source
+
+
+@pytest.mark.parametrize("key", ["Keywords", "References", "Reasoning", "**Keywords**", "reasoning"])
+def test_entry_is_shown_without_what_is_only_for_searching(key: str) -> None:
+    source = f"### A\ntext\n- Source: x\n- {key}: one, two\n  continued here\nand lazily here\n- Cost: y\n"
+    assert entry_text(parse(source)[0]) == "### A\ntext\n- Source: x\n- Cost: y"
+
+
+def test_entry_is_shown_without_the_later_paragraphs_of_its_reasoning() -> None:
+    source = "### A\ntext\n- Reasoning: because\n\n  and moreover\n  - nested\n\n- Cost: y\n"
+    shown = entry_text(parse(source)[0])
+    assert "because" not in shown
+    assert "moreover" not in shown
+    assert "nested" not in shown
+    assert shown.endswith("- Cost: y")
+
+
+def test_entry_text_ends_where_its_section_ends() -> None:
+    first = parse("### A\ntext\n- Source: x\n\n## Next section\nintro\n\n### B\ntext\n")[0]
+    assert entry_text(first) == "### A\ntext\n- Source: x"
+
+
+def test_entry_is_shown_without_carriage_returns_and_trailing_space() -> None:
+    assert entry_text(parse("### A  \r\ntext \t\r\n- Source: x\r\n")[0]) == "### A\ntext\n- Source: x"
+
+
+def test_entry_is_shown_without_characters_that_cannot_be_seen() -> None:
+    source = "### A\u200b\u202eb\ntext\x1b[31m red\u2066\U000e0041\n- Source: \x07x\ufeff\n"
+    assert entry_text(parse(source)[0]) == "### Ab\ntext[31m red\n- Source: x"
+
+
+def test_entry_with_invalid_bytes_is_shown_as_valid_text() -> None:
+    source = b"### A\ncaf\xe9\n".decode("utf-8", "surrogateescape")
+    block = markdown_block(parse(source))
+    assert "caf?" in block.text
+    assert block.text.encode("utf-8")
+
+
+def test_block_drops_the_lowest_ranked_entries_and_says_how_many() -> None:
+    entries = [sized(f"entry {n}", 3000) for n in range(5)]
+    block = markdown_block(entries)
+    assert [entry.name for entry in block.entries] == ["entry 0", "entry 1", "entry 2"]
+    assert block.dropped == 2
+    assert block.text.splitlines()[2] == (
+        "*Memory: 3 entries (3 local, 0 global) | semantic: disabled | 2 dropped to stay below 9,500 characters*"
+    )
+
+
+def test_block_drops_by_rank_and_not_by_category() -> None:
+    entries = [sized("best", 4000, "patterns"), sized("next", 4000, "heuristics"), sized("last", 4000, "anti-patterns")]
+    block = markdown_block(entries)
+    assert [entry.name for entry in block.entries] == ["best", "next"]
+    assert "last" not in block.text
+
+
+def test_block_never_cuts_an_entry_in_two() -> None:
+    block = markdown_block([sized(f"entry {n}", 1000) for n in range(20)])
+    assert block.text.count("x" * 1000) == len(block.entries)
+    assert block.text.count("x") == 1000 * len(block.entries)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_an_entry_that_can_never_fit_is_dropped_alone(place: int) -> None:
+    entries = [sized("a", 10), sized("b", 10)]
+    entries.insert(place, sized("giant", 20_000))
+    block = markdown_block(entries)
+    assert [entry.name for entry in block.entries] == ["a", "b"]
+    assert block.dropped == 1
+    assert "| 1 dropped to stay below 9,500 characters*" in block.text
+
+
+def test_a_block_whose_only_entry_can_never_fit_is_empty() -> None:
+    block = markdown_block([sized("giant", 20_000)])
+    assert (block.text, block.entries, block.dropped) == ("", [], 1)
+
+
+def test_block_counts_an_emoji_as_two_characters() -> None:
+    assert markdown_block([sized("ascii", 6000)]).dropped == 0
+    assert markdown_block([sized("emoji", 6000, char="😀")]).dropped == 1
+    fits = markdown_block([sized("emoji", 4500, char="😀")])
+    assert fits.dropped == 0
+    assert 9000 < units(fits.text) < CHARACTER_LIMIT
+
+
+def test_block_uses_nearly_all_of_its_room() -> None:
+    block = markdown_block([sized(f"{n:03}", 90, KNOWLEDGE[n % 3]) for n in range(200)])
+    assert CHARACTER_LIMIT - 150 < units(block.text) < CHARACTER_LIMIT
+
+
+words = st.one_of(
+    st.text(max_size=200),
+    st.builds(lambda char, count: char * count, st.sampled_from("x😀é\u200b\n\t"), st.integers(0, 12_000)),
+    st.binary(max_size=50).map(lambda data: data.decode("utf-8", "surrogateescape")),
+)
+
+
+@st.composite
+def any_entries(draw: st.DrawFn) -> list[Entry]:
+    entries: list[Entry] = []
+    for position in range(draw(st.integers(0, 30))):
+        description = draw(words)
+        part = Part("", "", description.split("\n"), 1)
+        entries.append(
+            Entry(
+                category=draw(st.sampled_from(KNOWLEDGE)),
+                name=str(position),
+                description=description,
+                heading=f"### {draw(st.text(max_size=30))}",
+                parts=[part],
+                observation_count=draw(st.integers(0, 5)),
+                origin=draw(st.sampled_from(["local", "global"])),
+                position=position,
+            )
+        )
+    return entries
+
+
+def is_subsequence(some: Sequence[Entry], of: Sequence[Entry]) -> bool:
+    rest = iter(of)
+    return all(any(entry is other for other in rest) for entry in some)
+
+
+@settings(deadline=None)
+@given(any_entries(), st.integers(-1, 40))
+def test_block_is_always_below_the_limit_and_accounts_for_every_entry(entries: list[Entry], limit: int) -> None:
+    selected = select(entries, limit)
+    block = markdown_block(selected)
+    assert units(block.text) < 9_500
+    assert len(block.entries) + block.dropped == len(selected)
+    assert is_subsequence(block.entries, selected)
+    assert bool(block.text) == bool(block.entries)
+    assert all(entry_text(entry) in block.text for entry in block.entries)
+
+
+@settings(deadline=None)
+@given(any_entries())
+def test_block_drops_no_entry_that_ranks_above_one_it_keeps_unless_it_could_never_fit(entries: list[Entry]) -> None:
+    block = markdown_block(entries)
+    if not block.entries:
+        return
+    last = max(place for place, entry in enumerate(entries) if entry is block.entries[-1])
+    kept = {id(entry) for entry in block.entries}
+    for entry in entries[:last]:
+        assert id(entry) in kept or units(entry_text(entry)) > 9_000

@@ -1,0 +1,253 @@
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.errors import StorageError
+from recollect.files.textfile import read_text, write_text, write_texts
+
+posix = pytest.mark.skipif(os.name != "posix", reason="POSIX file system")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, hidden ones too."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+# Reading
+
+
+def test_read_text_keeps_every_byte(tmp_path: Path) -> None:
+    data = bytes(range(256)) + "é😀\ufeff\r\n".encode()
+    (tmp_path / "f").write_bytes(data)
+    assert read_text(str(tmp_path / "f")).encode("utf-8", "surrogateescape") == data
+
+
+def test_read_text_of_a_missing_file_is_empty(tmp_path: Path) -> None:
+    assert read_text(str(tmp_path / "nowhere" / "f")) == ""
+
+
+def test_read_text_refuses_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="is not a regular file"):
+        read_text(str(tmp_path))
+
+
+@posix
+def test_read_text_refuses_a_device() -> None:
+    with pytest.raises(StorageError, match="/dev/zero is not a regular file"):
+        read_text("/dev/zero")
+
+
+def test_read_text_reads_a_file_of_exactly_the_largest_size_and_refuses_a_larger_one(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"x" * 2048)
+    assert len(read_text(str(path), 2048)) == 2048
+    path.write_bytes(b"x" * 2049)
+    with pytest.raises(StorageError, match="is larger than 2 KiB"):
+        read_text(str(path), 2048)
+
+
+@posix
+def test_read_text_names_the_file_and_the_reason_when_it_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "f").touch()
+    path = str(tmp_path / "f" / "below")
+    with pytest.raises(StorageError, match="Not a directory") as caught:
+        read_text(path)
+    assert path in str(caught.value)
+
+
+# Writing
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_write_text_makes_the_file_and_its_folders(tmp_path: Path, durable: bool) -> None:
+    write_text(str(tmp_path / "a" / "b" / "f.md"), "text\r\n", durable=durable)
+    assert contents(tmp_path) == {"a/b/f.md": b"text\r\n"}
+
+
+def test_write_text_writes_back_what_was_read_from_invalid_utf8(tmp_path: Path) -> None:
+    write_text(str(tmp_path / "f"), "caf\udce9 é")
+    assert contents(tmp_path) == {"f": b"caf\xe9 \xc3\xa9"}
+
+
+@posix
+def test_write_text_replaces_the_file_so_that_a_reader_keeps_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("old", encoding="utf-8")
+    with path.open(encoding="utf-8") as reader:
+        write_text(str(path), "new")
+        assert reader.read() == "old"
+    assert contents(tmp_path) == {"f": b"new"}
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
+def test_write_text_keeps_the_permissions_of_the_file(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "f"
+    path.touch()
+    path.chmod(mode)
+    write_text(str(path), "new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@posix
+def test_write_text_follows_a_symbolic_link_to_the_real_file(tmp_path: Path) -> None:
+    real, link = tmp_path / "real" / "f.md", tmp_path / "link.md"
+    real.parent.mkdir()
+    real.write_text("old", encoding="utf-8")
+    link.symlink_to(real)
+    write_text(str(link), "new")
+    assert link.is_symlink()
+    assert real.read_text(encoding="utf-8") == "new"
+    assert sorted(os.listdir(real.parent)) == ["f.md"]
+    assert sorted(os.listdir(tmp_path)) == ["link.md", "real"]
+
+
+@posix
+def test_write_text_through_a_link_to_nothing_makes_what_it_points_to(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "later")
+    write_text(str(tmp_path / "link"), "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "later").read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.parametrize("durable", [True, False])
+def test_write_text_leaves_nothing_but_the_file(tmp_path: Path, durable: bool) -> None:
+    for n in range(3):
+        write_text(str(tmp_path / "f"), str(n), durable=durable)
+    assert contents(tmp_path) == {"f": b"2"}
+
+
+def test_write_text_in_place_of_a_folder_fails_and_leaves_it(tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / "inside").write_text("x", encoding="utf-8")
+    with pytest.raises(StorageError, match="cannot write"):
+        write_text(str(tmp_path / "f"), "new")
+    assert contents(tmp_path) == {"f/inside": b"x"}
+
+
+@posix
+def test_write_text_in_place_of_a_pipe_fails_at_once_and_leaves_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "f"
+    os.mkfifo(pipe)
+    code = (
+        "import sys\n"
+        "from recollect.errors import StorageError\n"
+        "from recollect.files.textfile import write_text\n"
+        "try:\n    write_text(sys.argv[1], 'new', durable=False)\n"
+        "except StorageError as error:\n    print(error)\n"
+    )
+    # In a process of its own: opening a pipe that nobody else opens waits forever.
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(pipe)], capture_output=True, text=True, check=False, timeout=20
+    )
+    assert str(pipe) in done.stdout
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert os.listdir(tmp_path) == ["f"]
+
+
+# Several files
+
+
+def test_write_texts_writes_all(tmp_path: Path) -> None:
+    (tmp_path / "b").write_text("old", encoding="utf-8")
+    write_texts({str(tmp_path / "a"): "1", str(tmp_path / "b"): "2", str(tmp_path / "c" / "d"): "3"})
+    assert contents(tmp_path) == {"a": b"1", "b": b"2", "c/d": b"3"}
+
+
+def test_write_texts_of_nothing_does_nothing(tmp_path: Path) -> None:
+    write_texts({})
+    assert contents(tmp_path) == {}
+
+
+@posix
+@pytest.mark.parametrize("broken_first", [True, False])
+def test_write_texts_changes_nothing_when_one_file_cannot_be_prepared(tmp_path: Path, broken_first: bool) -> None:
+    good, wall = tmp_path / "good", tmp_path / "wall"
+    good.write_text("old", encoding="utf-8")
+    wall.write_text("a file, no folder", encoding="utf-8")
+    before = contents(tmp_path)
+    paths = [str(good), str(wall / "below"), str(tmp_path / "other")]
+    if broken_first:
+        paths.reverse()
+    with pytest.raises(StorageError, match="cannot write") as caught:
+        write_texts(dict.fromkeys(paths, "new"))
+    assert contents(tmp_path) == before
+    assert str(wall / "below") in str(caught.value)
+
+
+@posix
+def test_write_texts_changes_nothing_when_one_file_is_a_folder(tmp_path: Path) -> None:
+    known, folder = tmp_path / "known", tmp_path / "folder"
+    known.write_text("old", encoding="utf-8")
+    (folder / "inside").mkdir(parents=True)
+    with pytest.raises(StorageError, match="cannot write") as caught:
+        write_texts({str(known): "new", str(tmp_path / "fresh"): "new", str(folder): "new"})
+    assert contents(tmp_path) == {"known": b"old"}
+    assert (folder / "inside").is_dir()
+    assert str(folder) in str(caught.value)
+
+
+@pytest.fixture
+def own_folder() -> Iterator[Path]:
+    """A folder of an ordinary user, as whom the test runs, because permissions do not bind root."""
+    root = os.name == "posix" and os.geteuid() == 0
+    with tempfile.TemporaryDirectory() as folder:
+        if root:
+            os.chown(folder, 65534, -1)
+            os.seteuid(65534)
+        try:
+            yield Path(folder)
+        finally:
+            if root:
+                os.seteuid(0)
+
+
+@posix
+def test_write_texts_puts_back_what_it_had_replaced_when_a_later_file_fails(own_folder: Path) -> None:
+    known, fresh, secret = own_folder / "known", own_folder / "fresh", own_folder / "secret"
+    known.write_text("old", encoding="utf-8")
+    known.chmod(0o640)
+    secret.write_text("nobody may read this, so nobody could put it back", encoding="utf-8")
+    secret.chmod(0)
+    with pytest.raises(StorageError, match="Permission denied") as caught:
+        write_texts({str(known): "new", str(fresh): "new", str(secret): "new"})
+    assert str(secret) in str(caught.value)
+    assert sorted(os.listdir(own_folder)) == ["known", "secret"]
+    assert known.read_text(encoding="utf-8") == "old"
+    assert stat.S_IMODE(known.stat().st_mode) == 0o640
+    secret.chmod(0o600)
+    assert secret.read_text(encoding="utf-8").startswith("nobody")
+
+
+@posix
+@pytest.mark.parametrize("durable", [True, False])
+def test_write_texts_changes_nothing_when_the_disk_is_full(tmp_path: Path, durable: bool) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text(f"old {name}", encoding="utf-8")
+    before = contents(tmp_path)
+    code = (
+        "import resource, sys\n"
+        "from recollect.errors import StorageError\n"
+        "from recollect.files.textfile import write_texts\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))\n"
+        "folder = sys.argv[1]\n"
+        "texts = {folder + '/a': 'new', folder + '/b': 'x' * 200_000, folder + '/c': 'new'}\n"
+        "try:\n    write_texts(texts, durable=sys.argv[2] == 'True')\n"
+        "except StorageError as error:\n    print(error)\n"
+    )
+    done = run(code, str(tmp_path), str(durable))
+    assert done.stdout == f"cannot write {tmp_path}/b: File too large\n"
+    assert (done.returncode, done.stderr) == (0, "")
+    assert contents(tmp_path) == before
