@@ -48,6 +48,7 @@ OWN_MODULES = {
     "recollect.errors",
     "recollect.files",
     "recollect.files.bank",
+    "recollect.files.bank_entry",
     "recollect.files.last_injection",
     "recollect.files.log",
     "recollect.files.textfile",

@@ -7,7 +7,7 @@ from recollect.domain.hashing import content_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 CONFIDENCE = ("high", "medium", "low")
 
@@ -32,10 +32,13 @@ class Part:
 
 
 class Entry:
-    """A lesson with what is known of it. `parts` holds its source lines, so that it can be shown as written."""
+    """A lesson with what is known of it. `parts` holds its source lines, so that it can be shown as written;
+    of thousands of entries only a few are shown, so they may be given as a function that finds them.
+    """
 
     __slots__ = (
         "_hash",
+        "_parts",
         "category",
         "confidence",
         "description",
@@ -44,8 +47,8 @@ class Entry:
         "name",
         "observation_count",
         "origin",
-        "parts",
         "position",
+        "stored_hash",
     )
 
     def __init__(
@@ -55,10 +58,11 @@ class Entry:
         name: str,
         description: str,
         heading: str = "",
-        parts: Sequence[Part] = (),
+        parts: Sequence[Part] | Callable[[], Sequence[Part]] = (),
         observation_count: int = 1,
         confidence: str = "medium",
         last_observed: str = "",
+        stored_hash: str = "",
         origin: str = "local",
         position: int = 0,
     ) -> None:
@@ -66,10 +70,11 @@ class Entry:
         self.name = name
         self.description = description
         self.heading = heading or f"### {LABEL[category]}: {name}"
-        self.parts = parts
+        self._parts = parts
         self.observation_count = observation_count
         self.confidence = confidence
         self.last_observed = last_observed  # an ISO date, or empty when the source gives none
+        self.stored_hash = stored_hash  # as written beside it; another than its own when the text was edited
         self.origin = origin
         self.position = position
         self._hash = ""
@@ -83,15 +88,16 @@ class Entry:
         return f"{LABEL[self.category]}: {self.name}"
 
     @property
+    def parts(self) -> Sequence[Part]:
+        if callable(self._parts):
+            self._parts = self._parts()
+        return self._parts
+
+    @property
     def content_hash(self) -> str:
         if not self._hash:
             self._hash = content_hash(self.description)
         return self._hash
-
-    @property
-    def stored_hash(self) -> str:
-        """The hash written beside the entry; differs from `content_hash` when somebody has edited the text."""
-        return self.metadata("content hash").removeprefix("sha256:")
 
     def metadata(self, key: str) -> str:
         """The value of a metadata item by its lower-case key, or an empty string."""

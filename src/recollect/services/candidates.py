@@ -14,7 +14,7 @@ from recollect.domain.entry import CONFIDENCE, Entry
 from recollect.domain.hashing import content_hash
 from recollect.domain.text import one_line, unclosed_fence, visible
 from recollect.errors import InvalidEntry
-from recollect.files.bank import bare_name
+from recollect.files.bank_entry import bare_name
 
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 20_000

@@ -15,7 +15,8 @@ from recollect.domain.entry import Entry
 from recollect.domain.hashing import normalize
 from recollect.domain.secrets import find_secret
 from recollect.errors import StorageError
-from recollect.files.bank import BankFile, read_bank, read_bank_file, with_count
+from recollect.files.bank import BankFile, read_bank, read_bank_file
+from recollect.files.bank_entry import with_count
 from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
 from recollect.files.locks import locked
 from recollect.files.textfile import read_text, sweep, write_texts
@@ -234,7 +235,11 @@ class _Shelf:
     def find(self, candidate: Candidate) -> Entry | None:
         """The entry with the candidate's text, in any category; or one that had it before somebody edited it."""
         known = self._by_text.get(normalize(candidate.description))
-        return known or self._by_stored_hash.get(candidate.content_hash)
+        if known is None:
+            known = self._by_stored_hash.get(candidate.content_hash)
+            if known and known.content_hash == candidate.content_hash:
+                return None  # another text with the same hash: correctness over deduplication
+        return known
 
     def add(self, candidate: Candidate, lines: Sequence[str]) -> Entry:
         file = self._files[candidate.category]
@@ -263,8 +268,7 @@ class _Shelf:
     def _index(self, entry: Entry) -> None:
         if entry.description:
             self._by_text[normalize(entry.description)] = entry
-            if entry.stored_hash and entry.stored_hash != entry.content_hash:
-                self._by_stored_hash[entry.stored_hash] = entry
+            self._by_stored_hash[entry.stored_hash] = entry
 
 
 def _read_ledger(global_store: str, warnings: list[str]) -> dict[str, dict[str, str]]:

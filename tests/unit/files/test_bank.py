@@ -15,7 +15,8 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.render import entry_text
 from recollect.domain.text import fenced_lines, one_line, unclosed_fence
 from recollect.errors import StorageError, UnsafeEdit
-from recollect.files.bank import BankFile, bare_name, read_bank, read_bank_file, with_count
+from recollect.files.bank import BankFile, read_bank, read_bank_file
+from recollect.files.bank_entry import bare_name, with_count
 from recollect.files.bank_write import global_entry, local_entry
 from recollect.files.textfile import write_text
 from recollect.services.candidates import clean
