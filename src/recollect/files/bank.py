@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.text import fenced_lines
@@ -106,7 +107,7 @@ def _blocks(text: str) -> list[str]:
         fenced = fenced_lines(lines)
         starts = [i for i, line in enumerate(lines) if line.startswith("### ") and i not in fenced]
         bounds = [0, *starts, len(lines)]
-        pieces = ["\n".join(lines[start:end]) for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+        pieces = ["\n".join(lines[start:end]) for start, end in pairwise(bounds)]
         first, blocks = pieces[0], [piece + "\n" for piece in pieces[1:]]
     else:
         first, *rest = ("\n" + text).split("\n### ")
