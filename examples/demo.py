@@ -93,7 +93,7 @@ SCENES = (
 # What README.md shows of it.
 README_SCENES = (
     Scene("", "parcel-tracker", ("promote",), head=2, tail=3),
-    Scene("", "billing-api", ("inject", "--limit", "1")),
+    Scene("", "billing-api", ("inject", "--limit", "1"), head=9),
 )
 
 

@@ -5,13 +5,14 @@ import os
 import re
 import shutil
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.hashing import content_hash
-from recollect.errors import UnsafeEdit
+from recollect.errors import InvalidEntry, UnsafeEdit
 from recollect.files.bank import read_bank, read_bank_file
 from recollect.services.candidates import from_json
 from recollect.services.inject import inject
@@ -388,8 +389,14 @@ def test_lesson_that_names_the_project_stays_in_it(world):
 )
 @pytest.mark.parametrize("field", ["description", "name", "reasoning"])
 @pytest.mark.parametrize("judgement", ["universal", ""])
-def test_credential_is_never_promoted(world, secret, field, judgement):
-    result = put(world, lesson(**{field: f"Use {secret} to log in."}), judgement=judgement)
+def test_credential_is_refused_as_json_and_never_promoted(world, secret, field, judgement):
+    text = f"Log in so:\n{secret}\nand wait."
+    with pytest.raises(InvalidEntry, match=r"it seems to hold .*; take that out and try again"):
+        lesson(**{field: text})
+    [candidate] = lesson()
+    more = ("- Reasoning: " + text,) if field == "reasoning" else ()
+    holding = replace(candidate, more=more, **({} if more else {field: text}))
+    result = put(world, [replace(holding, in_bank=True)], judgement=judgement)
     assert result.promoted == 0
     assert "must not travel" in result.outcomes[0].verdict.reason
     assert all(secret.encode() not in content for content in snapshot(world.store).values())
@@ -401,10 +408,11 @@ def test_credential_in_the_metadata_of_a_bank_entry_is_never_promoted(world):
     assert put(world, candidates).promoted == 0
 
 
-def test_credential_as_the_source_of_an_entry_is_never_promoted(world):
+@pytest.mark.parametrize("field", ["source_project", "feature", "source", "references", "keywords"])
+def test_credential_in_any_field_of_an_entry_is_refused(field):
     secret = "ghp_" + "a1B2" * 9
-    put(world, lesson(source_project=secret))
-    assert all(secret.encode() not in content for content in snapshot(world.store).values())
+    with pytest.raises(InvalidEntry, match="a GitHub token"):
+        lesson(**{field: [secret] if field in ("references", "keywords") else secret})
 
 
 def test_project_specific_json_entry_is_saved_to_the_projects_bank_only(world):
@@ -701,7 +709,7 @@ def test_dry_run_reports_and_writes_nothing_at_all(world, bank_text, judgement):
         done = world.run("promote", "--dry-run", *judgement, *source)
         assert done.returncode == 0, done.stderr
         assert "because: " in done.stdout
-        assert "0 universal entries promoted" in done.stdout
+        assert done.stdout.splitlines()[-1].startswith("Dry run: ")
     assert snapshot(world.home) == before
     assert not world.store.exists()
 

@@ -17,7 +17,7 @@ from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.textfile import read_text
 from recollect.services.candidates import Candidate, from_json
-from recollect.services.promote import ADDED, NOT_WRITTEN, REINFORCED, Outcome, candidates_of, promote
+from recollect.services.promote import ADDED, JUDGED, NOT_WRITTEN, REINFORCED, Outcome, candidates_of, promote
 
 _LARGEST_INPUT = 16 * 1024 * 1024
 
@@ -88,7 +88,7 @@ def command(
     if not result.outcomes:
         click.echo("No entry of the knowledge bank is new since the last promotion.")
     for outcome in result.outcomes:
-        click.echo(f"{_action(outcome, dry_run)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
+        click.echo(f"{_action(outcome)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")
     click.echo(result.summary)
 
@@ -110,14 +110,14 @@ def _given(entry_json: str | None, entry_file: str | None) -> str | None:
     return text
 
 
-def _action(outcome: Outcome, dry_run: bool) -> str:
-    if dry_run:
-        return "→" if outcome.verdict.universal else "·"
+def _action(outcome: Outcome) -> str:
     if outcome.action == ADDED:
         return styled("+ promoted", "green")
     if outcome.action == REINFORCED:
         return styled(f"+ seen {outcome.observation_count} times", "green")
-    return styled("! not written", "yellow") if outcome.action == NOT_WRITTEN else "· kept local"
+    if outcome.action == JUDGED:
+        return "+ universal" if outcome.verdict.universal else "· project-specific"
+    return styled("! not written", "yellow") if outcome.action == NOT_WRITTEN else f"· {outcome.action}"
 
 
 def _known_as(outcome: Outcome) -> str:

@@ -47,7 +47,7 @@ class BankFile:
         block = "".join([f"{line}{self._carriage}\n" for line in lines])
         after = BankFile(f"{before}{self._carriage}\n{block}", self.category, self.origin)
         if len(after._blocks) != len(self._blocks) + 1 or after._blocks[-1] != block:
-            raise UnsafeEdit(f"{self.category}.md has a code fence that is never closed; close it and try again")
+            raise UnsafeEdit("it has a code fence that is never closed; close it and try again")
         self._preamble, self._blocks, self.entries = after._preamble, after._blocks, after.entries
         return self.entries[-1]
 

@@ -81,11 +81,11 @@ def sweep(paths: Iterable[str]) -> None:
     for path in paths:
         folder, name = os.path.split(os.path.realpath(path))
         try:
-            left = [other for other in os.listdir(folder) if other.startswith(f".{name}.") and other.endswith(".tmp")]
-        except FileNotFoundError:
-            continue
-        for other in left:
-            os.unlink(os.path.join(folder, other))
+            for other in os.listdir(folder):
+                if other.startswith(f".{name}.") and other.endswith(".tmp"):
+                    os.unlink(os.path.join(folder, other))
+        except OSError:
+            continue  # it is only tidying up
 
 
 def _stage(target: str, data: bytes, durable: bool) -> str:

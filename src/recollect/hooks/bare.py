@@ -9,7 +9,7 @@ import sys
 gc.disable()  # the process ends before a collection could pay
 sys.path.insert(0, __file__.rpartition("recollect")[0])
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1:2] == ["inject"]:
     from recollect.hooks.inject import run
 
-    sys.exit(run(sys.argv[2:]) if sys.argv[1:2] == ["inject"] else 0)
+    sys.exit(run(sys.argv[2:]))

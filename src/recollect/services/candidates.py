@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, cast
@@ -12,6 +12,7 @@ from typing import Any, cast
 from recollect.domain.categories import KNOWLEDGE, LABEL
 from recollect.domain.entry import CONFIDENCE, Entry
 from recollect.domain.hashing import content_hash
+from recollect.domain.secrets import find_secret
 from recollect.domain.text import one_line, unclosed_fence, visible
 from recollect.errors import InvalidEntry
 from recollect.files.bank_entry import bare_name
@@ -149,6 +150,9 @@ def _candidate(item: Any, where: str) -> Candidate:
         "References": ", ".join(references),
         "Reasoning": one_line(_text(fields, "reasoning", LONGEST_NOTE, where, "")),
     }
+    kind = find_secret("\n".join(_strings(fields)))
+    if kind:
+        raise InvalidEntry(f"{where}it seems to hold {kind}; take that out and try again")
     return Candidate(
         category=category,
         name=name,
@@ -160,6 +164,15 @@ def _candidate(item: Any, where: str) -> Candidate:
         more=tuple(f"- {label}: {value}" for label, value in more.items() if value),
         judged_text=f"{name}\n{description}",
     )
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Every text in a value that came from JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in cast(Iterable[Any], value.values() if isinstance(value, dict) else value):
+            yield from _strings(item)
 
 
 def _text(fields: Mapping[str, Any], name: str, longest: int, where: str, default: str | None = None) -> str:

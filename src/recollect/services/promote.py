@@ -14,7 +14,7 @@ from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict, clas
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import normalize
 from recollect.domain.secrets import find_secret
-from recollect.errors import StorageError
+from recollect.errors import StorageError, UnsafeEdit
 from recollect.files.bank import BankFile, read_bank, read_bank_file
 from recollect.files.bank_entry import with_count
 from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
@@ -30,7 +30,9 @@ LOCK = ".lock"
 ADDED = "added"
 REINFORCED = "reinforced"
 KEPT = "kept local"
+SAVED = "saved to the project's bank"
 NOT_WRITTEN = "not written"
+JUDGED = "judged only"
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Outcome:
 
     candidate: Candidate
     verdict: Verdict
-    action: str = KEPT
+    action: str = JUDGED
     stored_as: str = ""
     observation_count: int = 0
 
@@ -57,10 +59,13 @@ class Promotion:
 
     @property
     def kept(self) -> int:
-        return sum(outcome.action == KEPT for outcome in self.outcomes)
+        return sum(outcome.action in (KEPT, SAVED) for outcome in self.outcomes)
 
     @property
     def summary(self) -> str:
+        if any(outcome.action == JUDGED for outcome in self.outcomes):
+            universal = sum(outcome.verdict.universal for outcome in self.outcomes)
+            return f"Dry run: {universal} universal and {len(self.outcomes) - universal} project-specific entries."
         return (
             f"Memory promotion: {self.promoted} universal entries promoted to global store, "
             f"{self.kept} project-specific entries kept local."
@@ -146,7 +151,7 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
     banks = [os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE]
     sweep([*banks, os.path.join(global_store, LEDGER)])
     shelf = _Shelf(global_store, "global")
-    own = _Shelf(locations.bank(project_root), "local")
+    homeless: list[Outcome] = []
     ledger = _read_ledger(global_store, result.warnings)
     seen = ledger.setdefault(project.identity(project_root), {})
     for outcome in result.outcomes:
@@ -156,19 +161,33 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
             source = _source(candidate.project or name, candidate.feature)
             outcome.action, entry = _put(shelf, candidate, source, only_new)
             outcome.stored_as, outcome.observation_count = entry.title, entry.observation_count
-        elif not candidate.in_bank and own.find(candidate) is None:
-            own.add(
-                candidate,
-                local_entry(
-                    candidate.category,
-                    candidate.name,
-                    candidate.description,
-                    provenance=f"Feature #{candidate.feature}" if candidate.feature else name,
-                    confidence=candidate.confidence,
-                    more=candidate.more,
-                ),
+        else:
+            outcome.action = KEPT
+            homeless += [] if candidate.in_bank else [outcome]
+    texts = shelf.changed()
+    if homeless:
+        texts |= _keep_local(project_root, homeless)
+    write_texts({**texts, os.path.join(global_store, LEDGER): _ledger_text(ledger)})
+
+
+def _keep_local(project_root: str, outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """The project's bank with entries that were given as project-specific and would be lost otherwise."""
+    shelf = _Shelf(locations.bank(project_root), "local")
+    for outcome in outcomes:
+        candidate = outcome.candidate
+        if shelf.find(candidate) is None:
+            outcome.action = SAVED
+            feature = f"Feature #{candidate.feature}" if candidate.feature else project.name(project_root)
+            lines = local_entry(
+                candidate.category,
+                candidate.name,
+                candidate.description,
+                provenance=feature,
+                confidence=candidate.confidence,
+                more=candidate.more,
             )
-    write_texts({**shelf.changed(), **own.changed(), os.path.join(global_store, LEDGER): _ledger_text(ledger)})
+            shelf.add(candidate, lines)
+    return shelf.changed()
 
 
 def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tuple[str, Entry]:
@@ -247,7 +266,10 @@ class _Shelf:
             file = self._files[candidate.category] = BankFile(
                 self._new_file(candidate.category), candidate.category, file.origin
             )
-        entry = file.append(lines)
+        try:
+            entry = file.append(lines)
+        except UnsafeEdit as error:
+            raise UnsafeEdit(f"cannot add to {self._path(candidate.category)}: {error}") from error
         self._changed.add(candidate.category)
         self._index(entry)
         return entry

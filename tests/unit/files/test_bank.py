@@ -776,7 +776,7 @@ def test_append_keeps_a_carriage_return_at_the_end_of_the_file(text: str) -> Non
 
 def test_append_refuses_a_file_whose_open_code_block_would_swallow_the_entry() -> None:
     file = BankFile("### A\n```\nnever closed\n", "patterns")
-    with pytest.raises(UnsafeEdit, match=r"patterns\.md has a code fence that is never closed"):
+    with pytest.raises(UnsafeEdit, match=r"it has a code fence that is never closed"):
         file.append(["### B", "```", "code", "```"])
 
 
