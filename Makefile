@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-dev
-	@$(BIN)/python -m pytest -q
+	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q
 
 lint: $(VENV)/.installed-dev
 	@echo "Checking style (ruff) ..."

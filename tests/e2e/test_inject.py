@@ -94,7 +94,7 @@ def test_bare_entry_survives_a_folder_that_is_gone(world: World) -> None:
     done = subprocess.run(
         [sys.executable, "-c", script, str(gone), *BARE_ENTRY, "inject", "--global-store", str(world.store)],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0
@@ -162,7 +162,7 @@ def test_a_closed_pipe_is_no_failure(world: World, bank_text: Callable[..., str]
         [*BARE_ENTRY, "inject", "--project-root", str(world.project), "--global-store", str(world.store)],
         stdout=writer,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     os.close(writer)

@@ -31,9 +31,9 @@ sys.stdin.readline()
 for _ in range(turns):
     with locked(lock, 300):
         os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
-        with open(counter) as file:
+        with open(counter, encoding="utf-8") as file:
             number = int(file.read())
-        with open(counter, "w") as file:
+        with open(counter, "w", encoding="utf-8") as file:
             file.write(str(number + 1))
         os.unlink(marker)
 """
@@ -52,7 +52,7 @@ def start() -> Iterator[Start]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         started.append(process)
         return process

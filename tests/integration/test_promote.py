@@ -57,6 +57,21 @@ def local(world, category="patterns"):
     return (world.project / "docs" / "knowledge-bank" / f"{category}.md").read_bytes().decode()
 
 
+# ---- nothing to do
+
+
+def test_promotion_of_nothing_says_why(world, bank_text):
+    assert world.run("promote").stdout.startswith(f"There are no entries in {world.project}")
+    world.write_bank("patterns", bank_text("Pattern", 1))
+    world.run("promote")
+    done = world.run("promote")
+    assert done.returncode == 0
+    assert done.stdout == (
+        "No entry of the knowledge bank is new since the last promotion.\n"
+        "Memory promotion: 0 universal entries promoted to global store, 0 project-specific entries kept local.\n"
+    )
+
+
 # ---- the format of the store
 
 
@@ -569,15 +584,6 @@ def test_command_reports_each_verdict_and_closes_with_the_specified_line(world):
     )
     assert any(line.strip().startswith("Universal because: ") for line in lines)
     assert any(line.strip().startswith("Project-specific because: it names shop-front") for line in lines)
-
-
-def test_command_says_when_nothing_is_new(world):
-    done = world.run("promote")
-    assert done.returncode == 0
-    assert done.stdout == (
-        "No entry of the knowledge bank is new since the last promotion.\n"
-        "Memory promotion: 0 universal entries promoted to global store, 0 project-specific entries kept local.\n"
-    )
 
 
 def test_command_uses_the_store_of_its_option_before_that_of_the_environment(world):

@@ -26,7 +26,7 @@ TRACKED_BY_HAND = {".venv", ".git", ".hypothesis", ".pytest_cache", ".ruff_cache
 
 def test_generated_pages_are_current() -> None:
     done = subprocess.run(
-        [sys.executable, str(TOP / "tools" / "docs.py"), "--check"], capture_output=True, text=True, check=False
+        [sys.executable, str(TOP / "tools" / "docs.py"), "--check"], capture_output=True, encoding="utf-8", check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -102,7 +102,7 @@ def test_quickstart_lesson_and_hook_are_valid(world: World) -> None:
 def test_one_version_everywhere() -> None:
     project = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     changelog = re.search(r"^## \[(\d+\.\d+\.\d+)\]", (TOP / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    printed = subprocess.run([RECOLLECT, "--version"], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([RECOLLECT, "--version"], capture_output=True, encoding="utf-8", check=True).stdout
     assert changelog is not None
     assert {project, changelog[1], importlib.metadata.version("recollect"), printed.split()[-1]} == {project}
 

@@ -15,8 +15,10 @@ from recollect.cli.shared import (
 )
 from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL
 from recollect.errors import InvalidEntry, StorageError
+from recollect.files.bank import read_bank
 from recollect.files.textfile import read_text
 from recollect.services.candidates import Candidate, from_json
+from recollect.services.locations import bank
 from recollect.services.promote import ADDED, JUDGED, NOT_WRITTEN, REINFORCED, Outcome, candidates_of, promote
 
 _LARGEST_INPUT = 16 * 1024 * 1024
@@ -86,11 +88,18 @@ def command(
         )
         return
     if not result.outcomes:
-        click.echo("No entry of the knowledge bank is new since the last promotion.")
+        click.echo(_why_nothing(project_root))
     for outcome in result.outcomes:
         click.echo(f"{_action(outcome)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")
     click.echo(result.summary)
+
+
+def _why_nothing(project_root: str) -> str:
+    folder = bank(project_root)
+    if read_bank(folder, "local")[0]:
+        return "No entry of the knowledge bank is new since the last promotion."
+    return f"There are no entries in {folder}."
 
 
 def _given(entry_json: str | None, entry_file: str | None) -> str | None:
