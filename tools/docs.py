@@ -18,8 +18,7 @@ from types import ModuleType
 import click
 
 from recollect.cli.main import cli
-from recollect.services.settings_edit import as_text
-from recollect.services.settings_keys import KEYS, LOCAL, Key
+from recollect.services.settings_keys import KEYS, LOCAL, Key, as_text
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CAPTURE = re.compile(r"(<!-- capture -->\n```console\n).*?(```\n<!-- /capture -->)", re.DOTALL)
@@ -64,10 +63,10 @@ def settings_page() -> str:
             "",
             "`recollect config` shows each key, its value and where it came from; `recollect config set KEY VALUE`",
             "writes to the file that has the key already, or else to the one named below, and leaves the rest of the",
-            "file as it is. A value of the wrong type or out of range is passed over, as if it were not there, and is",
-            "reported by `recollect config` and on standard error by every command, with the nearest known key where a",
-            "name is unknown; values marked *clamped* are moved to the nearest bound instead. No setting can stop a",
-            "hook.",
+            "file as it is. A value of the wrong type or out of range counts as not being there: the next weaker",
+            "source decides, in the end the default; values marked *clamped* are moved to the nearest bound instead.",
+            "Either is reported by `recollect config`, and on standard error by every command, with the nearest known",
+            "key where a name is unknown. No setting can stop a hook.",
             "",
             "`RECOLLECT_HOME` is not a setting but a place: the folder of the global store, by default",
             "`~/.claude/iflow/memory`.",

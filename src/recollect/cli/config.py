@@ -6,8 +6,8 @@ import click
 
 from recollect.cli.shared import json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.services.settings import DEFAULT, Settings
-from recollect.services.settings_edit import Edit, as_text, known_key, set_setting, unset_setting
-from recollect.services.settings_keys import KEYS, Key
+from recollect.services.settings_edit import Edit, known_key, set_setting, unset_setting
+from recollect.services.settings_keys import KEYS, Key, as_text
 from recollect.services.settings_report import complaints
 
 

@@ -29,14 +29,21 @@ _COMMON_NAMES = frozenset(
     worker workspace
     """.split()
 )
+_COMMON_IDENTIFIERS = frozenset(
+    """
+    addEventListener created_at deleted_at file_name file_path forEach get_logger hashCode log_level node_modules
+    on_error onClick request_id setUp setUpClass tearDown tearDownClass toString updated_at useEffect useState
+    user_id user_name
+    """.split()
+)
 _INTERNAL = ("internal", "local", "corp", "lan", "intranet", "private", "home")
 
 _EVERY_MACHINE = ("host.docker.internal", "host.containers.internal", "gateway.docker.internal")
 
 _URL = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\])?[^\s<>\"'`)\]]*")
 _TOKEN = re.compile(r"[\w.~@/+-]+")
-_IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{3,}\b(?:\(\))?")
-_SHAPED = re.compile(r"[a-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]_[A-Z0-9]|[A-Z][A-Z][a-z]|\(\)$")
+_IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{3,}\b")
+_SHAPED = re.compile(r"[a-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]_[A-Z0-9]|[A-Z][A-Z][a-z]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 
@@ -86,14 +93,10 @@ def classify(text: str, facts: ProjectFacts) -> Verdict:
 
 
 def identifiers_in(text: str) -> list[str]:
-    """The words of a text that look like code: snake_case, camelCase, PascalCase, name()."""
-    found: dict[str, None] = {}
-    for match in _IDENTIFIER.finditer(_URL.sub(" ", text)):
-        word = match.group()
-        name = word.removesuffix("()")
-        if _SHAPED.search(word) and not (name.startswith("__") and name.endswith("__")):
-            found[name] = None
-    return list(found)
+    """The words of a text that look like code (snake_case, camelCase, PascalCase) and that not everybody defines."""
+    words = dict.fromkeys(_IDENTIFIER.findall(_URL.sub(" ", text)))
+    dunder = ("__", "__")
+    return [w for w in words if _SHAPED.search(w) and w not in _COMMON_IDENTIFIERS and (w[:2], w[-2:]) != dunder]
 
 
 def _urls(text: str, facts: ProjectFacts) -> str:

@@ -26,7 +26,7 @@ _NOT_SHOWN = ("keywords", "references", "reasoning")
 
 
 class Block:
-    """A rendered block, the entries that are in it, and how many did not fit."""
+    """A rendered block, the entries that are in it in their order, and how many did not fit."""
 
     __slots__ = ("dropped", "entries", "text")
 
@@ -51,7 +51,7 @@ def markdown_block(selected: Sequence[Entry]) -> Block:
     if not fitting:
         return Block("", [], len(shown))
     dropped = len(shown) - len(fitting)
-    kept = [(entry, text) for entry, text, _ in fitting]
+    kept = [(entry, text) for category in KNOWLEDGE for entry, text, _ in fitting if entry.category == category]
     return Block(_assemble(kept, dropped), [entry for entry, _ in kept], dropped)
 
 

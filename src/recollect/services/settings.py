@@ -11,7 +11,7 @@ import os
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
 from recollect.services.locations import HOME_VARIABLE, LOCAL_SETTINGS, PROJECT_SETTINGS
-from recollect.services.settings_keys import BY_NAME, KEYS, LOCAL, PROJECT_FILE, Key, Value
+from recollect.services.settings_keys import BY_NAME, KEYS, LOCAL, PROJECT_FILE, Key, Value, as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,16 +30,17 @@ THRESHOLDS = "triage.thresholds."
 
 
 class Problem:
-    """Something in a source that could not be used, such as an `unknown` name.
+    """Something in a source that could not be used: a value of `key`, an `unknown` name, or the whole source.
 
     A `doubtful` name stands in a file that also holds other tools' keys, and prose: it may be none of ours.
     """
 
-    __slots__ = ("doubtful", "reason", "unknown", "where")
+    __slots__ = ("doubtful", "key", "reason", "unknown", "where")
 
-    def __init__(self, where: str, reason: str, *, unknown: str = "", doubtful: bool = False) -> None:
+    def __init__(self, where: str, reason: str, *, key: str = "", unknown: str = "", doubtful: bool = False) -> None:
         self.where = where
         self.reason = reason
+        self.key = key
         self.unknown = unknown
         self.doubtful = doubtful
 
@@ -94,9 +95,12 @@ def load_settings(project_root: str, environment: Mapping[str, str] | None = Non
         if value is not None:
             found[name] = (value, source)
         if reason:
-            instead = "it is passed over" if value is None else f"{value} is used"
-            problems.append(Problem(where, f"{name} {reason}; {instead}"))
-    return Settings(found, problems)
+            problems.append(Problem(where, f"{name} {reason}", key=name))
+    settings = Settings(found, problems)
+    for problem in problems:
+        if problem.key:
+            problem.reason += f"; {as_text(settings.value(problem.key))} is used"
+    return settings
 
 
 def check(key: Key, raw: Any) -> tuple[Value | None, str]:

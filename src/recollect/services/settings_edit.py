@@ -12,7 +12,7 @@ from recollect.files.json_edit import remove_value, set_value
 from recollect.files.textfile import read_text, write_text
 from recollect.services.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
 from recollect.services.settings import THRESHOLDS, check, load_settings, local_lines
-from recollect.services.settings_keys import BY_NAME, LOCAL, Key, Value
+from recollect.services.settings_keys import BY_NAME, LOCAL, Key, Value, as_text
 from recollect.services.settings_report import nearest
 
 TEMPLATE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "templates", "iflow-dev.local.md")
@@ -39,15 +39,6 @@ def known_key(name: str) -> Key:
         hint = f"did you mean {meant}?" if meant else "`recollect config` lists them all."
         raise InvalidSetting(f"{name} is not a setting; {hint}")
     return key
-
-
-def as_text(value: Value) -> str:
-    """A value as `key: value` lines have it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and "e" in repr(value):
-        return f"{value:.20f}".rstrip("0")  # a reader of `key: value` lines knows no exponents
-    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def set_setting(project_root: str, name: str, text: str) -> Edit:

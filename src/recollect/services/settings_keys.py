@@ -67,6 +67,15 @@ class Key:
         return "a text without spaces"
 
 
+def as_text(value: Value) -> str:
+    """A value as `key: value` lines have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and "e" in repr(value):
+        return f"{value:.20f}".rstrip("0")  # a reader of `key: value` lines knows no exponents
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
 _MODELS = ("haiku", "sonnet", "opus")
 _THRESHOLD = {"constraint": 0.5, "session_summary": 0.6}
 _SONNET = ("decision", "constraint")

@@ -163,7 +163,7 @@ def test_a_public_address_leaves_a_lesson_universal(url: str) -> None:
     ("text", "found"),
     [
         ("snake_case and camelCase and PascalCase", ["snake_case", "camelCase", "PascalCase"]),
-        ("call close() at the end", ["close"]),
+        ("call close() and setUp() at the end", []),
         ("MAX_SIZE of an HTTPServer", ["MAX_SIZE", "HTTPServer"]),
         ("Plain words, Capitalised ones and SHOUTING", []),
         ("__init__ and __all__", []),
