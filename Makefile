@@ -16,6 +16,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-dev
+	@echo "Running the tests; about two minutes ..."
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q
 
 lint: $(VENV)/.installed-dev

@@ -110,7 +110,8 @@ def cli_page() -> str:
 
 
 def _helps(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
-    context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent, max_content_width=88)
+    settings = command.context_settings
+    context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent, **settings)
     context.terminal_width = 88
     yield name, context.get_help()
     if isinstance(command, click.Group):

@@ -1,6 +1,6 @@
 """How long a session waits for its memories, as ratios to a bare interpreter in the same run.
 
-    python bench/latency/run.py [--runs N] [--markdown]
+    python bench/latency/run.py [--runs N]
 
 Exits with 1 when a figure misses its target.
 """
@@ -52,6 +52,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--runs", type=int, default=50, help="measured runs of each process (default 50)")
     options = arguments.parse_args()
+    print(f"Measuring {options.runs} runs of each process; about a minute ...", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         rows = measure_processes(folder, options.runs)
     scaling = measure_parsing()

@@ -1,9 +1,8 @@
 """The library: everything that other programs may rely on.
 
-from recollect.api import inject, load_settings
+from recollect.api import global_store, inject, load_settings
 
-settings = load_settings(".")
-print(inject(".", global_store(), settings).text)
+print(inject(".", global_store(), load_settings(".")).text)
 """
 
 from recollect.domain.categories import KNOWLEDGE

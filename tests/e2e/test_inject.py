@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from tests.conftest import BARE_ENTRY, World
+from tests.conftest import BARE_ENTRY, RECOLLECT, World
 
 from recollect.files.log import NAME as LOG
 
@@ -84,7 +84,22 @@ def test_bare_entry_uses_the_setting_when_its_limit_is_no_number_and_logs_why(wo
     world.write_bank("patterns", ONE)
     done = world.run_bare("--limit", "many")
     assert "### Pattern: One" in done.stdout
-    assert "--limit must be a whole number, not 'many'" in (world.store / LOG).read_text(encoding="utf-8")
+    assert "--limit must be a whole number from -1, not 'many'" in (world.store / LOG).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("option", "value"), [("--event", "birthday"), ("--limit", "-5"), ("--bogus", "x")])
+def test_bare_entry_logs_each_argument_that_it_cannot_use(world: World, option: str, value: str) -> None:
+    world.write_bank("patterns", ONE)
+    done = world.run_bare(option, value)
+    assert done.returncode == 0
+    assert (value if option != "--bogus" else option) in (world.store / LOG).read_text(encoding="utf-8")
+
+
+def test_entries_that_are_all_too_long_leave_a_reason_in_the_log(world: World) -> None:
+    world.write_bank("patterns", f"### Pattern: Long\n{'long ' * 3000}\n")
+    done = world.run_bare()
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "too long to inject" in (world.store / LOG).read_text(encoding="utf-8")
 
 
 def test_bare_entry_survives_a_folder_that_is_gone(world: World) -> None:
@@ -181,3 +196,53 @@ def test_worktrees_of_a_repository_are_one_project(world: World) -> None:
     world.run_bare("--project-root", str(worktree))
     record = json.loads((world.store / ".last-injection.json").read_text(encoding="utf-8"))
     assert record["project"] == "shop-front"
+
+
+def test_printed_hooks_give_a_session_its_block_on_the_configured_events(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings("memory_injection_events: startup, compact\n")
+    given: dict[str, bool] = {}
+    for handler in json.loads(world.run("inject", "--print-hook").stdout)["hooks"]["SessionStart"]:
+        (hook,) = handler["hooks"]
+        done = subprocess.run(
+            [hook["command"], *hook["args"]],
+            cwd=world.project,
+            env={"HOME": str(world.home), "RECOLLECT_HOME": str(world.store)},
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        )
+        given[handler["matcher"]] = "### Pattern: One" in done.stdout
+    assert given == {"startup": True, "resume": False, "clear": False, "compact": True}
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize("arguments", [("inject",), ("config",), ("promote", "--dry-run")])
+def test_a_full_disk_behind_standard_output_is_one_line_and_exit_1(world: World, arguments: tuple[str, ...]) -> None:
+    world.write_bank("patterns", ONE)
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [RECOLLECT, *arguments],
+            cwd=world.project,
+            env={"HOME": str(world.home), "RECOLLECT_HOME": str(world.store)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_empty_home_is_the_user_s_own_and_a_relative_store_is_below_it(world: World) -> None:
+    code = "import os; from recollect.services import locations; print(locations.global_store())"
+    command = [sys.executable, "-c", code]
+    shown = {}
+    for name, place in {"": "", "relative/x": "relative/x"}.items():
+        environment = {"HOME": "" if not name else str(world.home), "RECOLLECT_HOME": place}
+        done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True)
+        shown[name] = done.stdout.strip()
+    assert shown["relative/x"] == str(world.home / "relative" / "x")
+    assert shown[""].endswith("/.claude/iflow/memory")
+    assert shown[""] != "/.claude/iflow/memory"

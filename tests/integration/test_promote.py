@@ -61,13 +61,13 @@ def local(world, category="patterns"):
 
 
 def test_promotion_of_nothing_says_why(world, bank_text):
-    assert world.run("promote").stdout.startswith(f"There are no entries in {world.project}")
+    assert world.run("promote").stdout.startswith(f"Nothing to promote: there are no entries in {world.project}")
     world.write_bank("patterns", bank_text("Pattern", 1))
     world.run("promote")
     done = world.run("promote")
     assert done.returncode == 0
     assert done.stdout == (
-        "No entry of the knowledge bank is new since the last promotion.\n"
+        f"Nothing to promote: nothing is new in {world.project}/docs/knowledge-bank since the last promotion.\n"
         "Memory promotion: 0 universal entries promoted to global store, 0 project-specific entries kept local.\n"
     )
 
@@ -772,3 +772,60 @@ def test_file_of_the_store_is_read_back_as_it_was_written(world):
     put(world)
     path = str(world.store / "patterns.md")
     assert read_bank_file(path, "global").text == stored(world)
+
+
+# ---- what acceptance tests found
+
+
+def test_entry_file_that_does_not_exist_is_named_as_such(world):
+    done = world.run("promote", "--entry-file", str(world.home / "nope.json"))
+    assert done.returncode == 1
+    assert done.stderr == f"Error: there is no file {world.home / 'nope.json'}\n"
+
+
+def test_entry_file_may_begin_with_a_byte_order_mark(world):
+    path = world.home / "entry.json"
+    path.write_text("\ufeff" + json.dumps(LESSON), encoding="utf-8")
+    assert world.run("promote", "--entry-file", str(path)).returncode == 0
+    assert len(entries(world)) == 1
+
+
+def test_entry_that_counts_already_is_not_reported_as_promoted(world, bank_text):
+    world.write_bank("patterns", bank_text("Pattern", 1))
+    world.run("promote")
+    (world.store / ".promoted.json").unlink()
+    done = world.run("promote")
+    assert done.stdout.startswith("· counted before Pattern: Lesson 1\n")
+    assert "Memory promotion: 0 universal entries promoted to global store" in done.stdout
+    assert entries(world)[0].observation_count == 1
+
+
+def test_unknown_field_and_missing_category_say_what_there_is(world):
+    for entry, expected in (
+        ({"act": {}}, "unknown field 'act'; the fields are category, confidence, description"),
+        ({"name": "n", "description": "d"}, "category is missing; it is one of anti-patterns, heuristics, patterns"),
+    ):
+        done = world.run("promote", "--entry-json", json.dumps(entry))
+        assert done.returncode == 1
+        assert expected in done.stderr
+
+
+def test_paragraph_after_the_metadata_stays_a_paragraph(world):
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n- Benefit: fast\n\nA closing paragraph.\n")
+    promote_new(world)
+    [entry] = entries(world)
+    assert entry.metadata("benefit") == "fast"
+    assert stored(world).endswith("- Benefit: fast\n\nA closing paragraph.\n")
+
+
+def test_absurd_counts_and_dates_have_no_weight(world):
+    text = "\n".join(
+        f"### Pattern: P{n}\nLesson {n}.\n- Observation count: {count}\n- Last observed: {date}\n"
+        for n, (count, date) in enumerate([("-5", "2026-13-45"), ("9" * 30, "2026-01-01"), ("2", "2026-12-31")])
+    )
+    world.write_bank("patterns", text, shared=True)
+    found = entries(world)
+    assert [entry.observation_count for entry in found] == [1, 999_999_999, 2]
+    assert [entry.last_observed for entry in found] == ["", "2026-01-01", "2026-12-31"]
+    put(world, lesson(description="Lesson 1."))
+    assert entries(world)[1].observation_count == 999_999_999

@@ -263,3 +263,61 @@ def test_store_can_be_promoted_to_after_its_holder_was_killed(world):
     )
     assert result.promoted == 1
     assert len(read_bank(str(world.store), "global")[0]) == 1
+
+
+def test_project_s_bank_loses_nothing_when_the_stores_differ(world):
+    """The lock of a store does not guard the project: its bank has one of its own."""
+    lesson = [json.dumps(text(f"n{n}", f"Lesson {n}.")) for n in range(12)]
+    command = os.path.join(os.path.dirname(sys.executable), "recollect")
+    options = ["promote", "--as", "project-specific", "--project-root", str(world.project), "--entry-json"]
+    runs = [
+        subprocess.Popen(
+            [command, *options, entry, "--global-store", str(world.store / str(n))],
+            env={"PATH": os.environ["PATH"], "HOME": str(world.home)},
+            stdout=subprocess.DEVNULL,
+        )
+        for n, entry in enumerate(lesson)
+    ]
+    assert [run.wait() for run in runs] == [0] * 12
+    assert len(read_bank(str(world.project / "docs" / "knowledge-bank"), "local")[0]) == 12
+    assert os.listdir(world.project / "docs" / "knowledge-bank") == ["patterns.md"]
+
+
+def test_settings_that_are_set_at_once_are_all_kept(world):
+    settings = {"retrieval.max_inject": "3", "triage.max_messages": "60", "auto_commit": "true", "triage.mode": "stage"}
+    command = os.path.join(os.path.dirname(sys.executable), "recollect")
+    options = ["config", "--project-root", str(world.project), "set"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(world.home)}
+    runs = [
+        subprocess.Popen([command, *options, key, value], env=environment, stdout=subprocess.DEVNULL)
+        for key, value in settings.items()
+    ]
+    assert [run.wait() for run in runs] == [0] * 4
+    for key, value in settings.items():
+        assert world.run("config", "get", key).stdout.strip() == value
+
+
+def test_first_promotion_of_a_large_bank_grows_with_its_size_and_not_faster(world, bank_text):
+    """Counted in calls, not in seconds: each of the new entries is parsed a fixed number of times."""
+    counts = []
+    for size in (100, 200):
+        store = world.store / str(size)
+        world.write_bank("patterns", bank_text("Pattern", size))
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1])\n"
+            "from recollect.files import bank, bank_entry\n"
+            "from recollect.services.promote import candidates_of, promote\n"
+            "calls = 0\n"
+            "def profile(frame, event, argument):\n"
+            "    global calls\n"
+            "    calls += event == 'call' and frame.f_code is bank_entry.parse_entry.__code__\n"
+            "candidates, _ = candidates_of(sys.argv[2], sys.argv[3])\n"
+            "sys.setprofile(profile)\n"
+            "assert promote(sys.argv[2], sys.argv[3], candidates, judgement='universal').promoted == len(candidates)\n"
+            "sys.setprofile(None)\n"
+            "print(calls)\n"
+        )
+        arguments = [SOURCE, str(world.project), str(store)]
+        done = subprocess.run([sys.executable, "-I", "-c", code, *arguments], capture_output=True, check=True)
+        counts.append(int(done.stdout))
+    assert counts[1] <= 2 * counts[0] + 10

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
 import recollect.api
 from recollect.errors import RecollectError
 
@@ -51,3 +56,11 @@ def test_everything_public_says_what_it_is() -> None:
 def test_every_error_is_drawn_in_the_tree() -> None:
     tree = recollect.errors.__doc__ or ""
     assert all(f"── {error.__name__} " in tree for error in RecollectError.__subclasses__())
+
+
+def test_the_example_of_the_library_runs(tmp_path: Path) -> None:
+    example = (recollect.api.__doc__ or "").partition("\n\n")[2]
+    code = textwrap.dedent(example)
+    home = {"HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=home, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

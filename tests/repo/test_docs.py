@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-import json
 import os
 import re
 import subprocess
@@ -82,20 +81,12 @@ def test_every_setting_is_documented_with_one_sentence() -> None:
         assert key.meaning.endswith("."), key.name
 
 
-def test_quickstart_lesson_and_hook_are_valid(world: World) -> None:
+def test_quickstart_lesson_is_valid(world: World) -> None:
     page = (TOP / "docs" / "quickstart.md").read_text(encoding="utf-8")
     lesson = re.search(r"```markdown\n(.*?)```", page, re.DOTALL)
     assert lesson is not None
     world.write_bank("anti-patterns", lesson[1])
     assert "### Anti-Pattern: Retrying Without Jitter" in world.run("inject").stdout
-    settings = re.search(r"```json\n(.*?)```", page, re.DOTALL)
-    assert settings is not None
-    (start,) = json.loads(settings[1])["hooks"]["SessionStart"]
-    (hook,) = start["hooks"]
-    done = subprocess.run(
-        [RECOLLECT, *hook["args"]], cwd=world.project, env={"HOME": str(world.home)}, capture_output=True, check=True
-    )
-    assert done.stdout.startswith(b"## Engineering Memory")
     assert world.run("promote", "Retrying Without Jitter").returncode == 0
 
 

@@ -23,6 +23,7 @@ def command(context: click.Context, project_root: str, as_json: bool) -> None:
     variable.
     """
     context.obj = project_root
+    context.meta["json"] = as_json
     if context.invoked_subcommand is not None:
         return
     settings = settings_of(project_root)
@@ -40,11 +41,12 @@ def command(context: click.Context, project_root: str, as_json: bool) -> None:
 @click.argument("key")
 @json_option
 @project_root_option
-def get(key: str, as_json: bool, project_root: str) -> None:
+@click.pass_context
+def get(context: click.Context, key: str, as_json: bool, project_root: str) -> None:
     """Print the value of one setting."""
     found = known_key(key)
     settings = settings_of(project_root)
-    if as_json:
+    if as_json or context.meta["json"]:
         print_json(_as_object(settings, found))
     else:
         click.echo(as_text(settings.value(key)))
@@ -61,21 +63,23 @@ def set_(key: str, value: str, project_root: str) -> None:
     .claude/memory/memory-config.json; a file that has the setting already keeps it. Everything else in the file
     stays as it is.
     """
-    _report(project_root, key, set_setting(project_root, key, value))
+    edit = set_setting(project_root, key, value)
+    click.echo(f"{key} is set in {os.path.relpath(edit.path, project_root)}; {_now(edit)}")
+    if edit.source.startswith("RECOLLECT_"):
+        warn([f"{edit.source} is set in the environment and overrides the file"])
 
 
 @command.command("unset")
 @click.argument("key")
 @project_root_option
 def unset(key: str, project_root: str) -> None:
-    """Take a setting out of the project's file, so that the default counts again."""
-    _report(project_root, key, unset_setting(project_root, key))
+    """Take a setting out of the project's file, so that the next weaker source counts, in the end the default."""
+    edit = unset_setting(project_root, key)
+    click.echo(f"{key} is not set in {os.path.relpath(edit.path, project_root)}; {_now(edit)}")
 
 
-def _report(project_root: str, key: str, edit: Edit) -> None:
-    click.echo(f"{key} is {as_text(edit.value)} ({os.path.relpath(edit.path, project_root)})")
-    if edit.overridden_by:
-        warn([f"{edit.overridden_by} is set and overrides what the file says"])
+def _now(edit: Edit) -> str:
+    return f"it is {as_text(edit.value)} ({edit.source})"
 
 
 def _as_object(settings: Settings, key: Key) -> dict[str, object]:

@@ -1,23 +1,26 @@
 from __future__ import annotations
 
+import os
 import sys
 
 import click
 
+import recollect
 from recollect.cli.shared import (
-    any_project_root_option,
     global_store_option,
     json_option,
     print_json,
+    project_root_option,
     settings_of,
     styled,
     warn,
 )
 from recollect.services.inject import inject
+from recollect.services.settings_keys import EVENTS
 
 
 @click.command("inject")
-@any_project_root_option
+@project_root_option
 @click.option(
     "--limit",
     type=click.IntRange(min=-1),
@@ -27,17 +30,27 @@ from recollect.services.inject import inject
 @global_store_option
 @click.option(
     "--event",
-    type=click.Choice(["startup", "resume", "clear", "compact"]),
+    type=click.Choice(EVENTS),
     help="The session's event; memory_injection_events decides whether it gets memories.",
 )
 @json_option
-def command(project_root: str, limit: int | None, global_store: str, event: str | None, as_json: bool) -> None:
+@click.option(
+    "--print-hook",
+    is_flag=True,
+    help="Only print the settings with which Claude Code injects at the start of every session.",
+)
+def command(
+    project_root: str, limit: int | None, global_store: str, event: str | None, as_json: bool, print_hook: bool
+) -> None:
     """Print what a session that starts here is given.
 
     The project's own knowledge bank (docs/knowledge-bank) and the global store are read, duplicates are merged,
     and the entries observed most are printed as one markdown block, always below 9,500 characters. What was given
     is recorded in .last-injection.json in the global store. Nothing to give prints nothing and exits with 0.
     """
+    if print_hook:
+        print_json({"hooks": {"SessionStart": [_handler(event) for event in EVENTS]}})
+        return
     result = inject(project_root, global_store, settings_of(project_root), limit=limit, event=event or "")
     warn(result.warnings)
     if as_json:
@@ -61,7 +74,13 @@ def command(project_root: str, limit: int | None, global_store: str, event: str 
             }
         )
     elif result.text:
-        sys.stdout.buffer.write(result.text.encode("utf-8", "replace"))
-        sys.stdout.flush()
+        click.echo(result.text.encode("utf-8", "replace"), nl=False)
     elif sys.stderr.isatty():
         click.echo(styled(f"Nothing to inject: {result.reason}.", "cyan", sys.stderr), err=True)
+
+
+def _handler(event: str) -> dict[str, object]:
+    """One event of Claude Code, served by the bare entry; whether it gets memories is up to the settings."""
+    entry = os.path.join(os.path.dirname(recollect.__file__), "hooks", "bare.py")
+    command = {"type": "command", "command": sys.executable, "args": ["-I", "-S", entry, "inject", "--event", event]}
+    return {"matcher": event, "hooks": [{**command, "timeout": 10}]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import sys
 
 import click
@@ -51,6 +52,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows "?", not a traceback
     try:
         cli()
-    except RecollectError as error:
+    except (RecollectError, OSError) as error:
+        if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)

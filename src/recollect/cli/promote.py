@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -15,11 +16,18 @@ from recollect.cli.shared import (
 )
 from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL
 from recollect.errors import InvalidEntry, StorageError
-from recollect.files.bank import read_bank
 from recollect.files.textfile import read_text
 from recollect.services.candidates import Candidate, from_json
-from recollect.services.locations import bank
-from recollect.services.promote import ADDED, JUDGED, NOT_WRITTEN, REINFORCED, Outcome, candidates_of, promote
+from recollect.services.promote import (
+    ADDED,
+    JUDGED,
+    NOT_WRITTEN,
+    REINFORCED,
+    Outcome,
+    candidates_of,
+    nothing_new,
+    promote,
+)
 
 _LARGEST_INPUT = 16 * 1024 * 1024
 
@@ -88,26 +96,23 @@ def command(
         )
         return
     if not result.outcomes:
-        click.echo(_why_nothing(project_root))
+        click.echo(f"Nothing to promote: {nothing_new(project_root)}.")
     for outcome in result.outcomes:
         click.echo(f"{_action(outcome)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")
     click.echo(result.summary)
 
 
-def _why_nothing(project_root: str) -> str:
-    folder = bank(project_root)
-    if read_bank(folder, "local")[0]:
-        return "No entry of the knowledge bank is new since the last promotion."
-    return f"There are no entries in {folder}."
-
-
 def _given(entry_json: str | None, entry_file: str | None) -> str | None:
     if entry_file is None:
         return entry_json
     if entry_file == "-":
+        if not sys.stdin:
+            raise InvalidEntry("standard input is closed; it must hold a JSON object or an array of objects")
         text = sys.stdin.buffer.read(_LARGEST_INPUT + 1).decode("utf-8", "replace")
     else:
+        if not os.path.exists(entry_file):
+            raise InvalidEntry(f"there is no file {entry_file}")
         try:
             text = read_text(entry_file, _LARGEST_INPUT)
         except StorageError as error:

@@ -43,18 +43,13 @@ def _absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))
 
 
-def project_root_option(command: _Command, *, must_exist: bool = True) -> _Command:
+def project_root_option(command: _Command) -> _Command:
     return click.option(
         "--project-root",
         metavar="DIR",
-        callback=_existing_root if must_exist else _root,
+        callback=_existing_root,
         help="The project's root.  [default: the project around the current folder]",
     )(command)
-
-
-def any_project_root_option(command: _Command) -> _Command:
-    """For commands that a hook may call: a folder that is gone is no error."""
-    return project_root_option(command, must_exist=False)
 
 
 def global_store_option(command: _Command) -> _Command:

@@ -15,25 +15,29 @@ PROJECT_SPECIFIC = "project-specific"
 _COMMON_FILES = frozenset(
     """
     .dockerignore .editorconfig .env .gitattributes .gitignore .pre-commit-config.yaml __init__.py __main__.py
-    agents.md app.py cargo.toml changelog.md claude.md cmakelists.txt compose.yaml conftest.py contributing.md
-    docker-compose.yml dockerfile go.mod index.html index.js index.ts jest.config.js license license.md main.go
-    main.py main.rs makefile manage.py package-lock.json package.json pom.xml pyproject.toml pytest.ini readme.md
-    requirements.txt settings.json settings.py setup.cfg setup.py skill.md tox.ini tsconfig.json vite.config.ts
+    admin.py agents.md app.py bar.py build.sh cargo.toml changelog.md claude.md cmakelists.txt compose.yaml
+    conftest.py contributing.md deploy.sh docker-compose.yml dockerfile entrypoint.sh example.py foo.py forms.py
+    go.mod helpers.py index.html index.js index.ts install.sh jest.config.js license license.md main.go main.py
+    main.rs makefile manage.py models.py package-lock.json package.json pom.xml pyproject.toml pytest.ini readme.md
+    requirements.txt run.sh schema.sql script.py script.sh settings.json settings.py setup.cfg setup.py setup.sh
+    skill.md test.py test.sh tests.py tox.ini tsconfig.json urls.py utils.py views.py vite.config.ts
     """.split()
 )
 _COMMON_NAMES = frozenset(
     """
-    api app application backend client cli code common config core data demo docs engine example examples frontend
-    infra lib library main parser platform plugin plugins project proxy repo root sample scripts server service
-    services shop site source src store system template test tests tmp tool tools util utils web website work
-    worker workspace
+    agent agents api app application backend blog cache cli client code common compiler config core dashboard data
+    database demo desktop docs editor engine example examples frontend game graph index infra lib library main
+    memory mobile monitor network notes parser pipeline platform plugin plugins project proxy queue repo root sample
+    scheduler scripts search security server service services shop site source src store system template test tests
+    tmp tool tools util utils web website work worker workspace
     """.split()
 )
 _COMMON_IDENTIFIERS = frozenset(
     """
-    addEventListener created_at deleted_at file_name file_path forEach get_logger hashCode log_level node_modules
-    on_error onClick request_id setUp setUpClass tearDown tearDownClass toString updated_at useEffect useState
-    user_id user_name
+    Base Client Config Controller Error Exception Item Logger Model Node Request Response Server Session Test User
+    View addEventListener created_at deleted_at file_name file_path forEach get_logger hashCode log_level
+    node_modules onClick on_error request_id setUp setUpClass tearDown tearDownClass toString updated_at useEffect
+    useState user_id user_name
     """.split()
 )
 _INTERNAL = ("internal", "local", "corp", "lan", "intranet", "private", "home")
@@ -44,6 +48,9 @@ _URL = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\])?[^\s<>\"'`)\]]*")
 _TOKEN = re.compile(r"[\w.~@/+-]+")
 _IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{3,}\b")
 _SHAPED = re.compile(r"[a-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]_[A-Z0-9]|[A-Z][A-Z][a-z]")
+_QUOTED_CLASS = re.compile(r"`([A-Z][a-z0-9]{3,})\b")
+_SCRIPT = re.compile(r"[\w-]{2,}\.(?:py|sh|bash|zsh|rb|go|rs|java|kt|cpp|cs|php|swift|sql|tsx|jsx|ipynb)")
+_HOST = re.compile(r"\b(?:[\w-]+\.)+(?:internal|corp|lan|intranet)\b|\b\d{1,3}(?:\.\d{1,3}){3}(?=:\d)")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 
@@ -93,10 +100,12 @@ def classify(text: str, facts: ProjectFacts) -> Verdict:
 
 
 def identifiers_in(text: str) -> list[str]:
-    """The words of a text that look like code (snake_case, camelCase, PascalCase) and that not everybody defines."""
-    words = dict.fromkeys(_IDENTIFIER.findall(_URL.sub(" ", text)))
+    """The words of a text that look like code and that not everybody defines: snake_case, camelCase, `Class`."""
+    text = _URL.sub(" ", text)
+    shaped = [word for word in _IDENTIFIER.findall(text) if _SHAPED.search(word)]
     dunder = ("__", "__")
-    return [w for w in words if _SHAPED.search(w) and w not in _COMMON_IDENTIFIERS and (w[:2], w[-2:]) != dunder]
+    words = dict.fromkeys(shaped + _QUOTED_CLASS.findall(text))
+    return [w for w in words if w not in _COMMON_IDENTIFIERS and (w[:2], w[-2:]) != dunder]
 
 
 def _urls(text: str, facts: ProjectFacts) -> str:
@@ -110,7 +119,8 @@ def _urls(text: str, facts: ProjectFacts) -> str:
             return f"it names {url}, a service of this project"
         if facts.repository and re.search(re.escape(facts.repository) + r"(?![\w-])", url):
             return f"it names {url}, this project's repository"
-    return ""
+    host = next(filter(_is_internal, _HOST.findall(text)), "")
+    return f"it names {host}, a machine of this project" if host else ""
 
 
 def _is_internal(host: str) -> bool:
@@ -141,7 +151,7 @@ def _paths(text: str, facts: ProjectFacts) -> str:
         if ("/" in path or "." in path) and facts.has_path(path):
             return f"it names {path}, which is part of this project"
         folder = path.rpartition("/")[0]
-        if folder and "." not in folder and _EXTENSION.search(path):
+        if (folder and "." not in folder and _EXTENSION.search(path)) or _SCRIPT.fullmatch(path):
             return f"it names the file {path}"
     return ""
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+# Between a name and its value, in code or in markdown.
+_ASSIGNED = r"['\"`*_]{0,4}\s*[:=][*_]{0,4}\s*['\"`*_]{0,4}"
+
 _KINDS = tuple(
     (kind, re.compile(pattern))
     for kind, pattern in (
@@ -19,10 +22,19 @@ _KINDS = tuple(
         ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
         ("a password in a URL", r"\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]{1,100}:[^\s/:@<>{}$*]{3,200}@"),
         (
-            "a credential",
-            r"(?i)\b(?:password|passwd|secret|token|api[_-]?key|access[_-]?key)\b['\"`*_]{0,4}\s*[:=][*_]{0,4}\s*['\"`*_]{0,4}"
-            r"(?=[^\s'\"]{0,100}[0-9])(?=[^\s'\"]{0,100}[a-z])[A-Za-z0-9+/=_.-]{12,}",
+            "a password",
+            r"(?i)(?<![A-Za-z0-9])(?:[A-Za-z0-9]{1,20}[_-]){0,3}(?:password|passwd|pwd)\b"
+            + _ASSIGNED
+            + r"(?=[^\s'\"`]{0,100}[0-9])[^\s'\"`()<>\[\]{}$*]{6,}",
         ),
+        (
+            "a credential",
+            r"(?i)(?<![A-Za-z0-9])(?:[A-Za-z0-9]{1,20}[_-]){0,3}(?:secret|token|api[_-]?key|access[_-]?key|private[_-]?key)"
+            r"(?:[_-][A-Za-z0-9]{1,20}){0,3}"
+            + _ASSIGNED
+            + r"(?=[^\s'\"]{0,100}[0-9])(?=[^\s'\"]{0,100}[a-z])[A-Za-z0-9+/=_.-]{12,}",
+        ),
+        ("a bearer token", r"(?i)\bbearer\s+(?=[^\s'\"]{0,100}[0-9])[A-Za-z0-9._~+/=-]{16,}"),
     )
 )
 

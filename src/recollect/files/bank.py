@@ -6,7 +6,7 @@ import os
 from itertools import pairwise
 
 from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.text import fenced_lines
+from recollect.domain.text import fenced_lines, unclosed_fence
 from recollect.errors import StorageError, UnsafeEdit
 from recollect.files.bank_entry import may_have_fences, parse_entry, set_in_block
 from recollect.files.textfile import read_text
@@ -34,21 +34,30 @@ class BankFile:
     def text(self) -> str:
         return "".join([self._preamble, *self._blocks])
 
+    @property
+    def is_blank(self) -> bool:
+        return not self.entries and not self._preamble.strip()
+
     def append(self, lines: Sequence[str]) -> Entry:
         """Add an entry, given as its lines, after a blank line at the end of the file.
 
         Raises:
             UnsafeEdit: what stands before the end of the file would make the entry part of something else.
         """
-        before = self.text
-        last_line = before.rpartition("\n")[2]
-        if last_line.strip():
-            before += ("" if last_line.endswith("\r") else self._carriage) + "\n"
         block = "".join([f"{line}{self._carriage}\n" for line in lines])
-        after = BankFile(f"{before}{self._carriage}\n{block}", self.category, self.origin)
-        if len(after._blocks) != len(self._blocks) + 1 or after._blocks[-1] != block:
+        if may_have_fences(block) and unclosed_fence(self.text.split("\n")):
             raise UnsafeEdit("it has a code fence that is never closed; close it and try again")
-        self._preamble, self._blocks, self.entries = after._preamble, after._blocks, after.entries
+        last = self._blocks[-1] if self._blocks else self._preamble
+        last_line = last.rpartition("\n")[2]
+        if last_line.strip():
+            last += ("" if last_line.endswith("\r") else self._carriage) + "\n"
+        last += self._carriage + "\n"
+        if self._blocks:
+            self._blocks[-1] = last
+        else:
+            self._preamble = last
+        self._blocks.append(block)
+        self.entries.append(parse_entry(block, self.category, self.origin, len(self.entries)))
         return self.entries[-1]
 
     def set_metadata(self, position: int, values: Mapping[str, str]) -> Entry:

@@ -16,6 +16,7 @@ _TYPES = frozenset(label.lower() for label in LABEL.values())
 _EMPHASIS = "*_`"
 _DIGITS = "0123456789"
 _LONGEST_KEY = 40
+_MOST = 999_999_999
 
 # What every entry is asked for; everything else only those that are chosen.
 _ASKED = frozenset(("observation count", "confidence", "last observed", "content hash"))
@@ -137,7 +138,8 @@ def bare_name(name: str) -> str:
 def with_count(value: str, count: int) -> str:
     """An observation count's text with another number, and what was written around it."""
     digits = _first_number(value)
-    return value.replace(digits, str(count), 1) if digits else str(count)
+    number = str(min(count, _MOST))
+    return value.replace(digits, number, 1) if digits else number
 
 
 def _ends_entry(line: str) -> bool:
@@ -205,11 +207,13 @@ def _with_value(line: str, value: str) -> str:
 
 
 def _count(value: str) -> int:
-    """The first number in the value, within reason; 1 when there is none."""
+    """The first number in the value, within reason; 1 when there is none, or a negative one."""
     if not value:
         return 1
     digits = value if value.isdecimal() and value.isascii() else _first_number(value)
-    return int(digits[:9]) if digits else 1
+    if not digits or f"-{digits}" in value:
+        return 1
+    return int(digits) if len(digits) < 10 else _MOST
 
 
 def _first_number(value: str) -> str:
@@ -229,6 +233,5 @@ def _confidence(value: str) -> str:
 
 def _iso_date(value: str) -> str:
     date = value.strip(_EMPHASIS)[:10]
-    if len(date) == 10 and date[4] == "-" == date[7] and (date[:4] + date[5:7] + date[8:]).isdecimal():
-        return date
-    return ""
+    shaped = len(date) == 10 and date[4] == "-" == date[7] and (date[:4] + date[5:7] + date[8:]).isdecimal()
+    return date if shaped and "01" <= date[5:7] <= "12" and "01" <= date[8:] <= "31" else ""

@@ -79,9 +79,32 @@ def locked(path: str, seconds: float = 10.0) -> Generator[None]:
         LockTimeout: other processes held it for all that time.
         StorageError: the lock file cannot be made, or the file system knows no locks.
     """
+    folder = os.path.dirname(path)
+    with _held(folder, path, os.O_RDWR | os.O_CREAT, seconds):
+        yield
+
+
+@contextmanager
+def locked_folder(folder: str, seconds: float = 10.0) -> Generator[None]:
+    """Hold a lock on a folder itself, made if need be: nothing is left behind where people keep their own files.
+
+    Raises:
+        LockTimeout: other processes held it for all that time.
+        StorageError: the folder cannot be made, or the file system knows no locks.
+    """
+    if sys.platform == "win32":
+        with locked(os.path.join(folder, ".lock"), seconds):
+            yield
+    else:
+        with _held(folder, folder, os.O_RDONLY, seconds):
+            yield
+
+
+@contextmanager
+def _held(folder: str, path: str, flags: int, seconds: float) -> Generator[None]:
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        os.makedirs(folder, exist_ok=True)
+        descriptor = os.open(path, flags, 0o644)
         acquired = _acquire(descriptor, seconds)
     except OSError as error:
         raise StorageError(f"cannot lock {path}: {error.strerror or error}") from error

@@ -6,10 +6,11 @@ Kept this small because a script, unlike a module, is compiled at each start.
 import gc
 import sys
 
-gc.disable()  # the process ends before a collection could pay
-sys.path.insert(0, __file__.rpartition("recollect")[0])
+if __name__ == "__main__":
+    gc.disable()  # the process ends before a collection could pay
+    sys.path.insert(0, __file__.rpartition("recollect")[0])
+    if sys.argv[1:2] == ["inject"]:
+        from recollect.hooks.inject import run
 
-if __name__ == "__main__" and sys.argv[1:2] == ["inject"]:
-    from recollect.hooks.inject import run
-
-    sys.exit(run(sys.argv[2:]))
+        sys.exit(run(sys.argv[2:]))
+    sys.stderr.write("usage: bare.py inject [OPTION...]\n")

@@ -8,6 +8,7 @@ from recollect.files.log import log
 from recollect.services import locations, project
 from recollect.services.inject import inject
 from recollect.services.settings import load_settings
+from recollect.services.settings_keys import EVENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ def run(arguments: Sequence[str]) -> int:
         settings = load_settings(root)
         warnings += [str(problem) for problem in settings.problems if not problem.doubtful]
         limit = _limit(options.get("--limit"), warnings)
-        result = inject(root, store, settings, limit=limit, event=options.get("--event", ""))
+        event = options.get("--event", "")
+        if event and event not in EVENTS:
+            warnings.append(f"{event[:40]!r} is no event that is known; nothing is injected on it")
+        result = inject(root, store, settings, limit=limit, event=event)
         warnings += result.warnings
         _write(1, result.text)
     except Exception as error:  # a hook never breaks the session that it serves
@@ -58,10 +62,13 @@ def _limit(text: str | None, warnings: list[str]) -> int | None:
     if text is None:
         return None
     try:
-        return max(-1, int(text))
+        limit = int(text)
     except ValueError:
-        warnings.append(f"--limit must be a whole number, not {text[:40]!r}; the setting is used")
-        return None
+        limit = -2
+    if limit >= -1:
+        return limit
+    warnings.append(f"--limit must be a whole number from -1, not {text[:40]!r}; the setting is used")
+    return None
 
 
 def _write(descriptor: int, text: str) -> None:

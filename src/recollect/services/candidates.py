@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, cast
@@ -18,7 +18,7 @@ from recollect.errors import InvalidEntry
 from recollect.files.bank_entry import bare_name
 
 LONGEST_NAME = 200
-LONGEST_DESCRIPTION = 20_000
+LONGEST_DESCRIPTION = 8_000  # with room to spare for what is injected around it
 LONGEST_NOTE = 5_000
 MOST_KEYWORDS = 10
 MOST_REFERENCES = 50
@@ -28,6 +28,7 @@ _FIELDS = frozenset(
 )
 _KEYWORD = re.compile(r"[a-z0-9][a-z0-9-]*")
 _FEATURE = re.compile(r"(?i)\bfeature\s*#?\s*([0-9]+[a-z0-9-]*)")
+_FEATURE_ID = re.compile(r"(?i:feature\s+)?#?\s*([A-Za-z0-9][A-Za-z0-9._/-]{0,59})")
 _PROVENANCE = ("last observed", "observed in", "used in", "source")
 
 # Written anew in the global store, or about the project rather than about the lesson.
@@ -59,14 +60,15 @@ class Candidate:
 
     def from_feature(self, feature: str | None) -> Candidate:
         """The candidate with its feature, unless it names one itself."""
-        number = (feature or "").strip().removeprefix("#")
-        return self if self.feature or not number else replace(self, feature=one_line(number))
+        number = feature_id(feature or "")
+        return self if self.feature or not number else replace(self, feature=number)
 
 
 def from_bank(entry: Entry) -> Candidate:
     """A candidate from an entry of the project's own bank."""
-    carried = [part.lines for part in entry.parts[1:] if part.key not in _NOT_CARRIED]
-    more = clean("\n".join("\n".join(lines).rstrip() for lines in carried))
+    carried = [part for part in entry.parts[1:] if part.key not in _NOT_CARRIED]
+    # A blank line before free text, or it would read as more of the item above it.
+    more = clean("\n".join(("" if part.key else "\n") + "\n".join(part.lines).rstrip() for part in carried))
     return Candidate(
         category=entry.category,
         name=one_line(entry.name),
@@ -108,7 +110,7 @@ def from_json(text: str) -> list[Candidate]:
         InvalidEntry: not JSON, or an entry that cannot be stored; says which field and what it must be.
     """
     try:
-        document: Any = json.loads(text)
+        document: Any = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise InvalidEntry(f"the entry is not valid JSON: {error}") from error
     items = cast(list[Any], document) if isinstance(document, list) else [document]
@@ -131,10 +133,12 @@ def _candidate(item: Any, where: str) -> Candidate:
     unknown = sorted(set(fields) - _FIELDS)
     if unknown:
         near = get_close_matches(unknown[0], _FIELDS, 1)
-        raise InvalidEntry(f"{where}unknown field {unknown[0]!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-    category = _text(fields, "category", 40, where)
+        hint = f"did you mean {near[0]!r}?" if near else f"the fields are {', '.join(sorted(_FIELDS))}"
+        raise InvalidEntry(f"{where}unknown field {unknown[0]!r}; {hint}")
+    category = _text(fields, "category", 40, where, "")
     if category not in KNOWLEDGE:
-        raise InvalidEntry(f"{where}category must be one of {', '.join(KNOWLEDGE)}, not {category!r}")
+        wrong = f"must be one of {', '.join(KNOWLEDGE)}, not {category!r}" if category else "is missing"
+        raise InvalidEntry(f"{where}category {wrong}" + ("" if category else f"; it is one of {', '.join(KNOWLEDGE)}"))
     confidence = _text(fields, "confidence", 10, where, "medium")
     if confidence not in CONFIDENCE:
         raise InvalidEntry(f"{where}confidence must be one of {', '.join(CONFIDENCE)}, not {confidence!r}")
@@ -144,13 +148,17 @@ def _candidate(item: Any, where: str) -> Candidate:
     if not name or not description:
         raise InvalidEntry(f"{where}{'description' if name else 'name'} must not be empty")
     references = _texts(fields, "references", MOST_REFERENCES, where)
-    keywords = [word for word in _texts(fields, "keywords", 1000, where) if _KEYWORD.fullmatch(word)]
+    labels = _texts(fields, "keywords", 1000, where)
+    keywords = [word for label in labels if _KEYWORD.fullmatch(word := "-".join(label.lower().split()))]
     more = {
         "Keywords": ", ".join(dict.fromkeys(keywords[:MOST_KEYWORDS])),
         "References": ", ".join(references),
         "Reasoning": one_line(_text(fields, "reasoning", LONGEST_NOTE, where, "")),
     }
-    kind = find_secret("\n".join(_strings(fields)))
+    feature = _text(fields, "feature", 60, where, "")
+    project = one_line(_text(fields, "source_project", LONGEST_NAME, where, ""))
+    source = _text(fields, "source", 60, where, "")
+    kind = find_secret("\n".join([name, given, feature, project, source, *more.values(), *labels]))
     if kind:
         raise InvalidEntry(f"{where}it seems to hold {kind}; take that out and try again")
     return Candidate(
@@ -159,20 +167,11 @@ def _candidate(item: Any, where: str) -> Candidate:
         description=description,
         content_hash=content_hash(given),
         confidence=confidence,
-        feature=_feature(f"feature {_text(fields, 'feature', 40, where, '')}") or _feature(" ".join(references)),
-        project=one_line(_text(fields, "source_project", LONGEST_NAME, where, "")),
+        feature=feature_id(feature) or _feature(" ".join(references)),
+        project=project,
         more=tuple(f"- {label}: {value}" for label, value in more.items() if value),
         judged_text=f"{name}\n{description}",
     )
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Every text in a value that came from JSON."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for item in cast(Iterable[Any], value.values() if isinstance(value, dict) else value):
-            yield from _strings(item)
 
 
 def _text(fields: Mapping[str, Any], name: str, longest: int, where: str, default: str | None = None) -> str:
@@ -195,6 +194,20 @@ def _texts(fields: Mapping[str, Any], name: str, most: int, where: str) -> list[
         raise InvalidEntry(f"{where}{name} must be a list of texts of at most 300 characters")
     texts = [one_line(value).replace(",", " ") for value in values]
     return [text for text in texts if text][:most]
+
+
+def feature_id(text: str) -> str:
+    """What identifies a feature, from "Feature #012", "#012", "012" or a name; empty for an empty text.
+
+    Raises:
+        InvalidEntry: it is no such thing.
+    """
+    if not text.strip():
+        return ""
+    found = _FEATURE_ID.fullmatch(text.strip())
+    if not found:
+        raise InvalidEntry(f"a feature is a number or a short name such as 012 or event-store, not {text[:60]!r}")
+    return found[1]
 
 
 def _feature(text: str) -> str:

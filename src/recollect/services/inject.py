@@ -53,12 +53,12 @@ def inject(
     injection.warnings = warnings + more_warnings
     if not os.path.isdir(project_root):
         injection.warnings.append(f"there is no folder {project_root}")
+    if not block.text and block.dropped:
+        injection.reason = f"each of the {block.dropped} selected entries is too long to inject"
+        injection.warnings.append(injection.reason)
+        return injection
     if not block.text:
-        injection.reason = (
-            f"each of the {block.dropped} selected entries is too long to inject"
-            if block.dropped
-            else f"no entries in {locations.bank(project_root)} or {global_store}"
-        )
+        injection.reason = f"no entries in {locations.bank(project_root)} or {global_store}"
         return injection
     try:
         write_last_injection(global_store, project.name(project_root), block.entries)

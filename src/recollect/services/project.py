@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import os
 
-from recollect.services.locations import BANK
-
-_MARKERS = (".git", BANK, ".claude")
+from recollect.services.locations import BANK, home
 
 
 def find_root(start: str) -> str:
-    """The nearest folder from `start` upwards that looks like a project's root, or `start` itself.
+    """The repository around `start`; without one the nearest folder with a bank or a .claude, or `start` itself.
 
-    The home folder has a .claude of its own, which is not a project's.
+    The home folder has a .claude of its own, and may be a repository; neither makes what is below it one project.
     """
     start = os.path.abspath(start)
-    home = os.path.expanduser("~")
-    folder = start
-    while folder != home:
-        if any(os.path.exists(os.path.join(folder, marker)) for marker in _MARKERS):
-            return folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
-        folder = parent
+    folders = [start]
+    top = os.path.realpath(home())
+    while os.path.realpath(folders[-1]) != top and os.path.dirname(folders[-1]) != folders[-1]:
+        folders.append(os.path.dirname(folders[-1]))
+    if os.path.realpath(folders[-1]) == top:
+        folders.pop()
+    for markers in ((".git",), (BANK, ".claude")):
+        for folder in folders:
+            if any(os.path.exists(os.path.join(folder, marker)) for marker in markers):
+                return folder
     return start
 
 
@@ -63,5 +62,5 @@ def _read_line(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.readline(4096).strip()
-    except OSError:
+    except (OSError, ValueError):  # a path with a NUL in it is a ValueError
         return ""

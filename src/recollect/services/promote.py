@@ -18,7 +18,7 @@ from recollect.errors import StorageError, UnsafeEdit
 from recollect.files.bank import BankFile, read_bank, read_bank_file
 from recollect.files.bank_entry import with_count
 from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
-from recollect.files.locks import locked
+from recollect.files.locks import locked, locked_folder
 from recollect.files.textfile import read_text, sweep, write_texts
 from recollect.services import locations, project
 from recollect.services.candidates import Candidate, from_bank, pick
@@ -29,6 +29,7 @@ LOCK = ".lock"
 
 ADDED = "added"
 REINFORCED = "reinforced"
+COUNTED = "counted before"
 KEPT = "kept local"
 SAVED = "saved to the project's bank"
 NOT_WRITTEN = "not written"
@@ -88,6 +89,14 @@ def candidates_of(project_root: str, global_store: str, names: Sequence[str] = (
         if not entry.description:
             warnings.append(f"{entry.title!r} has no description to tell it by; it was left where it is")
     return [from_bank(entry) for entry in chosen if entry.description], warnings
+
+
+def nothing_new(project_root: str) -> str:
+    """Why a project's bank has no candidates."""
+    folder = locations.bank(project_root)
+    if read_bank(folder, "local")[0]:
+        return f"nothing is new in {folder} since the last promotion"
+    return f"there are no entries in {folder}"
 
 
 def _judged_before(project_root: str, global_store: str, warnings: list[str]) -> dict[str, str]:
@@ -164,10 +173,12 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
         else:
             outcome.action = KEPT
             homeless += [] if candidate.in_bank else [outcome]
-    texts = shelf.changed()
-    if homeless:
-        texts |= _keep_local(project_root, homeless)
-    write_texts({**texts, os.path.join(global_store, LEDGER): _ledger_text(ledger)})
+    texts = {**shelf.changed(), os.path.join(global_store, LEDGER): _ledger_text(ledger)}
+    if not homeless:
+        write_texts(texts)
+        return
+    with locked_folder(locations.bank(project_root)):  # always after the store's lock, never before it
+        write_texts({**_keep_local(project_root, homeless), **texts})
 
 
 def _keep_local(project_root: str, outcomes: Sequence[Outcome]) -> dict[str, str]:
@@ -208,7 +219,7 @@ def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tu
     sources = known.metadata("source")
     cited = set(_split_sources(source)) <= set(_split_sources(sources))
     if only_new and cited:
-        return REINFORCED, known
+        return COUNTED, known
     count = with_count(known.metadata("observation count"), known.observation_count + 1)
     changes = {"Observation count": count, "Last observed": today}
     if not cited:
@@ -262,7 +273,7 @@ class _Shelf:
 
     def add(self, candidate: Candidate, lines: Sequence[str]) -> Entry:
         file = self._files[candidate.category]
-        if not file.text.strip():
+        if file.is_blank:
             file = self._files[candidate.category] = BankFile(
                 self._new_file(candidate.category), candidate.category, file.origin
             )

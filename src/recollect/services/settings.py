@@ -10,8 +10,9 @@ import os
 
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
+from recollect.services import project
 from recollect.services.locations import HOME_VARIABLE, LOCAL_SETTINGS, PROJECT_SETTINGS
-from recollect.services.settings_keys import BY_NAME, KEYS, LOCAL, PROJECT_FILE, Key, Value, as_text
+from recollect.services.settings_keys import BY_NAME, BY_VARIABLE, KEYS, LOCAL, PROJECT_FILE, Key, Value, as_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 _INFINITY = float("inf")
 LARGEST_FILE = 1024 * 1024
-_VARIABLES = {key.variable: key for key in KEYS}
 _NOT_SETTINGS = (HOME_VARIABLE,)
 _DEEPEST = max(key.name.count(".") for key in KEYS)
 
@@ -171,7 +171,9 @@ def _flatten(prefix: str, document: Mapping[str, Any]) -> Iterator[tuple[str, An
         path = prefix + name
         if not name[:1].isalnum():
             continue
-        if _is_object(value) and path not in BY_NAME and path.count(".") < _DEEPEST:
+        if "." in name:
+            yield f'"{name}"', value  # a dot is a level, not part of a name
+        elif _is_object(value) and path not in BY_NAME and path.count(".") < _DEEPEST:
             yield from _flatten(path + ".", value)
         else:
             yield (path.lower() if prefix == THRESHOLDS and name.isupper() else path), value
@@ -191,13 +193,19 @@ def _local_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str, 
 def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, Any]]:
     for variable in sorted(environment):
         if variable.startswith("RECOLLECT_") and variable not in _NOT_SETTINGS:
-            key = _VARIABLES.get(variable)
+            key = BY_VARIABLE.get(variable)
             yield variable, variable, key.name if key else variable, environment[variable].replace(" ", "")
+
+
+def settings_path(root: str, relative: str) -> str:
+    """Where a settings file of the project is: in a worktree without one, that of the main checkout counts."""
+    path = os.path.join(root, relative)
+    return path if os.path.exists(path) else os.path.join(project.identity(root), relative)
 
 
 def _read(root: str, relative: str, problems: list[Problem]) -> str:
     try:
-        return read_text(os.path.join(root, relative), LARGEST_FILE)
+        return read_text(settings_path(root, relative), LARGEST_FILE)
     except StorageError as error:
         problems.append(Problem(relative, f"{error}; its settings are not used"))
         return ""
@@ -227,5 +235,5 @@ def _as_kind(key: Key, number: float) -> Value:
 
 
 def _must(key: Key, raw: Any) -> str:
-    shown = repr(raw)
+    shown = {True: "true", False: "false", None: "null"}[raw] if raw is None or isinstance(raw, bool) else repr(raw)
     return f"must be {key.range}, not {shown[:40]}" + ("" if len(shown) <= 40 else "…")

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from recollect.errors import InvalidSetting, UnsafeEdit
 from recollect.files.json_edit import remove_value, set_value
+from recollect.files.locks import locked_folder
 from recollect.files.textfile import read_text, write_text
 from recollect.services.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
-from recollect.services.settings import THRESHOLDS, check, load_settings, local_lines
+from recollect.services.settings import THRESHOLDS, check, load_settings, local_lines, settings_path
 from recollect.services.settings_keys import BY_NAME, LOCAL, Key, Value, as_text
 from recollect.services.settings_report import nearest
 
@@ -20,11 +21,11 @@ TEMPLATE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "templates",
 
 @dataclass(frozen=True)
 class Edit:
-    """What was changed where, and the variable that overrides it, if one is set."""
+    """Which file was changed, what the setting is now, and where that comes from."""
 
     path: str
     value: Value
-    overridden_by: str
+    source: str
 
 
 def known_key(name: str) -> Key:
@@ -50,7 +51,7 @@ def set_setting(project_root: str, name: str, text: str) -> Edit:
         StorageError: the file could not be written.
     """
     key = known_key(name)
-    value, reason = check(key, text.replace(" ", ""))
+    value, reason = check(key, text.replace(" ", "") if key.kind is tuple else text.strip())
     if value is None or reason:
         raise InvalidSetting(f"{name} {reason}")
     return _edit(project_root, key, value)
@@ -68,7 +69,18 @@ def unset_setting(project_root: str, name: str) -> Edit:
 
 
 def _edit(root: str, key: Key, value: Value | None) -> Edit:
-    local, shared = os.path.join(root, LOCAL_SETTINGS), os.path.join(root, PROJECT_SETTINGS)
+    folder = os.path.dirname(settings_path(root, LOCAL_SETTINGS))
+    if value is None and not os.path.isdir(folder):
+        path = settings_path(root, LOCAL_SETTINGS if key.file == LOCAL else PROJECT_SETTINGS)
+    else:
+        with locked_folder(folder):
+            path = _rewrite(root, key, value)
+    settings = load_settings(root)
+    return Edit(path, settings.value(key.name), settings.source(key.name))
+
+
+def _rewrite(root: str, key: Key, value: Value | None) -> str:
+    local, shared = settings_path(root, LOCAL_SETTINGS), settings_path(root, PROJECT_SETTINGS)
     local_text, shared_text = read_text(local), read_text(shared)
     in_local = any(name == key.name for _, name, _ in local_lines(local_text))
     if in_local or (key.file == LOCAL and not _in_json(shared_text, key)):
@@ -81,9 +93,7 @@ def _edit(root: str, key: Key, value: Value | None) -> Edit:
             raise UnsafeEdit(f"cannot change {path}: {error}") from error
     if after != before:
         write_text(path, after)
-    settings = load_settings(root)
-    source = settings.source(key.name)
-    return Edit(path, settings.value(key.name), source if source == key.variable else "")
+    return path
 
 
 def _in_json(text: str, key: Key) -> bool:
@@ -112,8 +122,10 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
     if number is not None:
         comment = re.search(r"\s#(.*?)\r?$", lines[number - 1])
         lines[number - 1 : number] = [f"#{comment[1]}{end}", *line] if comment else line
-        # Of two lines the first counts; taking it out must not bring the second to life.
-        return "\n".join(lines) if line else _edit_local("\n".join(lines), key, None)
+        if not line:  # of two lines the first counts; taking it out must not bring the second to life
+            lines = [other for other in lines if not other.startswith(f"{key.name}:")]
+            lines += [""] if lines and lines[-1].endswith("\r") else []  # its last line was one of them
+        return "\n".join(lines)
     at = _insertion_point(lines)
     if at == len(lines) and lines[-1].strip():
         lines[-1] += end

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 Value = bool | int | float | str | tuple[str, ...]
 
+# How a session may start.
+EVENTS = ("startup", "resume", "clear", "compact")
+
 LOCAL = "iflow-dev.local.md"
 PROJECT_FILE = "memory-config.json"
 
@@ -63,7 +66,7 @@ class Key:
             return f"any of {listed}, separated by commas" if self.kind is tuple else f"one of {listed}"
         if self.kind in (int, float):
             noun = "a whole number" if self.kind is int else "a number"
-            return f"{noun} from {self.low:g}" + ("" if self.high is None else f" to {self.high:g}")
+            return f"{noun} from {self.low}" + ("" if self.high is None else f" to {self.high}")
         return "a text without spaces"
 
 
@@ -137,7 +140,7 @@ KEYS: tuple[Key, ...] = (
         "memory_injection_events",
         ("startup", "resume", "clear"),
         "On which events of a session memories are given.",
-        choices=("startup", "resume", "clear", "compact"),
+        choices=EVENTS,
         used_by="inject",
     ),
     Key("memory_semantic_enabled", True, "Whether memories are chosen by what the session is about."),
@@ -236,3 +239,4 @@ KEYS: tuple[Key, ...] = (
 )
 
 BY_NAME = {key.name: key for key in KEYS}
+BY_VARIABLE = {key.variable: key for key in KEYS}

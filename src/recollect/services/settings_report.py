@@ -5,9 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from recollect.services.settings import Problem, Settings
-from recollect.services.settings_keys import BY_NAME, KEYS
-
-_VARIABLES = {key.variable: key for key in KEYS}
+from recollect.services.settings_keys import BY_NAME, BY_VARIABLE
 
 
 def complaints(settings: Settings) -> list[str]:
@@ -17,8 +15,8 @@ def complaints(settings: Settings) -> list[str]:
 
 def nearest(name: str) -> str:
     """The known key (or variable) that a wrong name most likely means, or an empty string."""
-    known = _VARIABLES if name.startswith("RECOLLECT_") else BY_NAME
-    return next(iter(get_close_matches(name, known, 1, 0.6)), "")
+    known = BY_VARIABLE if name.startswith("RECOLLECT_") else BY_NAME
+    return next(iter(get_close_matches(name, known, 1, 0.8 if known is BY_VARIABLE else 0.6)), "")
 
 
 def _sentence(problem: Problem) -> str:

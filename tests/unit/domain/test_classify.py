@@ -83,7 +83,7 @@ def test_a_path_to_a_file_is_project_specific_even_when_the_file_is_gone() -> No
         "Keep src/main.py thin",
         "Check input/output and/or client/server code",
         "Read /etc/hosts and ~/.bashrc first",
-        "Rename other.sh when in doubt",
+        "Rename other.js when in doubt",
         "Version 1.2.3 of the library broke e.g. sorting.",
     ],
 )
@@ -187,3 +187,28 @@ def test_without_facts_only_an_address_or_a_file_path_can_make_a_text_project_sp
 @pytest.mark.parametrize("text", ["Use Node.js/Express.js here.", "Works in v1.x/v2.x alike.", "See e.g./i.e. above."])
 def test_classify_takes_no_pair_of_dotted_words_for_a_path(text: str) -> None:
     assert classify(text, ProjectFacts()).universal
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The session-start.sh Python subprocess adds ~200ms per call", "session-start.sh"),
+        ("Fail over to db.prod.internal by hand", "db.prod.internal"),
+        ("Postgres listens on 10.1.2.3:5432", "10.1.2.3"),
+    ],
+)
+def test_classify_sees_scripts_and_private_machines_that_the_tree_does_not_have(text: str, named: str) -> None:
+    verdict = classify(text, ProjectFacts())
+    assert not verdict.universal
+    assert named in verdict.reason
+
+
+@pytest.mark.parametrize("text", ["Keep setup.py small", "Addresses such as 10.0.0.0/8 are private", "Prefer Node.js"])
+def test_classify_takes_what_every_project_has_for_universal(text: str) -> None:
+    assert classify(text, ProjectFacts()).universal
+
+
+def test_classify_sees_a_class_of_one_word_in_backticks() -> None:
+    facts = ProjectFacts(identifiers=frozenset({"Dispatcher"}))
+    assert not classify("Flush the `Dispatcher` before closing", facts).universal
+    assert classify("A dispatcher needs a flush", facts).universal

@@ -99,7 +99,7 @@ def test_name_is_one_line_without_its_type(name):
 
 def test_invalid_keywords_are_dropped_and_the_rest_is_kept():
     keywords = ["fts5", 'quo"te', "[x]", "Upper", "two words", "content-hash", "-dash", "fts5", ""]
-    assert one(keywords=keywords).more == ("- Keywords: fts5, content-hash",)
+    assert one(keywords=keywords).more == ("- Keywords: fts5, upper, two-words, content-hash",)
 
 
 def test_at_most_ten_keywords_are_kept():
@@ -112,6 +112,8 @@ def test_at_most_ten_keywords_are_kept():
         ({"feature": "42"}, "42"),
         ({"feature": "#42"}, "42"),
         ({"feature": "042-memory"}, "042-memory"),
+        ({"feature": "event-store"}, "event-store"),
+        ({"feature": "Feature #42"}, "42"),
         ({"references": ["docs/features/x", "Feature #7"]}, "7"),
         ({}, ""),
     ],
@@ -124,7 +126,11 @@ def test_feature_of_the_caller_counts_only_where_the_entry_names_none():
     assert one(feature="42").from_feature("7").feature == "42"
     assert one().from_feature("#7").feature == "7"
     assert one().from_feature(None).feature == ""
-    assert one().from_feature(" # ").feature == ""
+    assert one().from_feature(" ").feature == ""
+    assert one().from_feature("Feature #012").feature == "012"
+    assert one().from_feature("event-store").feature == "event-store"
+    with pytest.raises(InvalidEntry, match="a feature is a number or a short name"):
+        one().from_feature("two, of them")
 
 
 @pytest.mark.parametrize(
@@ -275,7 +281,7 @@ def test_metadata_that_is_given_twice_travels_twice():
 def test_bullets_and_text_after_the_metadata_travel_as_they_stand():
     text = "### Pattern: X\nDo.\n- first do this\n- Example:\n  - a\n  - b\n- Source: F\n\nAnd remember why.\n"
     candidate = from_bank(BankFile(text, "patterns").entries[0])
-    assert candidate.more == ("- first do this", "- Example:", "  - a", "  - b", "And remember why.")
+    assert candidate.more == ("- first do this", "- Example:", "  - a", "  - b", "", "And remember why.")
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,26 @@ def test_root_is_the_nearest_folder_with_a_marker(tmp_path, marker):
     assert find_root(str(tmp_path / "project")) == str(tmp_path / "project")
 
 
-def test_root_is_the_nearest_of_two_projects(tmp_path):
+@pytest.mark.parametrize(
+    ("marker", "root"), [(".git", "outer/inner"), (".claude", "outer"), ("docs/knowledge-bank", "outer")]
+)
+def test_root_is_the_nearest_repository_whatever_else_is_nearer(tmp_path, marker, root):
     (tmp_path / "outer" / ".git").mkdir(parents=True)
-    (tmp_path / "outer" / "inner" / ".claude").mkdir(parents=True)
-    assert find_root(str(tmp_path / "outer" / "inner")) == str(tmp_path / "outer" / "inner")
+    (tmp_path / "outer" / "inner" / marker).mkdir(parents=True)
+    assert find_root(str(tmp_path / "outer" / "inner")) == str(tmp_path / root)
+
+
+def test_home_is_no_project_also_through_a_symlink(tmp_path, monkeypatch):
+    (tmp_path / "real" / ".claude").mkdir(parents=True)
+    (tmp_path / "real" / "notes").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    monkeypatch.setenv("HOME", str(tmp_path / "link"))
+    assert find_root(str(tmp_path / "real" / "notes")) == str(tmp_path / "real" / "notes")
+
+
+def test_git_file_with_a_nul_in_it_makes_the_folder_its_own_project(tmp_path):
+    (tmp_path / ".git").write_bytes(b"gitdir: a\0b\n")
+    assert identity(str(tmp_path)) == str(tmp_path)
 
 
 def test_root_of_a_worktree_is_the_folder_with_the_git_file(tmp_path):

@@ -44,7 +44,7 @@ def test_local_key_goes_to_the_local_file_made_from_the_template(tmp_path):
     edit = set_setting(str(tmp_path), "memory_injection_limit", "7")
     text = (tmp_path / LOCAL).read_text(encoding="utf-8")
     assert edit.path == str(tmp_path / LOCAL)
-    assert (edit.value, edit.overridden_by) == (7, "")
+    assert (edit.value, edit.source) == (7, "iflow-dev.local.md")
     assert text.startswith("---\n")
     assert "# memory_injection_enabled: true" in text
     assert "\nmemory_injection_limit: 7\n---\n" in text
@@ -478,7 +478,7 @@ def test_directory_in_place_of_the_file_is_an_error_that_names_it(tmp_path, rela
 def test_variable_that_overrides_the_file_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("RECOLLECT_MEMORY_INJECTION_LIMIT", "9")
     edit = set_setting(str(tmp_path), "memory_injection_limit", "7")
-    assert edit.overridden_by == "RECOLLECT_MEMORY_INJECTION_LIMIT"
+    assert edit.source == "RECOLLECT_MEMORY_INJECTION_LIMIT"
     assert edit.value == 9
     assert value(tmp_path, "memory_injection_limit") == 7
 
@@ -486,4 +486,47 @@ def test_variable_that_overrides_the_file_is_reported(tmp_path, monkeypatch):
 def test_variable_with_a_wrong_value_overrides_nothing(tmp_path, monkeypatch):
     monkeypatch.setenv("RECOLLECT_MEMORY_INJECTION_LIMIT", "many")
     edit = set_setting(str(tmp_path), "memory_injection_limit", "7")
-    assert (edit.overridden_by, edit.value) == ("", 7)
+    assert (edit.source, edit.value) == ("iflow-dev.local.md", 7)
+
+
+# ---- what acceptance tests found
+
+
+def test_unset_leaves_no_half_of_a_line_ending(tmp_path):
+    local = tmp_path / ".claude" / "iflow-dev.local.md"
+    local.parent.mkdir()
+    local.write_bytes(b"# c\r\nmemory_injection_limit: 9\r\nmemory_injection_limit: 6")
+    unset_setting(str(tmp_path), "memory_injection_limit")
+    assert local.read_bytes() == b"# c\r\n"
+
+
+def test_unset_says_which_weaker_source_counts_now(tmp_path):
+    write(tmp_path, LOCAL, "memory_injection_limit: 5\n")
+    write(tmp_path, SHARED, '{"memory_injection_limit": 4}')
+    edit = unset_setting(str(tmp_path), "memory_injection_limit")
+    assert (edit.value, edit.source) == (4, "memory-config.json")
+
+
+def test_value_with_a_space_in_it_is_refused_and_not_joined(tmp_path):
+    with pytest.raises(InvalidSetting, match="must be a text without spaces"):
+        set_setting(str(tmp_path), "memory_root", "docs/my memory")
+
+
+def test_settings_of_a_repository_count_in_its_worktrees_and_are_changed_for_both(tmp_path):
+    main, tree = tmp_path / "main", tmp_path / "tree"
+    (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
+    (main / ".git" / "worktrees" / "tree" / "commondir").write_text("../..\n", encoding="utf-8")
+    tree.mkdir()
+    (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n", encoding="utf-8")
+    set_setting(str(main), "memory_injection_limit", "3")
+    assert load_settings(str(tree)).value("memory_injection_limit") == 3
+    set_setting(str(tree), "memory_injection_limit", "4")
+    assert load_settings(str(main)).value("memory_injection_limit") == 4
+    assert not (tree / ".claude").exists()
+
+
+def test_dotted_name_in_json_is_no_setting(tmp_path):
+    write(tmp_path, SHARED, '{"triage.max_messages": 20}')
+    settings = load_settings(str(tmp_path))
+    assert settings.source("triage.max_messages") == "default"
+    assert [problem.unknown for problem in settings.problems] == ['"triage.max_messages"']

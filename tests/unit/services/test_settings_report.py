@@ -170,8 +170,8 @@ def test_config_set_accepts_a_negative_number(tmp_path):
 def test_config_set_warns_when_a_variable_overrides_the_file(tmp_path):
     done = config(tmp_path, "set", "memory_injection_limit", "7", RECOLLECT_MEMORY_INJECTION_LIMIT="9")
     assert done.returncode == 0
-    assert "memory_injection_limit is 9" in done.stdout
-    assert "RECOLLECT_MEMORY_INJECTION_LIMIT is set and overrides" in done.stderr
+    assert "it is 9 (RECOLLECT_MEMORY_INJECTION_LIMIT)" in done.stdout
+    assert "RECOLLECT_MEMORY_INJECTION_LIMIT is set in the environment and overrides" in done.stderr
 
 
 def test_config_without_value_is_a_usage_error(tmp_path):
