@@ -200,7 +200,8 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, 
 def settings_path(root: str, relative: str) -> str:
     """Where a settings file of the project is: in a worktree without one, that of the main checkout counts."""
     path = os.path.join(root, relative)
-    return path if os.path.exists(path) else os.path.join(project.identity(root), relative)
+    main = root if os.path.exists(path) else project.identity(root)
+    return path if main in (root, os.path.realpath(root)) else os.path.join(main, relative)
 
 
 def _read(root: str, relative: str, problems: list[Problem]) -> str:

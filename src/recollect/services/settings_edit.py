@@ -84,7 +84,8 @@ def _rewrite(root: str, key: Key, value: Value | None) -> str:
     local_text, shared_text = read_text(local), read_text(shared)
     in_local = any(name == key.name for _, name, _ in local_lines(local_text))
     if in_local or (key.file == LOCAL and not _in_json(shared_text, key)):
-        path, before, after = local, local_text, _edit_local(local_text, key, value)
+        mark = "\ufeff" if local_text.startswith("\ufeff") else ""
+        path, before, after = local, local_text, mark + _edit_local(local_text.removeprefix(mark), key, value)
     else:
         path, before = shared, shared_text
         try:
@@ -135,7 +136,7 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
 
 def _insertion_point(lines: list[str]) -> int:
     """Before the end of the front matter; without one, at the end of the file."""
-    if lines[0].removeprefix("\ufeff").rstrip() == "---":
+    if lines[0].rstrip() == "---":
         closing = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
         if closing is not None:
             return closing

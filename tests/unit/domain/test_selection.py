@@ -13,7 +13,7 @@ from recollect.files.bank import BankFile
 
 def make(name: str, category: str = "patterns", description: str | None = None, **known: object) -> Entry:
     text = f"what {name} says" if description is None else description
-    return Entry(category=category, name=name, description=text, **known)  # type: ignore[arg-type]
+    return Entry(category=category, name=name, description=text, **known)
 
 
 def names(entries: Sequence[Entry]) -> list[str]:
@@ -101,7 +101,7 @@ def test_by_priority_never_demotes_an_entry_that_is_observed_again(entries: list
     entries = [entry for entry in entries if entry.category == "patterns"]
     if not entries:
         return
-    entry = random.choice(entries)  # type: ignore[attr-defined]
+    entry = random.choice(entries)
     before = by_priority(entries).index(entry)
     entry.observation_count += 1
     assert by_priority(entries).index(entry) <= before
@@ -268,5 +268,5 @@ def test_select_does_not_depend_on_the_order_in_which_entries_were_read(
 ) -> None:
     # A place in a file is held by one entry, but the same place exists in the local and in the global file.
     shuffled = list(entries)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert select(shuffled, limit) == select(entries, limit)

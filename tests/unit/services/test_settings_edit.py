@@ -530,3 +530,16 @@ def test_dotted_name_in_json_is_no_setting(tmp_path):
     settings = load_settings(str(tmp_path))
     assert settings.source("triage.max_messages") == "default"
     assert [problem.unknown for problem in settings.problems] == ['"triage.max_messages"']
+
+
+def test_byte_order_mark_stays_when_the_first_line_is_set(tmp_path):
+    path = write(tmp_path, LOCAL, "\ufeffmemory_injection_limit: 5\n")
+    set_setting(str(tmp_path), "memory_injection_limit", "6")
+    assert path.read_bytes() == "\ufeffmemory_injection_limit: 6\n".encode()
+
+
+def test_path_of_a_symlinked_project_is_shown_below_it(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    edit = set_setting(str(tmp_path / "link"), "memory_injection_limit", "6")
+    assert edit.path == str(tmp_path / "link" / ".claude" / "iflow-dev.local.md")
