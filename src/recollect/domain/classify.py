@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -50,7 +51,7 @@ _IDENTIFIER = re.compile(r"\b[A-Za-z_][A-Za-z0-9_]{3,}\b")
 _SHAPED = re.compile(r"[a-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]_[A-Z0-9]|[A-Z][A-Z][a-z]")
 _QUOTED_CLASS = re.compile(r"`([A-Z][a-z0-9]{3,})\b")
 _SCRIPT = re.compile(r"[\w-]{2,}\.(?:py|sh|bash|zsh|rb|go|rs|java|kt|cpp|cs|php|swift|sql|tsx|jsx|ipynb)")
-_HOST = re.compile(r"\b(?:[\w-]+\.)+(?:internal|corp|lan|intranet)\b|\b\d{1,3}(?:\.\d{1,3}){3}(?=:\d)")
+_HOST = re.compile(r"\b(?:[\w-]{1,63}\.){1,10}(?:internal|corp|lan|intranet)\b|\b\d{1,3}(?:\.\d{1,3}){3}(?=:\d)")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 
@@ -62,21 +63,16 @@ class ProjectFacts:
     files: frozenset[str] = frozenset()
     identifiers: frozenset[str] = frozenset()
     repository: str = ""
-    _folders: frozenset[str] = field(init=False, repr=False, default=frozenset())
-    _base_names: frozenset[str] = field(init=False, repr=False, default=frozenset())
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_folders", frozenset(_parents(self.files)))
-        object.__setattr__(self, "_base_names", frozenset(path.rpartition("/")[2] for path in self.files))
 
     def has_path(self, path: str) -> bool:
         """Whether the project has this file, or this folder of at least two parts, possibly given from within."""
-        if "/" not in path:
-            return path in self._base_names
-        if path in self.files or path in self._folders:
-            return True
-        tail = "/" + path
-        return any(known.endswith(tail) for known in self.files) or any(f.endswith(tail) for f in self._folders)
+        return path in self._paths
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        folders = set(_parents(self.files))
+        within = {tail for path in (*self.files, *folders) for tail in _tails(path)}
+        return frozenset(path for path in within if "/" in path) | {path.rpartition("/")[2] for path in self.files}
 
 
 @dataclass(frozen=True)
@@ -163,3 +159,10 @@ def _parents(files: Iterable[str]) -> Iterable[str]:
         while "/" in folder:
             yield folder
             folder = folder.rpartition("/")[0]
+
+
+def _tails(path: str) -> Iterable[str]:
+    """The path, and what is left of it below each of its folders."""
+    while path:
+        yield path
+        path = path.partition("/")[2]
