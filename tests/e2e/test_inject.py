@@ -144,6 +144,8 @@ def test_wrong_settings_never_stop_an_injection(world: World) -> None:
     assert "memory_injektion_enabled is not a setting; did you mean memory_injection_enabled?" in command.stderr
     assert "memory_injection_limit must be a whole number from -1 to 100000, not 'lots'" in command.stderr
     assert "not valid JSON" in command.stderr
+    logged = (world.store / LOG).read_text(encoding="utf-8")
+    assert all(word in logged for word in ("memory_injection_limit", "memory_injektion_enabled", "not valid JSON"))
 
 
 def test_read_only_store_costs_a_warning_not_the_block(world: World) -> None:

@@ -196,7 +196,7 @@ def test_promotion_killed_at_any_file_operation_leaves_each_file_old_or_new(worl
 
 @pytest.mark.parametrize("seed", range(3))
 def test_processes_killed_at_random_points_lose_no_promotion_that_was_acknowledged(world, seed):
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)
     shared = text("Shared", "What everybody learned.", "heuristics")
     at_least = at_most = 0
     for group in range(4):

@@ -8,6 +8,7 @@ import click
 import recollect
 from recollect.cli.shared import (
     global_store_option,
+    is_terminal,
     json_option,
     print_json,
     project_root_option,
@@ -75,7 +76,7 @@ def command(
         )
     elif result.text:
         click.echo(result.text.encode("utf-8", "replace"), nl=False)
-    elif sys.stderr.isatty():
+    elif is_terminal(sys.stderr):
         click.echo(styled(f"Nothing to inject: {result.reason}.", "cyan", sys.stderr), err=True)
 
 

@@ -82,8 +82,11 @@ def print_json(value: object) -> None:
 
 
 def styled(text: str, colour: str, stream: Any = None) -> str:
-    """The text in a colour, if the stream is a terminal and NO_COLOR is not set."""
-    stream = sys.stdout if stream is None else stream
-    if os.environ.get("NO_COLOR") or not stream.isatty():
-        return text
-    return click.style(text, fg=colour)
+    """The text in a colour, if the stream (standard output by default) is a terminal and NO_COLOR is not set."""
+    plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stdout if stream is None else stream)
+    return text if plain else click.style(text, fg=colour)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether somebody is looking; a stream that was closed before the start is None."""
+    return stream is not None and stream.isatty()

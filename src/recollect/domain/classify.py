@@ -142,11 +142,11 @@ def _mentions(name: str, text: str) -> bool:
 def _paths(text: str, facts: ProjectFacts) -> str:
     for token in _TOKEN.findall(_URL.sub(" ", text)):
         path = token.rstrip(".-/").removeprefix("./")
-        if not path or path[0] in "/~@" or path.rpartition("/")[2].lower() in _COMMON_FILES:
+        folder, _, file = path.rpartition("/")
+        if not path or path[0] in "/~@" or ("/" not in folder and file.lower() in _COMMON_FILES):
             continue
         if ("/" in path or "." in path) and facts.has_path(path):
             return f"it names {path}, which is part of this project"
-        folder = path.rpartition("/")[0]
         if (folder and "." not in folder and _EXTENSION.search(path)) or _SCRIPT.fullmatch(path):
             return f"it names the file {path}"
     return ""

@@ -36,11 +36,7 @@ def identity(root: str) -> str:
     common = _read_line(os.path.join(git_dir, "commondir"))
     if not common:
         return root
-    shared = os.path.realpath(os.path.join(git_dir, common))
-    if os.path.basename(os.path.dirname(git_dir.rstrip("/"))) == "worktrees" and "modules" in shared.split(os.sep):
-        return _submodule(shared)
-    hidden = os.path.basename(shared).startswith(".")  # .git, or the .bare of worktrees around a bare repository
-    return os.path.dirname(shared) if hidden else shared.removesuffix(".git")
+    return _checkout(os.path.realpath(os.path.join(git_dir, common)))
 
 
 def name(root: str) -> str:
@@ -48,14 +44,18 @@ def name(root: str) -> str:
     return os.path.basename(identity(root)) or "root"
 
 
-def _submodule(git_dir: str) -> str:
-    """Where a submodule is checked out, as its repository inside the outer one says."""
+def _checkout(git_dir: str) -> str:
+    """The main checkout of a repository: where a submodule says it is, else the folder around a .git (or a .bare)."""
     try:
         with open(os.path.join(git_dir, "config"), encoding="utf-8", errors="replace") as file:
-            places = [line.partition("=")[2].strip() for line in file if line.strip().startswith("worktree =")]
-    except OSError:
-        places = []
-    return os.path.realpath(os.path.join(git_dir, places[0])) if places else git_dir
+            for line in file:
+                key, _, value = line.partition("=")
+                if key.strip() == "worktree":
+                    return os.path.realpath(os.path.join(git_dir, value.strip()))
+    except (OSError, ValueError):
+        pass  # then its name must do
+    hidden = os.path.basename(git_dir).startswith(".")
+    return os.path.dirname(git_dir) if hidden else git_dir.removesuffix(".git")
 
 
 def _read_line(path: str) -> str:

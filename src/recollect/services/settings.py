@@ -236,5 +236,5 @@ def _as_kind(key: Key, number: float) -> Value:
 
 
 def _must(key: Key, raw: Any) -> str:
-    shown = {True: "true", False: "false", None: "null"}[raw] if raw is None or isinstance(raw, bool) else repr(raw)
+    shown = "null" if raw is None else as_text(raw) if isinstance(raw, bool) else repr(raw)
     return f"must be {key.range}, not {shown[:40]}" + ("" if len(shown) <= 40 else "…")

@@ -212,3 +212,9 @@ def test_classify_sees_a_class_of_one_word_in_backticks() -> None:
     facts = ProjectFacts(identifiers=frozenset({"Dispatcher"}))
     assert not classify("Flush the `Dispatcher` before closing", facts).universal
     assert classify("A dispatcher needs a flush", facts).universal
+
+
+def test_classify_takes_a_common_name_deep_in_the_project_for_evidence() -> None:
+    facts = ProjectFacts(files=frozenset({"src/billing/models.py", "src/main.py"}))
+    assert not classify("Split src/billing/models.py by table", facts).universal
+    assert classify("Keep src/main.py and models.py small", facts).universal

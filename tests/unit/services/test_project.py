@@ -168,3 +168,13 @@ def test_damaged_git_file_leaves_the_folder_itself(tmp_path, content):
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / ".git").write_text(content, encoding="latin-1")
     assert identity(str(tmp_path / "tree")) == os.path.realpath(tmp_path / "tree")
+
+
+def test_repository_below_a_folder_called_modules_keeps_its_name_in_a_worktree(tmp_path):
+    main, tree = tmp_path / "modules" / "shop", tmp_path / "tree"
+    (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
+    (main / ".git" / "worktrees" / "tree" / "commondir").write_text("../..\n", encoding="utf-8")
+    (main / ".git" / "config").write_text("[core]\n\tbare = false\n", encoding="utf-8")
+    tree.mkdir()
+    (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n", encoding="utf-8")
+    assert identity(str(tree)) == str(main)

@@ -419,7 +419,7 @@ def test_number_that_is_not_finite_is_rejected_and_reported(tmp_path, name, numb
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
 def test_number_that_is_not_finite_is_rejected_for_whole_numbers(tmp_path, number):
-    loaded = load(tmp_path, shared='{"triage": {"max_messages": %s}}' % number)  # noqa: UP031
+    loaded = load(tmp_path, shared=f'{{"triage": {{"max_messages": {number}}}}}')
     assert loaded.value("triage.max_messages") == 50
     assert len(complaints(loaded)) == 1
 
