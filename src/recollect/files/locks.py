@@ -105,7 +105,11 @@ def _held(folder: str, path: str, flags: int, seconds: float) -> Generator[None]
     try:
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(path, flags, 0o644)
-        acquired = _acquire(descriptor, seconds)
+        try:
+            acquired = _acquire(descriptor, seconds)
+        except OSError:
+            os.close(descriptor)
+            raise
     except OSError as error:
         raise StorageError(f"cannot lock {path}: {error.strerror or error}") from error
     if not acquired:

@@ -137,8 +137,9 @@ def _candidate(item: Any, where: str) -> Candidate:
         raise InvalidEntry(f"{where}unknown field {unknown[0]!r}; {hint}")
     category = _text(fields, "category", 40, where, "")
     if category not in KNOWLEDGE:
-        wrong = f"must be one of {', '.join(KNOWLEDGE)}, not {category!r}" if category else "is missing"
-        raise InvalidEntry(f"{where}category {wrong}" + ("" if category else f"; it is one of {', '.join(KNOWLEDGE)}"))
+        known = ", ".join(KNOWLEDGE)
+        wrong = f"must be one of {known}, not {category!r}" if category else f"is missing; it is one of {known}"
+        raise InvalidEntry(f"{where}category {wrong}")
     confidence = _text(fields, "confidence", 10, where, "medium")
     if confidence not in CONFIDENCE:
         raise InvalidEntry(f"{where}confidence must be one of {', '.join(CONFIDENCE)}, not {confidence!r}")
@@ -151,7 +152,7 @@ def _candidate(item: Any, where: str) -> Candidate:
     labels = _texts(fields, "keywords", 1000, where)
     keywords = [word for label in labels if _KEYWORD.fullmatch(word := "-".join(label.lower().split()))]
     more = {
-        "Keywords": ", ".join(dict.fromkeys(keywords[:MOST_KEYWORDS])),
+        "Keywords": ", ".join(list(dict.fromkeys(keywords))[:MOST_KEYWORDS]),
         "References": ", ".join(references),
         "Reasoning": one_line(_text(fields, "reasoning", LONGEST_NOTE, where, "")),
     }

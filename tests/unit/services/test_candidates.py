@@ -102,6 +102,11 @@ def test_invalid_keywords_are_dropped_and_the_rest_is_kept():
     assert one(keywords=keywords).more == ("- Keywords: fts5, upper, two-words, content-hash",)
 
 
+def test_a_keyword_given_twice_takes_one_of_the_ten_places():
+    keywords = ["same"] * 9 + [f"k{n}" for n in range(9)]
+    assert one(keywords=keywords).more[0].count(",") == 9
+
+
 def test_at_most_ten_keywords_are_kept():
     assert one(keywords=[f"k{n}" for n in range(15)]).more[0].count(",") == 9
 
