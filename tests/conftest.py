@@ -24,6 +24,7 @@ class World:
     home: Path
     project: Path
     store: Path
+    semantic: bool = False
 
     def write_bank(self, category: str, text: str, *, shared: bool = False) -> Path:
         folder = self.store if shared else self.project / "docs" / "knowledge-bank"
@@ -52,10 +53,11 @@ class World:
         self, command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
+        switched = {} if self.semantic else {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}
         return subprocess.run(
             command,
             cwd=cwd or self.project,
-            env={**environment, "RECOLLECT_HOME": str(self.store), **variables},
+            env={**environment, "RECOLLECT_HOME": str(self.store), **switched, **variables},
             input=stdin,
             capture_output=True,
             text=True,
@@ -67,10 +69,20 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    """A world with an empty project; its store does not exist yet."""
-    project = tmp_path / "home" / "shop-front"
+    """A world with an empty project, where memories come from markdown alone; its store does not exist yet."""
+    return _world(tmp_path, semantic=False)
+
+
+@pytest.fixture
+def semantic_world(tmp_path: Path) -> World:
+    """A world as it comes: memories are chosen by what a session is about."""
+    return _world(tmp_path, semantic=True)
+
+
+def _world(folder: Path, *, semantic: bool) -> World:
+    project = folder / "home" / "shop-front"
     project.mkdir(parents=True)
-    return World(tmp_path / "home", project, tmp_path / "store")
+    return World(folder / "home", project, folder / "store", semantic)
 
 
 @pytest.fixture

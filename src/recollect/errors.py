@@ -5,7 +5,11 @@ RecollectError
 ├── InvalidSetting    a setting that cannot be set: unknown key, wrong type, out of range
 ├── UnsafeEdit        a file that cannot be edited without losing something in it
 ├── LockTimeout       another process held a lock for too long
-└── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
+├── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
+├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
+├── KeywordError      keyword labels that could not be had: no key, no answer, an answer that holds none
+└── EmbeddingError    a vector that could not be had: missing package or key, no answer, an answer of no use
+    └── RateLimited   the provider asked to be left alone for a while; what is pending stays pending
 
 A message says what failed, on which thing, and what to do next: it is shown to people and to models as it stands.
 """
@@ -32,4 +36,20 @@ class LockTimeout(RecollectError):
 
 
 class StorageError(RecollectError):
+    pass
+
+
+class StoreError(RecollectError):
+    pass
+
+
+class KeywordError(RecollectError):
+    pass
+
+
+class EmbeddingError(RecollectError):
+    pass
+
+
+class RateLimited(EmbeddingError):
     pass

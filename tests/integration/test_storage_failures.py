@@ -70,7 +70,12 @@ class Place:
             options += ["--global-store", str(self.store)]
         return subprocess.run(
             [sys.executable, "-W", "error", "-c", COMMAND, SOURCE, str(largest), command, *options, *arguments],
-            env={"PATH": os.environ["PATH"], "HOME": str(self.project), "LANG": "C.UTF-8"},
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.project),
+                "LANG": "C.UTF-8",
+                "RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false",
+            },
             cwd="/",
             capture_output=True,
             encoding="utf-8",

@@ -66,6 +66,7 @@ OWN_MODULES = {
 def modules_after(world: World, *options: str) -> set[str]:
     """All modules that an injection has loaded, measured in the process that did it."""
     where = ["--project-root", str(world.project), "--global-store", str(world.store)]
+    world.write_local_settings("memory_semantic_enabled: false\nyolo_mode: true\nmemory_injection_limit: 5\n")
     probe = [sys.executable, "-I", "-S", "-X", "importtime", BARE_ENTRY[-1], "inject", *where, *options]
     done = subprocess.run(probe, capture_output=True, text=True, check=True, encoding="utf-8")
     assert done.stdout, "the injection must have done its work"
@@ -75,7 +76,6 @@ def modules_after(world: World, *options: str) -> set[str]:
 def test_injection_loads_no_costly_module(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n- Keywords: a\n")
     world.write_bank("patterns", "### Pattern: Q\nAnother.\n- Content-Hash: sha256:0123456789abcdef\n", shared=True)
-    world.write_local_settings("yolo_mode: true\nmemory_injection_limit: 5\n")
     assert modules_after(world, "--event", "startup") & FORBIDDEN == set()
 
 

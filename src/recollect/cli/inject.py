@@ -78,6 +78,9 @@ def command(
         click.echo(result.text.encode("utf-8", "replace"), nl=False)
     elif is_terminal(sys.stderr):
         click.echo(styled(f"Nothing to inject: {result.reason}.", "cyan", sys.stderr), err=True)
+    told = len(result.warnings)
+    result.finish()
+    warn(result.warnings[told:])
 
 
 def _handler(event: str) -> dict[str, object]:

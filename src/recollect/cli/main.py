@@ -11,7 +11,7 @@ import click
 
 from recollect.errors import RecollectError
 
-COMMANDS = ("config", "inject", "promote")
+COMMANDS = ("bench", "config", "inject", "promote", "rebuild", "reembed", "search", "upsert")
 
 
 class _Commands(click.Group):

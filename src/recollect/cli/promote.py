@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import os
-import sys
-
 import click
 
 from recollect.cli.shared import (
+    entry_options,
+    entry_text,
     global_store_option,
     json_option,
     print_json,
@@ -15,9 +14,8 @@ from recollect.cli.shared import (
     warn,
 )
 from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL
-from recollect.errors import InvalidEntry, StorageError
-from recollect.files.textfile import read_text
 from recollect.services.candidates import Candidate, from_json
+from recollect.services.follow import follow
 from recollect.services.promote import (
     ADDED,
     JUDGED,
@@ -28,8 +26,6 @@ from recollect.services.promote import (
     nothing_new,
     promote,
 )
-
-_LARGEST_INPUT = 16 * 1024 * 1024
 
 
 @click.command("promote")
@@ -42,8 +38,7 @@ _LARGEST_INPUT = 16 * 1024 * 1024
     type=click.Choice([UNIVERSAL, PROJECT_SPECIFIC]),
     help="Take this judgement instead of looking for evidence.",
 )
-@click.option("--entry-json", metavar="JSON", help="Take an entry, or an array of entries, given as JSON.")
-@click.option("--entry-file", metavar="FILE", help="Take them from a file; - for standard input.")
+@entry_options
 @click.option("--feature", metavar="ID", help="The feature that the entries came from, where they do not say it.")
 @click.option("--dry-run", is_flag=True, help="Judge and report, but write nothing.")
 @json_option
@@ -65,10 +60,10 @@ def command(
     project stays here; everything else is universal. A text that is known already gains an observation instead
     of a copy.
     """
-    settings_of(project_root)
+    settings = settings_of(project_root)
     if sum(map(bool, (names, entry_json is not None, entry_file is not None))) > 1:
         raise click.UsageError("give either names, or --entry-json, or --entry-file")
-    given = _given(entry_json, entry_file)
+    given = entry_text(entry_json, entry_file)
     if given is None:
         candidates, warnings = candidates_of(project_root, global_store, names)
     else:
@@ -82,6 +77,8 @@ def command(
         dry_run=dry_run,
     )
     warnings = list(dict.fromkeys(warnings + result.warnings))
+    if result.promoted or result.kept:
+        warnings += follow(project_root, global_store, settings)
     warn(warnings)
     if as_json:
         print_json(
@@ -101,27 +98,6 @@ def command(
         click.echo(f"{_action(outcome)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")
     click.echo(result.summary)
-
-
-def _given(entry_json: str | None, entry_file: str | None) -> str | None:
-    if entry_file is None:
-        return entry_json
-    if entry_file == "-":
-        if not sys.stdin:
-            raise InvalidEntry("standard input is closed; it must hold a JSON object or an array of objects")
-        text = sys.stdin.buffer.read(_LARGEST_INPUT + 1).decode("utf-8", "replace")
-    else:
-        if not os.path.exists(entry_file):
-            raise InvalidEntry(f"there is no file {entry_file}")
-        try:
-            text = read_text(entry_file, _LARGEST_INPUT)
-        except StorageError as error:
-            raise InvalidEntry(str(error)) from error
-    if not text.strip():
-        raise InvalidEntry(f"{entry_file} holds no entry; it must be a JSON object or an array of objects")
-    if len(text) > _LARGEST_INPUT:
-        raise InvalidEntry(f"the entries are larger than {_LARGEST_INPUT // 1024:,} KiB")
-    return text
 
 
 def _action(outcome: Outcome) -> str:

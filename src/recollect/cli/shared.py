@@ -11,9 +11,13 @@ from typing import Any, TypeVar
 import click
 
 from recollect.domain.text import visible
+from recollect.errors import InvalidEntry, StorageError
+from recollect.files.textfile import read_text
 from recollect.services import locations, project
 from recollect.services.settings import Settings, load_settings
 from recollect.services.settings_report import complaints
+
+_LARGEST_INPUT = 16 * 1024 * 1024
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -63,6 +67,38 @@ def global_store_option(command: _Command) -> _Command:
 
 def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
+
+
+def entry_options(command: _Command) -> _Command:
+    json_given = click.option("--entry-json", metavar="JSON", help="An entry, or an array of entries, given as JSON.")
+    file_given = click.option("--entry-file", metavar="FILE", help="Take them from a file; - for standard input.")
+    return json_given(file_given(command))
+
+
+def entry_text(entry_json: str | None, entry_file: str | None) -> str | None:
+    """The JSON that was given in either way, None when none was.
+
+    Raises:
+        InvalidEntry: it cannot be read, or there is nothing in it.
+    """
+    if entry_file is None:
+        return entry_json
+    if entry_file == "-":
+        if not sys.stdin:
+            raise InvalidEntry("standard input is closed; it must hold a JSON object or an array of objects")
+        text = sys.stdin.buffer.read(_LARGEST_INPUT + 1).decode("utf-8", "replace")
+    else:
+        if not os.path.exists(entry_file):
+            raise InvalidEntry(f"there is no file {entry_file}")
+        try:
+            text = read_text(entry_file, _LARGEST_INPUT)
+        except StorageError as error:
+            raise InvalidEntry(str(error)) from error
+    if not text.strip():
+        raise InvalidEntry(f"{entry_file} holds no entry; it must be a JSON object or an array of objects")
+    if len(text) > _LARGEST_INPUT:
+        raise InvalidEntry(f"the entries are larger than {_LARGEST_INPUT // 1024:,} KiB")
+    return text
 
 
 def settings_of(project_root: str) -> Settings:

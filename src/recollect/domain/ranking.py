@@ -1,12 +1,23 @@
-"""The order in which entries matter, without knowing what the session is about."""
+"""The order in which entries matter: by themselves, and for what a session is about."""
 
 from __future__ import annotations
+
+from math import exp
 
 from recollect.domain.entry import CONFIDENCE, Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from recollect.domain.stored import Standing, StoredEntry
+
+_CONFIDENCE_SCORE = {"high": 1.0, "medium": 0.67, "low": 0.33}
+_RECENCY_DAYS = 30.0
+_RECALLS_THAT_COUNT = 10.0
+
+# How long an entry that was never recalled takes to fade to a third; each recall adds as much again.
+STRENGTH_DAYS = 365.0
 
 
 def by_priority(entries: Iterable[Entry]) -> list[Entry]:
@@ -27,3 +38,114 @@ def _priority(entry: Entry) -> tuple[int, int, bool, str, int]:
         "" if local else entry.last_observed,
         entry.position,
     )
+
+
+class Weights:
+    """How much each signal counts in a score."""
+
+    __slots__ = ("keyword", "prominence", "vector")
+
+    def __init__(self, vector: float, keyword: float, prominence: float) -> None:
+        self.vector = vector
+        self.keyword = keyword
+        self.prominence = prominence
+
+    def with_relevance(self, share: float) -> Weights:
+        """The same proportion of vector to keyword, with `share` for both together and the rest for prominence."""
+        relevance = self.vector + self.keyword
+        if relevance <= 0:
+            return Weights(share / 2, share / 2, 1 - share)
+        return Weights(share * self.vector / relevance, share * self.keyword / relevance, 1 - share)
+
+    def without(self, *, vector: bool = False, keyword: bool = False) -> Weights:
+        """The weights when a signal is missing: its share goes to the others in proportion."""
+        left = Weights(0.0 if vector else self.vector, 0.0 if keyword else self.keyword, self.prominence)
+        total = left.vector + left.keyword + left.prominence
+        if total <= 0:
+            return Weights(0.0, 0.0, 1.0)
+        return Weights(left.vector / total, left.keyword / total, left.prominence / total)
+
+
+class Ranked:
+    """An entry's score and what it is made of: each signal between 0 and 1."""
+
+    __slots__ = ("category", "id", "keyword", "prominence", "score", "vector")
+
+    def __init__(self, standing: Standing, score: float, *, vector: float, keyword: float, prominence: float) -> None:
+        self.id = standing.id
+        self.category = standing.category
+        self.score = score
+        self.vector = vector
+        self.keyword = keyword
+        self.prominence = prominence
+
+
+def rank(
+    standings: Sequence[Standing],
+    vector: Mapping[str, float],
+    keyword: Mapping[str, float],
+    weights: Weights,
+    *,
+    now: str,
+    decay: bool,
+) -> list[Ranked]:
+    """All entries for a session, the best first. A signal that has nothing to say leaves its weight to the others."""
+    weights = weights.without(vector=not vector, keyword=not keyword)
+    most = max((standing.observation_count for standing in standings), default=1)
+    prominent = spread({s.id: prominence(s, most, now) for s in standings})
+    similar, worded = spread(vector), spread(keyword)
+    ranked: list[Ranked] = []
+    for standing in standings:
+        id = standing.id
+        near, named, known = similar.get(id, 0.0), worded.get(id, 0.0), prominent[id]
+        score = weights.vector * near + weights.keyword * named + weights.prominence * known
+        score *= retention(standing, now) if decay else 1.0
+        ranked.append(Ranked(standing, score, vector=near, keyword=named, prominence=known))
+    return sorted(ranked, key=lambda r: (-r.score, -r.prominence, r.id))
+
+
+def spread(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores stretched to reach from 0 to 1; all the same means 1 for all."""
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    if high == low:
+        return dict.fromkeys(scores, 1.0)
+    return {id: (score - low) / (high - low) for id, score in scores.items()}
+
+
+def prominence(standing: Standing | StoredEntry, most_observed: int, now: str) -> float:
+    """How much an entry matters whatever the session is about."""
+    return (
+        0.3 * standing.observation_count / max(most_observed, 1)
+        + 0.2 * _CONFIDENCE_SCORE.get(standing.confidence, 0.67)
+        + 0.3 / (1.0 + days_between(standing.updated_at, now) / _RECENCY_DAYS)
+        + 0.2 * min(standing.recall_count / _RECALLS_THAT_COUNT, 1.0)
+    )
+
+
+def retention(standing: Standing, now: str) -> float:
+    """What is left of an entry since it was last seen or recalled: e^(-t/S), where S grows with each recall."""
+    days = days_between(max(standing.updated_at, standing.last_recalled_at), now)
+    return exp(-days / (STRENGTH_DAYS * (1 + standing.recall_count)))
+
+
+def days_between(earlier: str, later: str) -> float:
+    """The days from one ISO 8601 time to another; 0 when they are the wrong way round or cannot be read."""
+    first, last = _days(earlier), _days(later)
+    return max(0.0, last - first) if first and last else 0.0
+
+
+def _days(stamp: str) -> float:
+    """Days since the beginning of the calendar, 0 for what is no time. (datetime is too dear for a session's start.)"""
+    date, clock = stamp[:10], stamp[11:19]
+    if len(date) != 10 or not (date[:4] + date[5:7] + date[8:]).isdecimal():
+        return 0.0
+    year, month, day = int(date[:4]), int(date[5:7]), int(date[8:])
+    if month < 3:
+        year, month = year - 1, month + 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month - 457) // 5 + day
+    seconds = 0
+    if len(clock) == 8 and (clock[:2] + clock[3:5] + clock[6:]).isdecimal():
+        seconds = int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:])
+    return days + seconds / 86_400

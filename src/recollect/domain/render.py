@@ -7,7 +7,7 @@ from recollect.domain.text import client_length, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from recollect.domain.entry import Entry
 
@@ -22,7 +22,7 @@ _SECTION = {
 }
 
 # For searching and ranking; what the model sees stays as it was before entries had them.
-_NOT_SHOWN = ("keywords", "references", "reasoning")
+NOT_SHOWN = ("keywords", "references", "reasoning")
 
 
 class Block:
@@ -37,12 +37,22 @@ class Block:
 
 
 def markdown_block(selected: Sequence[Entry]) -> Block:
-    """The block for entries that came from markdown, in the given order of importance, below the limit.
+    """The block for entries that were chosen from markdown alone, in the given order of importance."""
+
+    def status(entries: Sequence[Entry]) -> str:
+        local = sum(entry.origin == "local" for entry in entries)
+        return f"{len(entries)} entries ({local} local, {len(entries) - local} global) | semantic: disabled"
+
+    return block(selected, status)
+
+
+def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str]) -> Block:
+    """The block for entries in the given order of importance, below the limit; `status` is its diagnostic line.
 
     Whole entries are dropped from the end until the rest fits; one that could never fit is dropped first.
     """
     shown = [(entry, entry_text(entry)) for entry in selected]
-    room = CHARACTER_LIMIT - 1 - _frame_length(len(shown))
+    room = CHARACTER_LIMIT - 1 - _frame_length(status(selected), len(shown))
     fitting = [(entry, text, client_length(text) + 2) for entry, text in shown]
     fitting = [item for item in fitting if item[2] <= room]
     total = sum(length for _, _, length in fitting)
@@ -52,21 +62,21 @@ def markdown_block(selected: Sequence[Entry]) -> Block:
         return Block("", [], len(shown))
     dropped = len(shown) - len(fitting)
     kept = [(entry, text) for category in KNOWLEDGE for entry, text, _ in fitting if entry.category == category]
-    return Block(_assemble(kept, dropped), [entry for entry, _ in kept], dropped)
+    entries = [entry for entry, _ in kept]
+    return Block(_assemble(kept, _diagnostic(status(entries), dropped)), entries, dropped)
 
 
 def entry_text(entry: Entry) -> str:
     """An entry as its source has it, without what is not for the model to see."""
     lines = [entry.heading]
     for part in entry.parts:
-        if part.key not in _NOT_SHOWN:
+        if part.key not in NOT_SHOWN:
             lines += part.lines
     return visible("\n".join(line.rstrip() for line in lines)).rstrip()
 
 
-def _assemble(shown: Sequence[tuple[Entry, str]], dropped: int) -> str:
-    local = sum(entry.origin == "local" for entry, _ in shown)
-    pieces = [_TITLE, _diagnostic(local, len(shown) - local, dropped)]
+def _assemble(shown: Sequence[tuple[Entry, str]], diagnostic: str) -> str:
+    pieces = [_TITLE, diagnostic]
     for category in KNOWLEDGE:
         texts = [text for entry, text in shown if entry.category == category]
         if texts:
@@ -74,12 +84,14 @@ def _assemble(shown: Sequence[tuple[Entry, str]], dropped: int) -> str:
     return "\n\n".join([*pieces, "---"]) + "\n"
 
 
-def _diagnostic(local: int, from_global: int, dropped: int) -> str:
+def _diagnostic(status: str, dropped: int) -> str:
     cut = f" | {dropped} dropped to stay below {CHARACTER_LIMIT:,} characters" if dropped else ""
-    return f"*Memory: {local + from_global} entries ({local} local, {from_global} global) | semantic: disabled{cut}*"
+    return f"*Memory: {status}{cut}*"
 
 
-def _frame_length(count: int) -> int:
+def _frame_length(status: str, count: int) -> int:
     """The longest that everything around `count` entries can be."""
     sections = sum(len(title) + 3 for title in _SECTION.values())
-    return len(_TITLE) + 2 + len(_diagnostic(count, count, count)) + 2 + sections + len("---\n")
+    counts = 2 * len(str(count))  # of the rest, numbers may differ by a digit
+    diagnostic = client_length(_diagnostic(status, count)) + counts
+    return len(_TITLE) + 2 + diagnostic + 2 + sections + len("---\n")

@@ -8,7 +8,9 @@ from recollect.domain.ranking import by_priority
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from recollect.domain.ranking import Ranked
 
 MINIMUM_PER_CATEGORY = 3
 
@@ -54,3 +56,20 @@ def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
     for bucket in filled:
         picked += bucket[minimum:]
     return picked[:limit]
+
+
+def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
+    """At most `limit` of entries that are ranked for a session (-1 for all), the least dispensable first.
+
+    Each category that has any first gets its best three, if the limit has room for three of each; what is left goes
+    to the best of all the others, whatever they are.
+    """
+    if limit < 0:
+        limit = len(ranked)
+    buckets = [[entry for entry in ranked if entry.category == category] for category in KNOWLEDGE]
+    filled = [bucket for bucket in buckets if bucket]
+    minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
+    sure = {entry.id for bucket in filled for entry in bucket[:minimum]}
+    rest = [entry for entry in ranked if entry.id not in sure][: limit - len(sure)] if limit > len(sure) else []
+    chosen = sure | {entry.id for entry in rest}
+    return [entry for entry in ranked if entry.id in chosen][:limit]

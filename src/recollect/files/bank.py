@@ -71,23 +71,29 @@ class BankFile:
 def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
     """All entries of a bank, and a sentence on each file that could not be used. A missing bank is an empty one."""
     entries: list[Entry] = []
-    warnings: list[str] = []
-    try:
-        names = sorted(os.listdir(directory))
-    except FileNotFoundError:
-        return entries, warnings
-    except OSError as error:
-        return entries, [f"cannot read {directory}: {error.strerror or error}"]
-    for name in names:
-        if name.removesuffix(".md") not in KNOWLEDGE or not name.endswith(".md"):
-            if _is_stray(name, origin):
-                warnings.append(f"{os.path.join(directory, name)} is not a knowledge-bank file; skipped")
-            continue
+    paths, warnings = bank_paths(directory, origin)
+    for path in paths:
         try:
-            entries += read_bank_file(os.path.join(directory, name), origin).entries
+            entries += read_bank_file(path, origin).entries
         except StorageError as error:
             warnings.append(f"{error}; skipped")
     return entries, warnings
+
+
+def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
+    """The files of a bank that are there, and a sentence on each that does not belong there."""
+    try:
+        names = sorted(os.listdir(directory))
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        return [], [f"cannot read {directory}: {error.strerror or error}"]
+    known = [name for name in names if name.endswith(".md") and name.removesuffix(".md") in KNOWLEDGE]
+    strays = [name for name in names if name not in known and _is_stray(name, origin)]
+    return (
+        [os.path.join(directory, name) for name in known],
+        [f"{os.path.join(directory, name)} is not a knowledge-bank file; skipped" for name in strays],
+    )
 
 
 def read_bank_file(path: str, origin: str) -> BankFile:

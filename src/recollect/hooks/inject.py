@@ -32,8 +32,9 @@ def run(arguments: Sequence[str]) -> int:
         if event and event not in EVENTS:
             warnings.append(f"{event[:40]!r} is no event that is known; nothing is injected on it")
         result = inject(root, store, settings, limit=limit, event=event)
-        warnings += result.warnings
         _write(1, result.text)
+        result.finish()
+        warnings += result.warnings
     except Exception as error:  # a hook never breaks the session that it serves
         warnings.append(f"nothing was injected: {type(error).__name__}: {error}")
     for warning in warnings:

@@ -1,36 +1,65 @@
-"""What a session is given when it starts, from markdown alone.
+"""What a session is given when it starts: chosen by what it is about, or from markdown alone.
 
-Standard library only, no database, no network: this is also what everything richer falls back to.
+Markdown alone needs the standard library only, no database and no network: it is also what the other falls back to.
 """
 
 from __future__ import annotations
 
 import os
 
-from recollect.domain.render import markdown_block
+from recollect.domain.render import block, markdown_block
 from recollect.domain.selection import deduplicate, select
-from recollect.errors import StorageError
+from recollect.domain.text import one_line
+from recollect.errors import StorageError, StoreError
 from recollect.files.bank import read_bank
 from recollect.files.last_injection import write_last_injection
 from recollect.services import locations, project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.domain.entry import Entry
+    from recollect.domain.render import Block
+    from recollect.services.app import Engine
     from recollect.services.settings import Settings
+
+# After a session has been served, entries that await a vector are given one, for a moment.
+_MOMENT = 0.4
 
 
 class Injection:
     """The block for a session, or the reason why it is empty, and what went wrong on the way."""
 
-    __slots__ = ("dropped", "entries", "reason", "text", "warnings")
+    __slots__ = ("dropped", "engine", "entries", "pending", "reason", "text", "warnings")
 
     def __init__(self, reason: str = "") -> None:
         self.text = ""
         self.reason = reason
         self.entries: list[Entry] = []
         self.dropped = 0
+        self.pending = 0
         self.warnings: list[str] = []
+        self.engine: Engine | None = None
+
+    def finish(self) -> None:
+        """What can wait until the block is out: give vectors to some of the entries that await one, then let go.
+
+        Only with the model that is on this machine: a session's start sends nothing to anybody but its question.
+        """
+        engine, self.engine = self.engine, None
+        if engine is None:
+            return
+        with engine:
+            if self.pending and engine.settings.text("memory_embedding_provider") == "local":
+                from recollect.services.embed import embed_pending
+
+                try:
+                    reason = embed_pending(engine, seconds=_MOMENT).reason
+                except StoreError as error:
+                    reason = str(error)
+                if reason:
+                    self.warnings.append(f"{self.pending} entries await a vector: {reason}")
 
 
 def inject(
@@ -45,26 +74,57 @@ def inject(
     reason = _suppressed(settings, limit, event)
     if reason:
         return Injection(reason)
-    local, warnings = read_bank(locations.bank(project_root), "local")
-    shared, more_warnings = read_bank(global_store, "global")
-    block = markdown_block(select(deduplicate([*local, *shared]), limit))
     injection = Injection()
-    injection.text, injection.entries, injection.dropped = block.text, block.entries, block.dropped
-    injection.warnings = warnings + more_warnings
+    if settings.flag("memory_semantic_enabled"):
+        chosen = _from_store(project_root, global_store, settings, injection, limit=limit, event=event)
+    else:
+        chosen = _from_markdown(project_root, global_store, limit, injection)
+    injection.text, injection.entries, injection.dropped = chosen.text, chosen.entries, chosen.dropped
     if not os.path.isdir(project_root):
         injection.warnings.append(f"there is no folder {project_root}")
-    if not block.text and block.dropped:
-        injection.reason = f"each of the {block.dropped} selected entries is too long to inject"
+    if not chosen.text and chosen.dropped:
+        injection.reason = f"each of the {chosen.dropped} selected entries is too long to inject"
         injection.warnings.append(injection.reason)
         return injection
-    if not block.text:
+    if not chosen.text:
         injection.reason = f"no entries in {locations.bank(project_root)} or {global_store}"
         return injection
     try:
-        write_last_injection(global_store, project.name(project_root), block.entries)
+        write_last_injection(global_store, project.name(project_root), chosen.entries)
     except StorageError as error:
         injection.warnings.append(str(error))
     return injection
+
+
+def _from_store(
+    project_root: str, global_store: str, settings: Settings, injection: Injection, *, limit: int, event: str
+) -> Block:
+    """The block by what the session is about; by markdown alone, saying why, when the store cannot be used."""
+    try:
+        from recollect.services.session import session_block
+
+        found = session_block(project_root, global_store, settings, limit, event)
+    except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
+        injection.warnings.append(str(error))
+        return _from_markdown(project_root, global_store, limit, injection, str(error))
+    injection.engine, injection.pending = found.engine, found.retrieval.pending
+    injection.warnings += found.warnings
+    return found.block
+
+
+def _from_markdown(project_root: str, global_store: str, limit: int, injection: Injection, degraded: str = "") -> Block:
+    local, warnings = read_bank(locations.bank(project_root), "local")
+    shared, more_warnings = read_bank(global_store, "global")
+    injection.warnings += warnings + more_warnings
+    selected = select(deduplicate([*local, *shared]), limit)
+    if not degraded:
+        return markdown_block(selected)
+    why = one_line(degraded).replace("*", " ").replace("|", " ")[:200]
+
+    def status(entries: Sequence[Entry]) -> str:
+        return f'{len(entries)} entries | semantic: degraded ({why}) | context: "none" | model: none'
+
+    return block(selected, status)
 
 
 def _suppressed(settings: Settings, limit: int, event: str) -> str:

@@ -31,3 +31,11 @@ def home() -> str:
 
 def bank(project_root: str) -> str:
     return os.path.join(project_root, BANK)
+
+
+def database(store: str) -> str:
+    return os.path.join(store, "memory.db")
+
+
+def journal(store: str) -> str:
+    return os.path.join(store, "session-captures.jsonl")

@@ -61,6 +61,10 @@ class Settings:
     def source(self, name: str) -> str:
         return self._found[name][1] if name in self._found else DEFAULT
 
+    def is_set(self, name: str) -> bool:
+        """Whether somebody has chosen the value."""
+        return name in self._found
+
     def flag(self, name: str) -> bool:
         value = self.value(name)
         assert isinstance(value, bool), name  # noqa: S101 (a key asked for by the wrong type is our own mistake)
@@ -69,6 +73,16 @@ class Settings:
     def whole(self, name: str) -> int:
         value = self.value(name)
         assert isinstance(value, int), name  # noqa: S101
+        return value
+
+    def real(self, name: str) -> float:
+        value = self.value(name)
+        assert isinstance(value, float), name  # noqa: S101
+        return value
+
+    def text(self, name: str) -> str:
+        value = self.value(name)
+        assert isinstance(value, str), name  # noqa: S101
         return value
 
     def words(self, name: str) -> tuple[str, ...]:

@@ -35,7 +35,8 @@ def store(tmp_path):
 
 
 def run(root, store, environment=None, **options):
-    return inject(str(root), str(store), load_settings(str(root), environment or {}), **options)
+    markdown = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false", **(environment or {})}
+    return inject(str(root), str(store), load_settings(str(root), markdown), **options)
 
 
 def test_block_holds_local_and_global_entries_in_the_stated_order(project, store):

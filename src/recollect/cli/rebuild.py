@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import click
+
+from recollect.cli.shared import (
+    global_store_option,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    warn,
+)
+from recollect.services.maintain import rebuild
+
+
+@click.command("rebuild")
+@project_root_option
+@global_store_option
+@json_option
+def command(project_root: str, global_store: str, as_json: bool) -> None:
+    """Make the database again from the files.
+
+    Reads the global bank, the journal, this project's bank and those of all projects that the database knew. How often
+    entries were recalled, the receipts and the vectors are kept. A damaged database is put aside, not removed.
+    """
+    result = rebuild(project_root, global_store, settings_of(project_root))
+    warn(result.warnings)
+    if as_json:
+        print_json(
+            {
+                "entries": result.active,
+                "sources": result.sources,
+                "pending_embedding": result.pending,
+                "set_aside": result.set_aside,
+                "rescued": result.rescued,
+                "warnings": result.warnings,
+            }
+        )
+        return
+    if result.set_aside:
+        click.echo(f"The damaged database is now {result.set_aside}; {result.rescued} rows of usage were rescued.")
+    click.echo(f"{result.active} entries from {result.sources} files.")
+    if result.pending:
+        click.echo(f"{result.pending} of them await a vector; `recollect reembed` makes them all.")

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import sys
+
+import click
+
+from recollect.cli.shared import (
+    global_store_option,
+    is_terminal,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    warn,
+)
+from recollect.services.app import Engine
+from recollect.services.embed import Embedded, adopt_model, embed_pending
+from recollect.services.sync import sync
+
+
+@click.command("reembed")
+@click.option("--all", "everything", is_flag=True, help="Make all vectors again, also those that are up to date.")
+@project_root_option
+@global_store_option
+@json_option
+def command(everything: bool, project_root: str, global_store: str, as_json: bool) -> None:
+    """Make the vectors that are missing, for example after a change of provider or model.
+
+    Vectors of another model are dropped first: they are never compared with new ones. May be interrupted at any time
+    and goes on where it stopped; until it is done, entries without a vector are found by their words.
+    """
+    settings = settings_of(project_root)
+    with Engine(global_store, settings) as engine:
+        warnings = sync(engine.store, project_root, global_store, engine.labels())
+        if everything:
+            engine.store.drop_vectors()
+        done = _with_progress(engine)
+        model = engine.store.model()
+        warnings += engine.store.findings
+    warn(warnings)
+    if as_json:
+        print_json(
+            {
+                "embedded": done.done,
+                "pending_embedding": done.pending,
+                "model": model.identity if model else "",
+                "reason": done.reason,
+                "warnings": warnings,
+            }
+        )
+    else:
+        click.echo(f"{done.done} entries were given a vector" + (f" by {model.identity}." if model else "."))
+    if done.pending:
+        click.echo(f"Error: {done.pending} entries still await a vector: {done.reason or 'try again'}", err=True)
+        sys.exit(1)
+
+
+def _with_progress(engine: Engine) -> Embedded:
+    adopt_model(engine)
+    pending = engine.store.coverage().pending
+    if not is_terminal(sys.stderr) or not pending:
+        return embed_pending(engine, most=-1)
+    with click.progressbar(length=pending, label="Embedding", file=sys.stderr, show_pos=True) as bar:
+        return embed_pending(engine, most=-1, progress=bar.update)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from recollect.cli.shared import (
+    global_store_option,
+    is_terminal,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    styled,
+    warn,
+)
+from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
+from recollect.domain.text import one_line
+from recollect.services.app import Engine
+from recollect.services.embed import embed_pending
+from recollect.services.recall import Hit, SearchResult, scope_of, search
+from recollect.services.sync import sync
+
+# Before a search, entries that await a vector are given one for a moment, if that needs nobody else.
+_MOMENT = 2.0
+_SHOWN = 200
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("--category", "categories", multiple=True, type=click.Choice([*KNOWLEDGE, *PROJECT]), help="Only these.")
+@click.option("--project", "project_name", metavar="P", help="Search as if in another project: its name or folder.")
+@click.option("--all-projects", is_flag=True, help="Search what belongs to any project.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N hits.")
+@click.option("--explain", is_flag=True, help="Show what each hit's score is made of.")
+@project_root_option
+@global_store_option
+@json_option
+def command(
+    query: tuple[str, ...],
+    categories: tuple[str, ...],
+    project_name: str | None,
+    all_projects: bool,
+    limit: int,
+    explain: bool,
+    project_root: str,
+    global_store: str,
+    as_json: bool,
+) -> None:
+    """Find entries by meaning and by words.
+
+    Searches what holds everywhere and what belongs to this project, the most relevant first. Entries of other
+    projects' own banks are found with --project or --all-projects.
+    """
+    if project_name and all_projects:
+        raise click.UsageError("give either --project or --all-projects")
+    settings = settings_of(project_root)
+    asked = " ".join(query)
+    with Engine(global_store, settings) as engine:
+        warnings = sync(engine.store, project_root, global_store, engine.labels())
+        if engine.store.coverage().pending and settings.text("memory_embedding_provider") == "local":
+            embed_pending(engine, most=-1, seconds=_MOMENT)
+        scope = scope_of(engine, project_root, project_name=project_name or "", everywhere=all_projects)
+        result = search(engine, asked, project=scope, categories=categories, limit=limit)
+        warnings += [*engine.store.findings, *_degradations(result)]
+    warn(warnings)
+    if as_json:
+        print_json(_document(asked, result, warnings))
+        return
+    for place, hit in enumerate(result.hits, 1):
+        click.echo(_shown(place, hit, explain))
+    if not result.hits:
+        click.echo(f"Nothing found: {result.reason}.", err=not is_terminal(sys.stdout))
+
+
+def _degradations(result: SearchResult) -> list[str]:
+    found = [f"searched without vectors: {reason}" for reason in result.retrieval.degraded]
+    if result.retrieval.pending and not result.retrieval.degraded:
+        found.append(
+            f"{result.retrieval.pending} of {result.retrieval.total} entries await a vector and are found by their"
+            " words; `recollect reembed` makes them all"
+        )
+    if result.retrieval.skipped:
+        found.append(f"{result.retrieval.skipped} vectors have the wrong size and were skipped")
+    return found
+
+
+def _shown(place: int, hit: Hit, explain: bool) -> str:
+    entry = hit.entry
+    label = LABEL.get(entry.category, entry.category)
+    where = os.path.basename(entry.project) if entry.project else "everywhere"
+    lines = [
+        f"{place}. {styled(f'{label}: {entry.name}', 'green')}  {hit.score:.2f}",
+        f"   {styled(' · '.join([entry.id, where, _seen(entry.observation_count), entry.confidence]), 'bright_black')}",
+    ]
+    text = one_line(entry.description)
+    if text:
+        lines.append(f"   {text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}")
+    if explain:
+        vector = "none" if hit.vector is None else f"{hit.vector:.3f}"
+        keyword = "none" if hit.keyword is None else f"{hit.keyword:.3f}"
+        parts = f"vector {vector} · keyword {keyword} · prominence {hit.prominence:.3f} · score {hit.score:.3f}"
+        lines.append(f"   {styled(parts, 'cyan')}")
+    return "\n".join(lines)
+
+
+def _seen(count: int) -> str:
+    return "seen once" if count == 1 else f"seen {count} times"
+
+
+def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str, Any]:
+    retrieval = result.retrieval
+    return {
+        "query": query,
+        "hits": [_hit(hit) for hit in result.hits],
+        "reason": result.reason,
+        "entries": retrieval.total,
+        "vector_candidates": retrieval.vector_candidate_count,
+        "fts5_candidates": retrieval.fts5_candidate_count,
+        "pending_embedding": retrieval.pending,
+        "model": retrieval.model,
+        "terms": retrieval.terms,
+        "warnings": warnings,
+    }
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    entry = hit.entry
+    return {
+        "id": entry.id,
+        "category": entry.category,
+        "name": entry.name,
+        "description": entry.description,
+        "reasoning": entry.reasoning,
+        "keywords": entry.keywords,
+        "references": entry.references,
+        "observation_count": entry.observation_count,
+        "confidence": entry.confidence,
+        "recall_count": entry.recall_count,
+        "source": entry.source,
+        "source_project": entry.source_project,
+        "project": entry.project,
+        "created_at": entry.created_at,
+        "updated_at": entry.updated_at,
+        "score": round(hit.score, 6),
+        "vector": hit.vector,
+        "keyword": hit.keyword,
+        "prominence": round(hit.prominence, 6),
+    }

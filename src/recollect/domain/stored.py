@@ -1,0 +1,155 @@
+"""Entries as a store holds them, and what is said of them when they are found."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ACTIVE = "active"
+RETIRED = "retired"
+ARCHIVED = "archived"
+STATUSES = (ACTIVE, RETIRED, ARCHIVED)
+
+# Bookkeeping: lines of an entry that say nothing to search for.
+_BOOKKEEPING = ("observation count", "confidence", "last observed", "content hash", "tags", "source", "observed in")
+
+# Who wrote an entry.
+SOURCES = ("retro", "session-capture", "manual", "import")
+
+
+class StoredEntry:
+    """One remembered thing with everything that is known of it.
+
+    `details` are the lines that its file has after the description and that are shown with it. `project` is the
+    identity of the project that it belongs to; empty when it holds everywhere. Times are ISO 8601, in UTC; an
+    empty `updated_at` means that the source does not say.
+    """
+
+    __slots__ = (
+        "category",
+        "confidence",
+        "created_at",
+        "description",
+        "details",
+        "id",
+        "influence_count",
+        "keywords",
+        "last_recalled_at",
+        "name",
+        "observation_count",
+        "project",
+        "reasoning",
+        "recall_count",
+        "references",
+        "source",
+        "source_project",
+        "status",
+        "updated_at",
+    )
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        category: str,
+        name: str,
+        description: str,
+        reasoning: str = "",
+        keywords: Sequence[str] = (),
+        references: Sequence[str] = (),
+        details: str = "",
+        observation_count: int = 1,
+        confidence: str = "medium",
+        source: str = "import",
+        source_project: str = "",
+        project: str = "",
+        status: str = ACTIVE,
+        created_at: str = "",
+        updated_at: str = "",
+        recall_count: int = 0,
+        influence_count: int = 0,
+        last_recalled_at: str = "",
+    ) -> None:
+        self.id = id
+        self.category = category
+        self.name = name
+        self.description = description
+        self.reasoning = reasoning
+        self.keywords = list(keywords)
+        self.references = list(references)
+        self.details = details
+        self.observation_count = observation_count
+        self.confidence = confidence
+        self.source = source
+        self.source_project = source_project
+        self.project = project
+        self.status = status
+        self.created_at = created_at
+        self.updated_at = updated_at
+        self.recall_count = recall_count
+        self.influence_count = influence_count
+        self.last_recalled_at = last_recalled_at
+
+    def __repr__(self) -> str:
+        return f"<StoredEntry {self.id} {self.name!r}>"
+
+    @property
+    def embedded_text(self) -> str:
+        """What stands for the entry when it is compared by meaning."""
+        return f"{self.name}\n{self.description}" if not self.description.startswith(self.name) else self.description
+
+    @property
+    def telling_details(self) -> str:
+        """The details without bookkeeping."""
+        lines = self.details.split("\n")
+        return "\n".join(line for line in lines if not _label(line).startswith(_BOOKKEEPING))
+
+
+def _label(line: str) -> str:
+    return line[2:].partition(":")[0].strip("*_` ").lower().replace("-", " ") if line.startswith("- ") else ""
+
+
+class Standing:
+    """What an entry's prominence is computed from, without its text."""
+
+    __slots__ = (
+        "category",
+        "confidence",
+        "id",
+        "last_recalled_at",
+        "observation_count",
+        "recall_count",
+        "updated_at",
+    )
+
+    def __init__(  # noqa: PLR0917 (a row of a query, column by column)
+        self,
+        id: str,
+        category: str,
+        observation_count: int = 1,
+        confidence: str = "medium",
+        updated_at: str = "",
+        recall_count: int = 0,
+        last_recalled_at: str = "",
+    ) -> None:
+        self.id = id
+        self.category = category
+        self.observation_count = observation_count
+        self.confidence = confidence
+        self.updated_at = updated_at
+        self.recall_count = recall_count
+        self.last_recalled_at = last_recalled_at
+
+
+class Match:
+    """An entry that one way of searching has found, with that way's own score: the higher, the better."""
+
+    __slots__ = ("id", "score")
+
+    def __init__(self, id: str, score: float) -> None:
+        self.id = id
+        self.score = score
+
+    def __repr__(self) -> str:
+        return f"<Match {self.id} {self.score:.4f}>"

@@ -1,0 +1,170 @@
+"""What an embedder is, and the one place where vectors become unit vectors.
+
+A provider's module only asks for vectors (`VectorSource`); `UnitEmbedder` prepares the texts, sends them in batches,
+checks the answers and makes them comparable. Short-lived processes import this module, so it needs no numpy.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Literal, Protocol
+
+from recollect.errors import EmbeddingError
+
+Kind = Literal["query", "document"]
+
+# With 50 texts in a batch this stays within the smallest limit of a request, even at one token for each byte.
+LONGEST_TEXT_BYTES = 6_000
+
+# Providers refuse blank text, and one blank entry must not fail the batch it is in.
+_BLANK = "."
+
+_SMALLEST_NORM = 1e-9
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors that can be compared by their dot product."""
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def identity(self) -> str:
+        """What vectors must share to be comparable; it never changes during the life of an embedder."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector; 0 for a model of unknown length that has not answered yet."""
+        ...
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> list[bytes]:
+        """One vector for each text, in order: little-endian float32 of unit length.
+
+        Raises:
+            RateLimited: the provider asked to be left alone; nothing of this call is kept.
+            EmbeddingError: there is no answer, or one of no use.
+        """
+        ...
+
+
+class VectorSource(Protocol):
+    """Asks one provider for raw vectors; `UnitEmbedder` does what all providers have in common."""
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector, or 0 if only an answer can tell."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """How many texts one request may hold."""
+        ...
+
+    def vectors(self, texts: Sequence[str], kind: Kind) -> Sequence[Sequence[float]]:
+        """One vector of any length and norm for each of at most `batch_size` texts, none of them blank.
+
+        Raises:
+            RateLimited: the provider asked to be left alone.
+            EmbeddingError: there is no answer.
+        """
+        ...
+
+
+class UnitEmbedder:
+    """An embedder over any source. Texts are cut at `LONGEST_TEXT_BYTES`; blank ones are embedded as a full stop."""
+
+    def __init__(self, source: VectorSource) -> None:
+        self._source = source
+        self._dimensions = source.dimensions
+
+    def __repr__(self) -> str:
+        return f"<embedder {self.identity}>"
+
+    @property
+    def provider(self) -> str:
+        return self._source.provider
+
+    @property
+    def model(self) -> str:
+        return self._source.model
+
+    @property
+    def identity(self) -> str:
+        return self._source.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> list[bytes]:
+        """One vector for each text, in order: little-endian float32 of unit length.
+
+        Raises:
+            RateLimited: the provider asked to be left alone; nothing of this call is kept.
+            EmbeddingError: there is no answer, or one of no use.
+        """
+        return [
+            self._unit(vector)
+            for batch in _batches(texts, self._source.batch_size)
+            for vector in self._answers(batch, kind)
+        ]
+
+    def _answers(self, batch: list[str], kind: Kind) -> Sequence[Sequence[float]]:
+        answers = self._source.vectors(batch, kind)
+        try:
+            # What a source returns is what somebody's server sent, whatever its type says.
+            answers = [tuple(vector) for vector in answers]
+        except TypeError:
+            raise self._useless("sent something else than vectors") from None
+        if len(answers) != len(batch):
+            raise self._useless(f"sent {len(answers)} vectors for {len(batch)} texts")
+        return answers
+
+    def _unit(self, vector: Sequence[float]) -> bytes:
+        expected = self._dimensions or len(vector)
+        if len(vector) != expected or not vector:
+            raise self._useless(f"sent a vector of {len(vector)} numbers where {expected or 'some'} were expected")
+        try:
+            norm = math.hypot(*vector)
+        except (TypeError, OverflowError):
+            raise self._useless("sent a vector of something else than numbers") from None
+        if not math.isfinite(norm):
+            raise self._useless("sent a vector that holds a number that is not finite")
+        if norm < _SMALLEST_NORM:
+            raise self._useless("sent a vector of zeros, which points nowhere")
+        self._dimensions = expected
+        return struct.pack(f"<{expected}f", *[number / norm for number in vector])
+
+    def _useless(self, what: str) -> EmbeddingError:
+        return EmbeddingError(
+            f"the embedding model {self.identity} {what}; try again, or choose another model or provider"
+        )
+
+
+def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    for start in range(0, len(texts), size):
+        yield [_sendable(text) for text in texts[start : start + size]]
+
+
+def _sendable(text: str) -> str:
+    """The text as valid Unicode, not blank and not longer than a request allows."""
+    if text.isascii():
+        cut = text[:LONGEST_TEXT_BYTES]
+    else:
+        cut = text.encode("utf-8", "replace")[:LONGEST_TEXT_BYTES].decode("utf-8", "ignore")
+    return cut if cut.strip() else _BLANK

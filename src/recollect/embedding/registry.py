@@ -1,0 +1,79 @@
+"""Embedders by the names that the settings use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from recollect.embedding.base import Embedder, UnitEmbedder, VectorSource
+from recollect.embedding.remote import is_installed, require_package, required_key
+from recollect.errors import EmbeddingError
+
+AUTO = "auto"
+
+
+def create_embedder(provider: str, model: str = AUTO, environment: Mapping[str, str] | None = None) -> Embedder:
+    """The embedder of a provider, ready for use; nothing is loaded and no network is used before the first text.
+
+    Raises:
+        EmbeddingError: there is no such provider or model, or a package or a key is missing.
+    """
+    create = _SOURCES.get(provider)
+    if create is None:
+        raise EmbeddingError(
+            f"there is no embedding provider {provider!r}: set memory_embedding_provider to one of "
+            + ", ".join(PROVIDERS)
+        )
+    return UnitEmbedder(create("" if model == AUTO else model, os.environ if environment is None else environment))
+
+
+def _local(model: str, environment: Mapping[str, str]) -> VectorSource:  # noqa: ARG001 (it needs no variable)
+    from recollect.embedding import local
+
+    if model not in ("", local.MODEL):
+        raise EmbeddingError(
+            f"the provider local has no model {model!r}: set memory_embedding_model to auto, or choose another provider"
+        )
+    for package in local.PACKAGES:
+        if not is_installed(package):
+            raise local.missing(package)
+    return local.LocalSource()
+
+
+def _gemini(model: str, environment: Mapping[str, str]) -> VectorSource:
+    from recollect.embedding import gemini
+
+    require_package("google.genai", "gemini")
+    key = required_key(environment, gemini.KEY_VARIABLE, "gemini")
+    base_url = environment.get(gemini.BASE_URL_VARIABLE) or None
+    return gemini.GeminiSource(key, model or gemini.DEFAULT_MODEL, base_url=base_url)
+
+
+def _openai(model: str, environment: Mapping[str, str]) -> VectorSource:
+    from recollect.embedding import openai
+
+    require_package("openai", "openai")
+    key = required_key(environment, openai.KEY_VARIABLE, "openai")
+    base_url = environment.get(openai.BASE_URL_VARIABLE) or None
+    return openai.OpenAISource(key, model or openai.DEFAULT_MODEL, base_url=base_url)
+
+
+def _voyage(model: str, environment: Mapping[str, str]) -> VectorSource:
+    from recollect.embedding import voyage
+
+    require_package("voyageai", "voyage")
+    key = required_key(environment, voyage.KEY_VARIABLE, "voyage")
+    base_url = environment.get(voyage.BASE_URL_VARIABLE) or None
+    return voyage.VoyageSource(key, model or voyage.DEFAULT_MODEL, base_url=base_url)
+
+
+def _ollama(model: str, environment: Mapping[str, str]) -> VectorSource:
+    from recollect.embedding import ollama
+
+    require_package("httpx", "ollama")
+    host = environment.get(ollama.HOST_VARIABLE) or ollama.DEFAULT_HOST
+    return ollama.OllamaSource(model or ollama.DEFAULT_MODEL, host=host)
+
+
+_SOURCES = {"local": _local, "gemini": _gemini, "openai": _openai, "voyage": _voyage, "ollama": _ollama}
+PROVIDERS = tuple(_SOURCES)

@@ -1,0 +1,126 @@
+"""Labels from a model that runs under Ollama, on this machine or on one the user names."""
+
+from __future__ import annotations
+
+import json
+import time
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlsplit
+
+from recollect.errors import KeywordError
+from recollect.keywords.deadline import within
+from recollect.keywords.prompt import INSTRUCTIONS, describe, parse_answer
+
+HOST_VARIABLE = "OLLAMA_HOST"
+MODEL = "llama3.2"
+
+_PORT = 11434
+_LARGEST_ANSWER = 256 * 1024
+_LABELS = {"type": "array", "items": {"type": "string"}}
+
+
+def is_installed() -> bool:
+    """Whether the HTTP client can be imported, found out without importing it."""
+    return find_spec("httpx") is not None
+
+
+class OllamaKeywords:
+    """Labels from a local model. The request has `seconds` in all, and is not repeated."""
+
+    name = "ollama"
+
+    def __init__(self, host: str = "", *, model: str = MODEL, seconds: float = 5.0) -> None:
+        self._host = host
+        self._model = model
+        self._seconds = seconds
+
+    def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
+        """Labels for an entry.
+
+        Raises:
+            KeywordError: no HTTP client, no answer in time, or an answer without labels.
+        """
+        if not is_installed():
+            raise KeywordError("httpx is not installed; run: pip install 'recollect[ollama]'")
+        entry = describe(name, description, reasoning, category)
+        labels = parse_answer(self._answer(base_url(self._host), entry))
+        if not labels:
+            raise KeywordError(f"Ollama's model {self._model} answered without a usable label; try another model")
+        return labels
+
+    def _answer(self, url: str, entry: str) -> str:
+        import httpx
+
+        shown = url.rpartition("@")[2]
+        try:
+            status, body = within(self._seconds, lambda: self._ask(url, entry))
+        except (TimeoutError, httpx.TimeoutException):
+            problem = f"did not answer within {self._seconds:g} seconds; try a smaller model"
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+            problem = f"could not be reached; start it, or set {HOST_VARIABLE}"
+        else:
+            if status == 200:
+                return _response(body)
+            problem = f"could not answer (HTTP {status}); see its log"
+            if status == 404:
+                problem = f"has no model {self._model} (HTTP 404); run: ollama pull {self._model}"
+        raise KeywordError(f"Ollama at {shown} {problem}")
+
+    def _ask(self, url: str, entry: str) -> tuple[int, bytes]:
+        import httpx
+
+        request = {
+            "model": self._model,
+            "system": INSTRUCTIONS,
+            "prompt": entry,
+            "stream": False,
+            "format": _LABELS,
+            "options": {"temperature": 0, "num_predict": 200},
+        }
+        end = time.monotonic() + self._seconds
+        body = b""
+        # A proxy from the environment is for the way out, not for a server on this machine.
+        outside = urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1")
+        with (
+            httpx.Client(timeout=self._seconds, trust_env=outside) as client,
+            client.stream("POST", f"{url}/api/generate", json=request) as answer,
+        ):
+            for piece in answer.iter_bytes(8192):
+                body += piece
+                if len(body) > _LARGEST_ANSWER or time.monotonic() > end:
+                    break
+            return answer.status_code, body
+
+
+def base_url(host: str) -> str:
+    """The address that OLLAMA_HOST means: it may lack a scheme or a port, or be what a server listens on.
+
+    Raises:
+        KeywordError: it is no address.
+    """
+    text = host.strip().rstrip("/") or "localhost"
+    given = "://" in text
+    try:
+        parts = urlsplit(text if given else f"http://{text}")
+        # Ollama's own rule: a scheme brings its port along.
+        port = parts.port or ({"http": 80, "https": 443}.get(parts.scheme, 0) if given else _PORT)
+    except ValueError:
+        port = 0
+        parts = urlsplit("")
+    if not port or parts.scheme not in ("http", "https"):
+        raise KeywordError(f"{HOST_VARIABLE} is no address; set it to one such as http://localhost:{_PORT}")
+    name = {"": "localhost", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(parts.hostname or "", parts.hostname or "")  # noqa: S104 - translated, not bound
+    user = parts.netloc.rpartition("@")[0]
+    bracketed = f"[{name}]" if ":" in name else name
+    return f"{parts.scheme}://{user}{'@' if user else ''}{bracketed}:{port}{parts.path}"
+
+
+def _response(body: bytes) -> str:
+    """The model's own words in Ollama's answer; empty when it is none."""
+    try:
+        answer: Any = json.loads(body)
+        text: Any = answer["response"]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return ""
+    return text if isinstance(text, str) else ""

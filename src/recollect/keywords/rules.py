@@ -1,0 +1,199 @@
+"""Labels by rules: no network, no dependency, the same text always gives the same labels.
+
+A word is scored by what it looks like, by where it stands (a name says more than a description, and that more than a
+reasoning), and by how often it comes. Two words that stand side by side are one label when the name has them so, when
+they do it twice, or when both are telling by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from recollect.keywords.base import GENERIC, LONGEST, MOST, validated
+from recollect.keywords.shapes import PLAIN, POOR, PRODUCT, QUOTED, shaped
+from recollect.keywords.words import STOP, TECHNICAL, WEAK
+
+_FEWEST = 3
+_PLENTY = 6
+_FIELDS = ((300, 3.0), (8_000, 1.0), (4_000, 0.6))  # how much of name, description and reasoning is read; its weight
+_GOOD = 1.3
+_ENOUGH = 0.94  # good enough while there are not plenty; what scores less is noise, wanted only when there are too few
+_TELLING = 1.9  # what one of two words must score by itself to be one label with the other where they meet only once
+
+# No character can be matched in two ways, so there is nothing to go back for: the time grows with the text.
+_TOKEN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./'’]|::)[A-Za-z0-9_]+)*")
+_URL = re.compile(r"https?://\S+")
+_QUALIFYING = ("ly", "ed", "able", "ible", "ous", "ful", "ical")  # what these end on says how, not what
+_SIDE_BY_SIDE = (" ", "\n")
+_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L", "đ": "d", "ı": "i"})
+
+
+class RulesKeywords:
+    """Labels from the words of an entry alone. It never fails; a text without Latin letters has none."""
+
+    name = "rules"
+
+    def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:  # noqa: ARG002 - the protocol's
+        """Three to ten labels, the most telling first; fewer only when the text has fewer words to offer."""
+        words = _Words()
+        for (longest, weight), text in zip(_FIELDS, (name, description, reasoning), strict=True):
+            words.read(text[:longest], weight)
+        return validated(words.best())
+
+
+class _Words:
+    """The words of a text and their scores. The forms of a word share one score, and the shortest is shown."""
+
+    def __init__(self) -> None:
+        self._scores: dict[str, float] = {}
+        self._shown: dict[str, str] = {}
+        self._pairs: dict[tuple[str, str], list[float]] = {}
+
+    def read(self, text: str, weight: float) -> None:
+        """Take in one field of an entry."""
+        for piece, quoted in _pieces(_latin(text)):
+            if quoted:
+                self._read_code(piece, weight)
+            else:
+                self._read_prose(piece, weight)
+
+    def best(self) -> list[str]:
+        """The labels, best first."""
+        pairs = self._pair_scores()
+        scores = {**self._scores, **pairs}
+        ranked = sorted(scores, key=scores.__getitem__, reverse=True)
+        chosen: list[str] = []
+        for key in ranked:
+            if scores[key] < (_ENOUGH if len(chosen) < _PLENTY else _GOOD) or len(chosen) == MOST:
+                break
+            if _adds_something(key, chosen, key in pairs):
+                chosen.append(key)
+        spare = (key for key in ranked if key not in chosen)
+        while len(chosen) < _FEWEST and (key := next(spare, "")):
+            chosen.append(key)
+        return [self._shown[key] for key in chosen]
+
+    def _read_code(self, piece: str, weight: float) -> None:
+        tokens = _TOKEN.findall(piece[:400])
+        lower = [token.lower() for token in tokens]
+        if len(tokens) == 2 and piece.split() == tokens and all(map(str.isalpha, tokens)) and STOP.isdisjoint(lower):
+            self._add("-".join(lower), weight * QUOTED)
+            return
+        for token in tokens:
+            labels = shaped(token, quoted=True)
+            if not labels and len(tokens) == 1 and _is_content(token.lower()):
+                labels = [(token.lower(), POOR if token.lower() in WEAK else QUOTED)]
+            for label, score in labels:
+                self._add(label, weight * score)
+
+    def _read_prose(self, piece: str, weight: float) -> None:
+        end = 0
+        before = ""
+        for match in _TOKEN.finditer(piece):
+            gap = piece[end : match.start()]
+            # In a title every word has a capital, and so has the first word of a sentence.
+            named = weight <= 1 and end > 0 and gap.strip() in ("", ",", "(")
+            end = match.end()
+            before = self._read_token(match.group(), before if gap in _SIDE_BY_SIDE else "", weight, named)
+
+    def _read_token(self, token: str, before: str, weight: float, named: bool) -> str:
+        """Take in a word of prose. Returns its key, when a pair may begin with it."""
+        token = token.replace("’", "'").removesuffix("'s").removesuffix("'S")
+        word = token.lower()
+        if word in STOP:
+            return ""
+        labels = shaped(token, quoted=False)
+        if token.isdigit() and before in TECHNICAL:
+            self._add_pair(before, word, f"{before}-{word}", 2 * weight)
+        if not labels:
+            if not _is_content(word) or not word.isalpha():
+                return ""
+            labels = [(word, _plain(token, word, weight, named))]
+        keys = [self._add(label, weight * score) for label, score in labels]
+        if len(keys) > 1 or "-" in labels[0][0]:
+            return ""
+        if before and (weight > 1 or (word not in WEAK and not word.endswith(_QUALIFYING))):
+            self._add_pair(before, keys[0], f"{self._shown[before]}-{word}", weight)
+        return "" if word in WEAK else keys[0]
+
+    def _add(self, label: str, score: float) -> str:
+        key = "-".join(map(_stem, label.split("-")))
+        if label in GENERIC:
+            return key
+        self._scores[key] = self._scores.get(key, 0.0) + score
+        self._shown[key] = min(self._shown.get(key, label), label, key=_by_fitness)
+        return key
+
+    def _add_pair(self, first: str, second: str, label: str, weight: float) -> None:
+        if first != second and len(label) <= LONGEST:
+            self._pairs.setdefault((first, second), []).append(weight)
+            self._shown.setdefault(f"{first}-{second}", label)
+
+    def _pair_scores(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for (first, second), weights in self._pairs.items():
+            each = self._scores.get(first, 0.0), self._scores.get(second, 0.0)
+            if max(weights) > 1 or len(weights) > 1 or (max(each) >= _TELLING and min(each) >= _ENOUGH):
+                key = f"{first}-{second}"
+                found[key] = self._scores.get(key, 0.0) + sum(each) * 0.6 + sum(weights)
+        return found
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in turns of prose and of what stands in backticks."""
+    pieces = _URL.sub(" . ", text).split("`")
+    for at, piece in enumerate(pieces):
+        yield piece, at % 2 == 1 and at < len(pieces) - 1
+
+
+def _latin(text: str) -> str:
+    """The text with its letters as near to a-z as they go: labels have no others."""
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+def _by_fitness(label: str) -> tuple[bool, int]:
+    return label not in TECHNICAL, len(label)
+
+
+def _is_content(word: str) -> bool:
+    return len(word) > 2 and word not in STOP and word not in GENERIC
+
+
+def _plain(token: str, word: str, weight: float, named: bool) -> float:
+    """The score of a word that looks like nothing special. A longer one is rarer."""
+    if word in WEAK or (weight <= 1 and word.endswith(_QUALIFYING)):
+        return POOR
+    return PRODUCT if named and token[0].isupper() else PLAIN * (0.6 + 0.05 * min(len(word), 12))
+
+
+def _adds_something(key: str, chosen: list[str], pair: bool) -> bool:
+    """Whether a label has a word that is not there yet; a pair, moreover, none that another compound has."""
+    words = key.split("-")
+    there = [word for other in chosen for word in (*other.split("-"), other.replace("-", ""))]
+    if "".join(words) in there or all(any(_akin(word, other) for other in there) for word in words):
+        return False
+    return not pair or not any(word in other.split("-") for other in chosen if "-" in other for word in words)
+
+
+def _akin(word: str, other: str) -> bool:
+    short, long = sorted((word, other), key=len)
+    return word == other or (len(short) > 3 and len(long) - len(short) < 5 and long.startswith(short))
+
+
+def _stem(word: str) -> str:
+    """What the forms of an English word have in common, roughly; it is never shown."""
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-3] + "y" if word.endswith("ies") else word[:-1]
+    if len(word) > 5 and word.endswith("ied"):
+        return word[:-3] + "y"
+    for ending, shortest in (("ing", 6), ("ed", 5)):
+        if len(word) > shortest and word.endswith(ending):
+            word = word.removesuffix(ending)
+            word = word[:-1] if word[-1] == word[-2] and word[-1] not in "lsz" else word
+            break
+    return word[:-1] if len(word) > 4 and word[-1] == "e" else word

@@ -1,0 +1,132 @@
+"""Word lists of the rules: what never makes a label, what only does so for want of better, and what always may."""
+
+from __future__ import annotations
+
+# Function words, and content words that are so common in lessons that they tell nothing.
+STOP = frozenset(
+    """
+    a about above across actually after again against ago all almost alone along already also although always am among
+    an and another anti antipattern any anybody anyone anything anyway anywhere apart are around as aside at autumn away
+    back be became because become becomes been before beforehand behind being below beneath beside besides between
+    beyond both but by came can cannot cant come comes could day days did do does doesnt doing done dont down due during
+    each eg eight either eleven else elsewhere enough especially etc even ever every everybody everyone everything
+    everywhere example examples except fairly false few fewer fifteen fifth fifty finally first five following for forty
+    four fourth from further get gets getting give given gives giving go goes going gone got had half has have having he
+    hence her here hers herself heuristic heuristics him himself his hour hours how however hundred i ie if in indeed
+    instead into is isnt it its itself just keep keeps kept last lately later latter least less lesson lessons lest let
+    lets like likely likewise little lot lots made mainly make makes making many may maybe me mean means meant meanwhile
+    might mine minute minutes month months more moreover most mostly much must my myself namely near nearly necessarily
+    neither never nevertheless next nine nobody none nonetheless nor normally not nothing notwithstanding now nowhere
+    null of off often oh ok okay on once one ones only onto or other others otherwise ought our ours ourselves out
+    outside over own pattern patterns per perhaps please plus possibly probably put puts quietly quite rather really
+    regardless same say saying says second seconds see seem seemed seems seen sees seven several shall she should since
+    six sixth so some somebody somehow someone something sometimes somewhere soon still such take taken takes taking ten
+    than that thats the their theirs them themselves then thence there thereby therefore these they thing things third
+    thirty this those though thousand three through throughout thus till to today together told tomorrow too took toward
+    towards true twelve twenty twice two under unless unlike until up upon us use used useful uses using usual usually
+    various very via was way ways we week weeks well went were what whatever when whence whenever where whereas wherever
+    whether which whichever while whilst who whoever whole whom whose why will with within without wont would year years
+    yes yesterday yet you your yours yourself yourselves zero
+    """.split()
+)
+
+NUMBERS = frozenset(
+    """
+    one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty hundred
+    thousand million
+    """.split()
+)
+
+# Words that mostly serve other words: verbs of every day, adjectives of degree, nouns without a subject.
+WEAK = frozenset(
+    """
+    able accept accepted accepts act acts actual add added adding addresses adds afterwards alive allow allowed allows
+    announce announces answer answered answering answers appear appears applied applies apply arrive arrived arrives ask
+    asked asking asks assume assumed attach attempt attempted attempts avoid avoided avoids bad base based basic begin
+    begins behave behaves behavior behaviour belief believe belong belongs best bet better big blame break breaking
+    breaks bring brings broke broken build building builds built call called caller callers calling calls care careful
+    carries carry case cases catch catches caught cause caused causes certain changed changes changing cheap check
+    checked checking checks choose chosen clean clear clearly close closed combine common compare compared compares
+    complete complex confirm confirmed confirms consider constrain constrains contain contains content continue
+    continues copied copy correct correctly cost costs count counted counts cover covers create created creates creating
+    current currently customer damage date deal decide decided decides decision default defaults deliberate deliver
+    delivered delivering depend depends describe described describes design desired detail details differ different
+    differs direct directly discover discovered documentation draw draws drop drops dump dumping earlier early easily
+    easy edge effect effort element elements empty encodes end ending ends ensure enter enters entire entry exact
+    exactly exist existing exists expect expected expects expire expires explain explained explains explicit express
+    extra fact fail failed failing fails far fast feel feels fetch field fields final find finding finds fine finish
+    finished fit fits fixed fixes fixing follow followed follows force forever forget forgets form found free fresh full
+    fully future gain general generally genuine good great grow grows guess guesses hand handle handled handles handling
+    happen happened happens hard harder harmless healthy help helps hidden hide hides high hold holds honor honour huge
+    human idea identify ignore ignored ignores implies imply important improve include included includes including
+    increase inner input insert intend intended internal intervals introduce invalid involve issue item items job
+    keeping kills kind kinds knock knocks know knowing knowledge known knows lack land lands large largest lasted late
+    lead leading leads learn learned leave leaves leaving left legal level line lines list local logical long longer
+    look looked looking looks lose loses loss lost low machine machines main maintenance manage match matches matter
+    matters meaning measure measured meet mention merged met miss missed missing mistake mistakes mix mode modern moment
+    move moved moves moving name named names natural necessary need needed needing needs new newer nice normal note
+    noted notes notice noticed number numbers object obvious occur occurs old older oldest open opens operation optional
+    order ordinary original outcome outlive output pair paper part particular parts pass passed passes past people
+    perfect perform permanent permit permits permitted persistent person personal pick picked piece place placed places
+    plain plan plausible point points poor possible practice prefer prevent prevents previous problem problems proceed
+    process product production proper properly prove proves provide provided provides publish published purely question
+    quick quickly raise raised raises range rare reach read reader readers reading reads ready real realistic reason
+    reasons receive received receives recognise recognize reconsider record recorded records recover recovering reduce
+    refuse refused refuses reject rejects relate related relevant rely remain remains remember remove removed removes
+    removing rename renaming repair repeat repeated repeats replace report reported require required requirement
+    requires resolve resolved rest restart restarts result results return returned returning returns review right risk
+    risks rolled round rule rules run running runs safe safely save saved saves send sender sending sends sent separate
+    separately serve serves set sets setting setup shape short shorter shortest show showed showing shown shows side
+    sign signs silent similar simple simply single sit situation size slight slow small smaller solution solve solved
+    sort sound source space speak special specific spend spends spot stale start started starting starts state stated
+    status stay stays step steps stop stopped stops stored stores storing strange strict strings strong stuck style
+    subject succeed succeeds success suddenly suit sure surprise surprises switch symptom talk tell tells term text thin
+    think time times total touch travel travels treat treated treatment treats tried tries trip trips trust trusting
+    truth try trying turn turned turning turns type types understand unexpected unique unit unknown unseen unused
+    useless user users valid validate valuable value values version versions view visible wait waited waiting waits walk
+    walks want wanted watch win wins wish word words work worked working works worse worst worth wrap wrapping write
+    writes writing written wrong yield yields
+    """.split()
+)
+
+# Names that are worth a label in any case and any place, and are one word however they are written.
+TECHNICAL = frozenset(
+    """
+    airflow ajax android angular ansible anthropic apache api argparse asgi asyncio auth avro aws azure babel backoff
+    backpressure bash bazel benchmark bigquery brotli bun cache caching cardinality cargo cassandra cdn celery checksum
+    chrome ci circleci clang claude cli clickhouse cloudflare cmake cobol codecov commit compiler concurrency conda
+    constraint coroutine cors cpu credential credentials cron crontab csrf css csv cuda curl cursor cython daemon
+    dataclass datadog dbt deadlock deadlocks debian debounce decorator deno dependency deployment deserialization diff
+    django dns docker dockerfile dynamodb ebpf ecs eks elasticsearch electron elixir emacs encoding encryption endpoint
+    enum envoy eslint etcd fastapi ffmpeg firebase firefox firewall fixture fixtures flaky flask flutter foreign-key
+    fortran fts5 fuzzing gcc gcp gdb gdpr gemini generator git github gitignore gitlab golang gpu gradle grafana graphql
+    grep grpc gunicorn gzip hadoop handshake hash haskell heap heartbeat heroku hmac hook hooks html http https httpx
+    hypothesis ide idempotency index ini inode intellij ios ipv4 ipv6 jaeger java javascript jenkins jest jinja jira
+    jitter jpeg jq json jsonl junit jupyter jvm jwt kafka keepalive keras kernel kotlin kubectl kubernetes lambda
+    langchain laravel latency latex ldap linter linting linux llm llvm lock lockfile locking lodash logging logs
+    loopback lua lxml macos makefile mariadb markdown matplotlib maven mcp memcached memoization mercurial merge
+    metadata middleware migration minio mock mocking mocks mongo mongodb monorepo mqtt msgpack mutex mypy mysql
+    namespace nats neo4j netty nextjs nginx node nodejs nonce nosql npm numpy oauth offset oidc ollama onnx openai
+    openapi openssl orm otel outbox overflow pagination pandas parquet parser parsing partition patch pdf perl
+    permission php pickle pip pipeline playwright plugin png pnpm podman poetry pointer polling pool pooling postgres
+    postgresql powershell pragma prisma profiler prometheus promise protobuf proxy pycharm pydantic pyproject pyright
+    pytest python pytorch queue quic quota rabbitmq race rails randomness react rebase recursion redirect redis
+    refactoring regex replication retries retry retrying rollback rollup router rsync ruby ruff runtime rust s3 saml
+    sandbox sass sbt scala scheduler schema scikit scipy secrets segfault selenium semaphore semver sentry serialization
+    sharding shell shellcheck signature singleton smtp snapshot snowflake snyk socket solidity solr splunk sql
+    sqlalchemy sqlite ssh ssl sso stack stacktrace starlette stderr stdin stdout stopword storybook stripe subprocess
+    subquery svelte svg swagger symfony symlink systemd tailwind tcp telemetry tensorflow terraform thread threads
+    throttling timeout timeouts timestamp timestamps timezone tls tmux token tokenizer tokens toml tornado tox traceback
+    transaction transactions trigger tuple typescript typing ubuntu udp ulid unicode unix uri url utc utf utf8 uuid uv
+    uvicorn vacuum vagrant valgrind vector vim virtualenv vite vitest vscode vue wal wasm webassembly webhook webhooks
+    webpack websocket websockets whitespace windows worktree wsgi wsl xcode xml xpath xss yaml yarn zookeeper zsh zstd
+    """.split()
+)
+
+EXTENSIONS = frozenset(
+    """
+    bash bat c cc cfg clj conf cpp cs css csv dart db env erl ex exs go gradle graphql h hcl hpp hs html ini ipynb java
+    jl js json jsonl jsx kt less lock log lua md mjs ml mod parquet patch pem php pl png proto ps1 py pyi r rb rs rst
+    scala scss service sh sql sqlite svelte svg swift tf toml ts tsx txt vue whl xml yaml yml zip zsh
+    """.split()
+)

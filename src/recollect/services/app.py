@@ -1,0 +1,79 @@
+"""Where everything is put together: the one place that knows which store, which embedder, which keywords."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.services import locations
+from recollect.store.sqlite import SqliteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recollect.embedding.base import Embedder
+    from recollect.keywords.registry import Keywords
+    from recollect.services.settings import Settings
+    from recollect.services.sync import Labels
+
+
+class Engine:
+    """A store and what works on it, for as long as a process needs them. Heavy parts load when they are first used."""
+
+    def __init__(self, global_store: str, settings: Settings, *, patience: float = 10.0) -> None:
+        """Open the store in a folder.
+
+        Raises:
+            StoreError: it cannot be used.
+        """
+        self.global_store = global_store
+        self.settings = settings
+        self.store = SqliteStore(locations.database(global_store), patience=patience)
+        self._embedder: Embedder | None = None
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
+
+    def embedder(self) -> Embedder:
+        """What makes vectors, by the settings.
+
+        Raises:
+            EmbeddingError: it cannot be had: says what to install or to set.
+        """
+        if self._embedder is None:
+            from recollect.embedding.registry import create_embedder
+
+            self._embedder = create_embedder(
+                self.settings.text("memory_embedding_provider"), self.settings.text("memory_embedding_model")
+            )
+        return self._embedder
+
+    def keywords(self, name: str, description: str, reasoning: str, category: str) -> Keywords:
+        """Keyword labels for one entry, by the settings."""
+        from recollect.keywords.registry import Keywords, TieredKeywords, tiers
+
+        if not self.settings.flag("memory_keyword_generation"):
+            return Keywords()
+        provider = self.settings.text("memory_keyword_provider")
+        return TieredKeywords(tiers(provider, os.environ)).generate(name, description, reasoning, category)
+
+    def labels(self) -> Labels | None:
+        """What finds keyword labels for many entries at once: nobody outside this process is asked."""
+        if not self.settings.flag("memory_keyword_generation"):
+            return None
+        if self.settings.text("memory_keyword_provider") == "off":
+            return None
+        return _labels_by_rules
+
+
+def _labels_by_rules(name: str, description: str, reasoning: str, category: str) -> Iterable[str]:
+    from recollect.errors import KeywordError
+    from recollect.keywords.rules import RulesKeywords
+
+    try:
+        return RulesKeywords().generate(name, description, reasoning, category)
+    except KeywordError:
+        return ()

@@ -1,0 +1,91 @@
+"""Vectors for the entries that await one: in batches, from any path that writes, as far as the provider allows."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.errors import EmbeddingError, RateLimited
+from recollect.store.values import Model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recollect.embedding.base import Embedder
+    from recollect.services.app import Engine
+
+BATCH = 50
+
+
+class Embedded:
+    """How many entries were given a vector, how many still await one, and why no more were."""
+
+    __slots__ = ("done", "pending", "reason", "replaced")
+
+    def __init__(self) -> None:
+        self.done = 0
+        self.pending = 0
+        self.reason = ""
+        self.replaced = False  # whether another model's vectors had to go
+
+
+def embed_pending(
+    engine: Engine,
+    *,
+    most: int = BATCH,
+    seconds: float | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Embedded:
+    """Give vectors to at most `most` entries (-1 for all), the newest first, and for at most that many seconds.
+
+    Each batch is kept as it is done, so that an interruption loses none. What stops it is told, not raised.
+    """
+    result = Embedded()
+    end = None if seconds is None else time.monotonic() + seconds
+    if not engine.settings.flag("memory_embedding_enabled"):
+        result.reason = "memory_embedding_enabled is false"
+    else:
+        try:
+            _embed(engine, result, most, end, progress)
+        except RateLimited as error:
+            result.reason = f"{error}; what is pending is done later"
+        except EmbeddingError as error:
+            result.reason = str(error)
+    result.pending = engine.store.coverage().pending
+    return result
+
+
+def adopt_model(engine: Engine) -> bool:
+    """Make the configured model that of the store, if it can be had. True when another's vectors had to go."""
+    try:
+        embedder = engine.embedder()
+    except EmbeddingError:
+        return False
+    return bool(embedder.dimensions) and engine.store.use_model(_model(embedder))
+
+
+def _embed(
+    engine: Engine, result: Embedded, most: int, end: float | None, progress: Callable[[int], object] | None
+) -> None:
+    store, embedder = engine.store, engine.embedder()
+    result.replaced = adopt_model(engine)
+    size = BATCH if end is None else 8
+    while most < 0 or result.done < most:
+        entries = store.pending(size if most < 0 else min(size, most - result.done))
+        if not entries or (end is not None and time.monotonic() >= end):
+            return
+        vectors = embedder.embed([entry.embedded_text for entry in entries], "document")
+        with store.writing():
+            if not result.done:
+                result.replaced = store.use_model(_model(embedder)) or result.replaced
+            current = store.model()
+            if current is None or current.identity != embedder.identity:
+                raise EmbeddingError(f"another process has changed the model to {current and current.identity}")
+            store.put_vectors([(entry.id, vector) for entry, vector in zip(entries, vectors, strict=True)])
+        result.done += len(entries)
+        if progress:
+            progress(len(entries))
+
+
+def _model(embedder: Embedder) -> Model:
+    return Model(embedder.identity, embedder.provider, embedder.model, embedder.dimensions)

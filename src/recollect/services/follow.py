@@ -1,0 +1,28 @@
+"""After a change to files: the store follows, and some of the entries that await a vector are given one."""
+
+from __future__ import annotations
+
+from recollect.errors import StoreError
+from recollect.services.app import Engine
+from recollect.services.embed import embed_pending
+from recollect.services.settings import Settings
+from recollect.services.sync import sync
+
+
+def follow(project_root: str, global_store: str, settings: Settings) -> list[str]:
+    """Have the store follow the files that were just written; what kept it from it, in sentences.
+
+    The files are the record and are safe by now, so nothing is raised: the next one who opens the store catches up.
+    """
+    if not settings.flag("memory_semantic_enabled"):
+        return []
+    try:
+        with Engine(global_store, settings) as engine:
+            warnings = sync(engine.store, project_root, global_store, engine.labels())
+            done = embed_pending(engine)
+            warnings += engine.store.findings
+    except StoreError as error:
+        return [f"the store does not follow yet: {error}"]
+    if done.reason and done.pending:
+        warnings.append(f"{done.pending} entries await a vector and are found by their words: {done.reason}")
+    return warnings

@@ -1,0 +1,213 @@
+"""Recall: which entries are about something, found by meaning and by words."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.domain.fusion import fuse
+from recollect.domain.ranking import prominence
+from recollect.domain.terms import query_terms
+from recollect.errors import EmbeddingError, InvalidEntry, StoreError
+from recollect.services import project
+from recollect.store.values import Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.domain.stored import StoredEntry
+    from recollect.services.app import Engine
+
+# How many entries each way of searching may propose.
+CANDIDATES = 200
+
+# More terms than these make a search slow without making it better; the rarest say most.
+MOST_TERMS = 16
+_MOST_LOOKED_UP = 400
+LONGEST_QUERY = 20_000
+
+
+class RetrievalResult:
+    """What was found for a query, by meaning and by words, and what kept either from being searched."""
+
+    __slots__ = ("degraded", "fts5", "model", "pending", "query", "skipped", "terms", "total", "vector")
+
+    def __init__(self, query: str | None) -> None:
+        self.query = query
+        self.terms: list[str] = []
+        self.vector: dict[str, float] = {}
+        self.fts5: dict[str, float] = {}
+        self.degraded: list[str] = []
+        self.model = ""
+        self.total = 0
+        self.pending = 0
+        self.skipped = 0
+
+    @property
+    def vector_candidate_count(self) -> int:
+        return len(self.vector)
+
+    @property
+    def fts5_candidate_count(self) -> int:
+        return len(self.fts5)
+
+
+def retrieve(engine: Engine, query: str | None, scope: Scope, *, candidates: int = CANDIDATES) -> RetrievalResult:
+    """The candidates for a query among the entries in scope. Without a query there are none.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    result = RetrievalResult(query)
+    store = engine.store
+    coverage = store.coverage()
+    result.total, result.pending, result.skipped = coverage.entries, coverage.pending, coverage.skipped
+    if not query or not query.strip():
+        return result
+    query = query[:LONGEST_QUERY]
+    _by_meaning(engine, query, scope, candidates, result)
+    if not store.full_text:
+        result.degraded.append("fts5 unavailable in this Python's SQLite")
+    elif result.vector or engine.settings.text("memory_embedding_fallback") == "fts5":
+        result.terms = telling_terms(engine, query)
+        result.fts5 = {match.id: match.score for match in store.text_matches(result.terms, scope, candidates)}
+    return result
+
+
+def _by_meaning(engine: Engine, query: str, scope: Scope, candidates: int, result: RetrievalResult) -> None:
+    settings = engine.settings
+    if not settings.flag("memory_embedding_enabled"):
+        return
+    try:
+        embedder = engine.embedder()
+        result.model = embedder.model
+        model = engine.store.model()
+        if model is None or model.identity != embedder.identity:
+            result.pending = result.total  # vectors of another model are none
+            return
+        vector = engine.store.query_vector(query)
+        if vector is None:
+            vector = embedder.embed([query], "query")[0]
+            _keep(engine, query, vector)
+    except EmbeddingError as error:
+        result.degraded.append(str(error))
+        return
+    result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, candidates)}
+
+
+def _keep(engine: Engine, query: str, vector: bytes) -> None:
+    """Keep a question's vector for the next time; a store that cannot be written is no reason not to search."""
+    try:
+        engine.store.keep_query_vector(query, vector)
+    except StoreError:
+        return
+
+
+def telling_terms(engine: Engine, query: str) -> list[str]:
+    """The terms of a query that say most: the rarest of those that occur at all, in the order of the query."""
+    terms = query_terms(query)
+    if len(terms) <= MOST_TERMS:
+        return terms
+    frequencies, _ = engine.store.document_frequencies(terms[:_MOST_LOOKED_UP])
+    found = [term for term in terms[:_MOST_LOOKED_UP] if frequencies.get(term)]
+    rarest = set(sorted(found, key=lambda term: frequencies[term])[:MOST_TERMS])
+    return [term for term in found if term in rarest]
+
+
+class Hit:
+    """A found entry and what earned it its place."""
+
+    __slots__ = ("entry", "keyword", "prominence", "score", "vector")
+
+    def __init__(
+        self, entry: StoredEntry, score: float, *, vector: float | None, keyword: float | None, prominence: float
+    ) -> None:
+        self.entry = entry
+        self.score = score
+        self.vector = vector  # the cosine; None when it was not found by meaning
+        self.keyword = keyword  # the BM25 score; None when it was not found by its words
+        self.prominence = prominence
+
+
+class SearchResult:
+    """The hits of a search, the best first; when there are none, the reason."""
+
+    __slots__ = ("hits", "reason", "retrieval")
+
+    def __init__(self, retrieval: RetrievalResult) -> None:
+        self.retrieval = retrieval
+        self.hits: list[Hit] = []
+        self.reason = ""
+
+
+def search(
+    engine: Engine, query: str, *, project: str | None = "", categories: Sequence[str] = (), limit: int = 10
+) -> SearchResult:
+    """The entries that a query is about, by relevance: of a project (by its identity) and of all, or everything (None).
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    scope = Scope(project, categories)
+    retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+    result = SearchResult(retrieval)
+    scores = relevance(retrieval)
+    best = sorted(scores, key=lambda id: (-scores[id], id))[:limit]
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    for entry in engine.store.entries(best):
+        result.hits.append(
+            Hit(
+                entry,
+                scores[entry.id],
+                vector=retrieval.vector.get(entry.id),
+                keyword=retrieval.fts5.get(entry.id),
+                prominence=0.0,
+            )
+        )
+    most = max((hit.entry.observation_count for hit in result.hits), default=1)
+    for hit in result.hits:
+        hit.prominence = prominence(hit.entry, most, now)
+    if not result.hits:
+        result.reason = _why_nothing(engine, query, scope, retrieval)
+    return result
+
+
+def relevance(retrieval: RetrievalResult) -> dict[str, float]:
+    """How much each candidate is about the query, between 0 and 1."""
+    return fuse(retrieval.vector, retrieval.fts5)
+
+
+def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalResult) -> str:
+    if not query.strip():
+        return "the query is empty"
+    if not retrieval.total:
+        return "nothing is stored yet; `recollect upsert` adds an entry, and knowledge banks are read by themselves"
+    if scope.project is not None or scope.categories:
+        elsewhere = retrieve(engine, query, Scope(None))
+        outside = len({*elsewhere.vector, *elsewhere.fts5})
+        if outside:
+            return f"filtered out: {outside} of {retrieval.total} entries match, all of other projects or categories"
+    return f"nothing matched: none of {retrieval.total} entries is about this"
+
+
+def scope_of(engine: Engine, project_root: str, *, project_name: str = "", everywhere: bool = False) -> str | None:
+    """The identity of the project whose entries may be found beside those that hold everywhere; None for all projects.
+
+    Raises:
+        InvalidEntry: no project of that name or folder is known, or several are.
+    """
+    if everywhere:
+        return None
+    if not project_name:
+        return project.identity(project_root)
+    if os.path.isdir(project_name):
+        return project.identity(project.find_root(project_name))
+    known = sorted({source.project for source in engine.store.sources().values() if source.project})
+    named = [identity for identity in known if os.path.basename(identity) == project_name]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        raise InvalidEntry(f"several projects are called {project_name!r}: give the folder, one of {', '.join(named)}")
+    names = ", ".join(map(os.path.basename, known)) or "none so far"
+    raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")

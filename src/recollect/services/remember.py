@@ -1,0 +1,76 @@
+"""Remembering: an entry that somebody wrote down goes to the journal, and the store follows."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.errors import StoreError
+from recollect.files.captures import append_capture
+from recollect.services import locations
+from recollect.services.app import Engine
+from recollect.services.embed import embed_pending
+from recollect.services.given import GivenEntry
+from recollect.services.sync import sync
+
+
+@dataclass
+class Remembered:
+    """What became of an entry."""
+
+    entry: StoredEntry
+    added: bool
+    keyword_tier: str = ""
+    pending: int = 0
+    warnings: list[str] = field(default_factory=list[str])
+
+
+def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: str = "") -> Remembered:
+    """Add an entry, or count one more observation of it: first in the journal, then in the store.
+
+    Raises:
+        LockTimeout: other writers held the journal for too long; nothing was written.
+        StorageError: the journal cannot be written; nothing was.
+        StoreError: the entry is in the journal, but the store could not follow yet.
+    """
+    warnings = sync(engine.store, project_root, engine.global_store, engine.labels())
+    known = engine.store.entries([given.content_hash])
+    labels, tier = given.keywords, "given"
+    if not labels and not (known and known[0].keywords):
+        found = engine.keywords(given.name, given.description, given.reasoning, given.category)
+        labels, tier = found.labels, found.tier
+        warnings += [f"no keywords from {failure}" for failure in found.failures]
+    journal = locations.journal(engine.global_store)
+    append_capture(journal, _capture(given, labels, source))
+    try:
+        warnings += sync(engine.store, project_root, engine.global_store, engine.labels())
+        entry = engine.store.entries([given.content_hash])[0]
+        done = embed_pending(engine)
+    except StoreError as error:
+        raise StoreError(
+            f"{error}. The entry is safe in {journal} and will be in the store with the next write; do not repeat it"
+        ) from error
+    if done.reason:
+        warnings.append(f"{done.pending} entries await a vector and are found by their words: {done.reason}")
+    return Remembered(entry, not known, tier if labels else "", done.pending, warnings)
+
+
+def _capture(given: GivenEntry, keywords: tuple[str, ...], source: str) -> dict[str, object]:
+    named = given.source if given.source in SOURCES else ""
+    line: dict[str, object] = {
+        "id": given.content_hash,
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "category": given.category,
+        "name": given.name,
+        "description": given.written,
+        "reasoning": given.reasoning,
+        "keywords": list(keywords),
+        "references": list(given.references),
+        "confidence": given.confidence,
+        "feature": given.feature,
+        "source": source or named or "manual",
+        "source_project": os.path.basename(given.project.rstrip("/")) if given.project else "",
+    }
+    return {key: value for key, value in line.items() if value}

@@ -1,0 +1,181 @@
+"""What a session is given when it starts, chosen by what it is about."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.entry import Entry, Part
+from recollect.domain.ranking import Weights, rank
+from recollect.domain.render import block
+from recollect.domain.selection import select_ranked
+from recollect.domain.text import one_line
+from recollect.errors import StoreError
+from recollect.services import project
+from recollect.services.app import Engine
+from recollect.services.context import collect
+from recollect.services.recall import RetrievalResult, retrieve
+from recollect.services.sync import sync
+from recollect.store.values import Receipt, ReceiptLine, Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.domain.ranking import Ranked
+    from recollect.domain.render import Block
+    from recollect.domain.stored import StoredEntry
+    from recollect.services.settings import Settings
+
+# A session's start does not wait long for other writers, and everything of a project is worth ranking.
+_PATIENCE = 1.0
+_CANDIDATES = 1_000
+_SHOWN_CONTEXT = 30
+_SHOWN_REASON = 200
+
+
+class SessionBlock:
+    """The block for a session that starts, what was found for it, and what went wrong on the way."""
+
+    __slots__ = ("block", "engine", "retrieval", "warnings")
+
+    def __init__(self, engine: Engine, block: Block, retrieval: RetrievalResult, warnings: list[str]) -> None:
+        self.engine = engine
+        self.block = block
+        self.retrieval = retrieval
+        self.warnings = warnings
+
+
+def session_block(project_root: str, global_store: str, settings: Settings, limit: int, event: str) -> SessionBlock:
+    """The block of entries that matter most for what is going on in a project, recorded as recalled.
+
+    Raises:
+        StoreError: the store cannot be used, so that markdown alone must do.
+    """
+    engine = Engine(global_store, settings, patience=_PATIENCE)
+    try:
+        return _chosen(engine, project_root, limit, event)
+    except StoreError:
+        engine.store.close()
+        raise
+
+
+def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> SessionBlock:
+    settings, store = engine.settings, engine.store
+    identity = project.identity(project_root)
+    warnings: list[str] = []
+    try:
+        warnings += sync(store, project_root, engine.global_store, engine.labels())
+    except StoreError as error:
+        if not store.coverage().entries:
+            raise
+        warnings.append(f"{error}; the newest changes to files may be missing")
+    context = collect(project_root)
+    scope = Scope(identity, KNOWLEDGE)
+    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    ranked = rank(
+        store.standings(scope),
+        retrieval.vector,
+        retrieval.fts5,
+        weights_of(settings),
+        now=now,
+        decay=settings.flag("memory_decay_enabled"),
+    )
+    chosen = select_ranked(ranked, limit)
+    entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+    rendered = block(entries, lambda shown: _status(len(shown), retrieval))
+    if rendered.entries:
+        receipt = Receipt(
+            at=now,
+            event=event or "inject",
+            project=identity,
+            session="",
+            query=retrieval.query or "",
+            lines=_lines(rendered, chosen),
+        )
+        warnings += _record(engine, receipt)
+    return SessionBlock(engine, rendered, retrieval, warnings + context.warnings + store.findings)
+
+
+def weights_of(settings: Settings) -> Weights:
+    """The three weights; a relevance weight that somebody has set decides how much is left for prominence."""
+    weights = Weights(
+        settings.real("memory_vector_weight"),
+        settings.real("memory_keyword_weight"),
+        settings.real("memory_prominence_weight"),
+    )
+    if settings.is_set("memory_relevance_weight"):
+        return weights.with_relevance(settings.real("memory_relevance_weight"))
+    return weights
+
+
+def as_entry(stored: StoredEntry) -> Entry:
+    """A stored entry as it is shown."""
+    details = _counted(stored)
+    return Entry(
+        category=stored.category,
+        name=stored.name,
+        description=stored.description,
+        parts=[Part("", "", stored.description.split("\n"), 1), Part("-", "", details, 1)],
+        observation_count=stored.observation_count,
+        confidence=stored.confidence,
+        last_observed=stored.updated_at[:10],
+        stored_hash=stored.id,
+        origin="local" if stored.project else "global",
+    )
+
+
+def _counted(stored: StoredEntry) -> list[str]:
+    """The lines after the description, with the count of observations as it is now."""
+    count = f"- Observation count: {stored.observation_count}"
+    if not stored.details:
+        return [count, f"- Confidence: {stored.confidence}"]
+    lines = stored.details.split("\n")
+    for place, line in enumerate(lines):
+        label = line[2:].partition(":")[0].strip("*_` ").lower().replace("-", " ")
+        if line.startswith("- ") and label == "observation count":
+            if stored.observation_count > 1:
+                lines[place] = count
+            break
+    return lines
+
+
+def _status(shown: int, retrieval: RetrievalResult) -> str:
+    counts = f"vector={retrieval.vector_candidate_count}, fts5={retrieval.fts5_candidate_count}"
+    if retrieval.pending:
+        counts += f", pending_embedding={retrieval.pending}"
+    if retrieval.skipped:
+        counts += f", skipped_vectors={retrieval.skipped}"
+    state = f"active ({counts})"
+    if retrieval.degraded:
+        state = f"degraded ({_plain('; '.join(retrieval.degraded), _SHOWN_REASON)}; {counts})"
+    asked = "none"
+    if retrieval.query:
+        asked = _plain(retrieval.query, 10_000)
+        asked = asked[:_SHOWN_CONTEXT] + ("..." if len(asked) > _SHOWN_CONTEXT else "")
+    model = "none" if retrieval.degraded and not retrieval.vector else retrieval.model or "none"
+    return f'{shown} entries from {retrieval.total} | semantic: {state} | context: "{asked}" | model: {model}'
+
+
+def _plain(text: str, most: int) -> str:
+    """Text from outside on one line, without what would end the line's emphasis or its fields."""
+    return one_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
+
+
+def _record(engine: Engine, receipt: Receipt) -> list[str]:
+    """Keep what was given. That it could not be kept is a warning, and no reason not to give it."""
+    try:
+        engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
+    except StoreError as error:
+        return [f"the recall was not counted: {error}"]
+    return []
+
+
+def _lines(rendered: Block, chosen: Sequence[Ranked]) -> list[ReceiptLine]:
+    shown = {entry.stored_hash for entry in rendered.entries}
+    return [
+        ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
+        for item in chosen
+        if item.id in shown
+    ]

@@ -1,0 +1,176 @@
+"""The store follows the files: banks and the journal are read again when they have changed, and only then."""
+
+from __future__ import annotations
+
+import os
+import time
+from hashlib import sha256
+
+from recollect.domain.categories import LABEL
+from recollect.domain.hashing import content_hash
+from recollect.domain.render import NOT_SHOWN
+from recollect.domain.selection import deduplicate
+from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.errors import InvalidEntry, StorageError
+from recollect.files.bank import BankFile, bank_paths
+from recollect.files.textfile import read_text
+from recollect.services import locations, project
+from recollect.store.values import BANK, JOURNAL, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from recollect.domain.entry import Entry
+    from recollect.store.base import Store
+
+    # Keyword labels for a name, a description, a reasoning and a category.
+    Labels = Callable[[str, str, str, str], Iterable[str]]
+
+# A file written so lately may be written again without a change of its time.
+_SETTLED_AFTER = 2.0
+_GONE = "gone"
+
+
+def sync(store: Store, project_root: str, global_store: str, labels: Labels | None = None) -> list[str]:
+    """Have the store follow the project's bank, the global one and the journal; what went wrong, in sentences.
+
+    `labels` finds keywords for entries that have none.
+    """
+    warnings: list[str] = []
+    known = store.sources()
+    identity = project.identity(project_root)
+    here: set[str] = set()
+    for folder, origin, owner in (
+        (locations.bank(project_root), "local", identity),
+        (global_store, "global", ""),
+    ):
+        paths, complaints = bank_paths(folder, origin)
+        warnings += complaints
+        for path in map(os.path.abspath, paths):
+            here.add(path)
+            try:
+                _sync_bank(store, path, owner, known.get(path), labels)
+            except StorageError as error:
+                warnings.append(f"{error}; skipped")
+    for source in known.values():
+        of_this = source.kind == BANK and source.project in ("", identity) and source.path not in here
+        if of_this and source.hash != _GONE and not os.path.exists(source.path):
+            store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
+    warnings += sync_journal(store, global_store, labels)
+    return warnings
+
+
+def sync_journal(store: Store, global_store: str, labels: Labels | None = None) -> list[str]:
+    """Have the store follow the journal: each line once, whoever wrote it; what could not be read, in sentences."""
+    path = os.path.abspath(locations.journal(global_store))
+    known = store.sources().get(path)
+    try:
+        status = os.stat(path)
+    except OSError:
+        if known is not None and known.size:
+            store.put(Source(path, JOURNAL), [])
+        return []
+    if known is not None and (status.st_size, status.st_mtime_ns) == (known.size, known.modified):
+        return []
+    from recollect.files.captures import fingerprint, read_captures
+
+    with store.writing():  # whoever comes second finds that there is nothing left to do
+        known = store.sources().get(path)
+        start = known.offset if known else 0
+        try:
+            anew = known is None or fingerprint(path, start) != known.hash
+            captures = read_captures(path, 0 if anew else start)
+            mark = fingerprint(path, captures.end)
+        except StorageError as error:
+            return [str(error)]
+        entries, problems = _captured(captures.lines, labels)
+        source = Source(path, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
+        store.put(source, entries, anew=anew)
+    return captures.problems + problems
+
+
+def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels: Labels | None) -> None:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    if known is not None and known.hash and (status.st_size, status.st_mtime_ns) == (known.size, known.modified):
+        return
+    text = read_text(path)
+    mark = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    settled = time.time() - status.st_mtime > _SETTLED_AFTER
+    source = Source(
+        path,
+        BANK,
+        project=owner,
+        size=status.st_size,
+        modified=status.st_mtime_ns if settled else 0,
+        hash=mark,
+    )
+    if known is not None and known.hash == mark and known.project == owner:
+        store.put(source, [], anew=False)
+        return
+    category = os.path.basename(path).removesuffix(".md")
+    written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime))
+    file = BankFile(text, category, "local" if owner else "global")
+    store.put(source, [from_bank(entry, owner, written, labels) for entry in deduplicate(file.entries)])
+
+
+def from_bank(entry: Entry, owner: str, written: str, labels: Labels | None = None) -> StoredEntry:
+    """An entry of a bank as the store holds it."""
+    details = [line.rstrip() for part in entry.parts[1:] if part.key not in NOT_SHOWN for line in part.lines]
+    reasoning = entry.reasoning
+    given = entry.keywords
+    return StoredEntry(
+        id=entry.content_hash if entry.description else content_hash(f"{LABEL[entry.category]}: {entry.name}"),
+        category=entry.category,
+        name=entry.name,
+        description=entry.description,
+        reasoning=reasoning,
+        keywords=given or (list(labels(entry.name, entry.description, reasoning, entry.category)) if labels else []),
+        references=entry.references,
+        details="\n".join(details).strip("\n"),
+        observation_count=entry.observation_count,
+        confidence=entry.confidence,
+        source="import",
+        source_project=os.path.basename(owner),
+        created_at=written,
+        updated_at=f"{entry.last_observed}T00:00:00Z" if entry.last_observed else "",
+    )
+
+
+def _captured(lines: Iterable[dict[str, Any]], labels: Labels | None) -> tuple[list[StoredEntry], list[str]]:
+    from recollect.services.given import given_entry
+
+    entries: list[StoredEntry] = []
+    problems: list[str] = []
+    for line in lines:
+        at = str(line.pop("at", ""))[:20]
+        line.pop("id", None)
+        try:
+            given = given_entry(line)
+        except InvalidEntry as error:
+            problems.append(f"a capture in the journal cannot be used: {error}")
+            continue
+        found = given.keywords or (
+            labels(given.name, given.description, given.reasoning, given.category) if labels else ()
+        )
+        entries.append(
+            StoredEntry(
+                id=given.content_hash,
+                category=given.category,
+                name=given.name,
+                description=given.description,
+                reasoning=given.reasoning,
+                keywords=list(found),
+                references=given.references,
+                confidence=given.confidence,
+                source=given.source if given.source in SOURCES else "manual",
+                source_project=given.project,
+                created_at=at or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                updated_at=at,
+            )
+        )
+    return entries, problems

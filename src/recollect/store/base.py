@@ -1,0 +1,104 @@
+"""What every store can do. Another engine implements `Store` and passes tests/contract/test_stores.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from recollect.domain.stored import Match, Standing, StoredEntry
+from recollect.store.values import Coverage, Model, Receipt, Scope, Source
+
+
+class Store(Protocol):
+    """Entries with their vectors, usage and receipts. Every method may raise StoreError."""
+
+    full_text: bool  # whether text can be searched at all
+
+    def close(self) -> None: ...
+
+    def writing(self) -> AbstractContextManager[object]:
+        """A transaction that no other writer can come between: all of it happens, or none."""
+        ...
+
+    def sources(self) -> dict[str, Source]:
+        """Every source by its path."""
+        ...
+
+    def put(self, source: Source, entries: Sequence[StoredEntry], *, anew: bool = True) -> None:
+        """Take over what a source says, and the source's own state with it.
+
+        The entries are all that it holds: what it no longer holds is retired, unless another source holds it; or, if
+        not `anew`, they come on top. A bank says how often each was observed, a journal has a line for each time.
+        """
+        ...
+
+    def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
+        """The entries with these ids, in this order; an unknown id is left out."""
+        ...
+
+    def standings(self, scope: Scope) -> list[Standing]:
+        """Every active entry in scope."""
+        ...
+
+    def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:
+        """The best entries that hold any of the terms, by BM25; nothing when there is no full-text index."""
+        ...
+
+    def document_frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
+        """In how many entries each term occurs, and how many entries there are."""
+        ...
+
+    def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
+        """The entries nearest to a vector, by cosine. The vector must come from the store's own model."""
+        ...
+
+    def model(self) -> Model | None:
+        """What the vectors were made by, None as long as there are none."""
+        ...
+
+    def use_model(self, model: Model) -> bool:
+        """Make vectors by this model from now on. True when another's vectors had to go."""
+        ...
+
+    def drop_vectors(self) -> None:
+        """Let every entry await a vector."""
+        ...
+
+    def pending(self, limit: int) -> list[StoredEntry]:
+        """Entries that await a vector, the newest first."""
+        ...
+
+    def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+        """Keep the vectors of entries, given as float32 in little-endian order."""
+        ...
+
+    def coverage(self) -> Coverage: ...
+
+    def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
+        """Keep a receipt and, if it is to be counted, that each of its entries was recalled once more."""
+        ...
+
+    def receipts(self, limit: int) -> list[Receipt]:
+        """The newest receipts first."""
+        ...
+
+    def note(self, key: str) -> str:
+        """A small text kept under a key, or an empty one."""
+        ...
+
+    def set_note(self, key: str, text: str) -> None: ...
+
+    def query_vector(self, text: str) -> bytes | None:
+        """The vector that was kept for a question, if the model is still the same."""
+        ...
+
+    def keep_query_vector(self, text: str, vector: bytes) -> None: ...
+
+    def forget_sources(self) -> None:
+        """Retire every entry until a source is put that holds it. Usage, receipts and vectors stay."""
+        ...
+
+    def check(self) -> list[str]:
+        """Look for damage and repair what can be repaired: one sentence for each finding."""
+        ...

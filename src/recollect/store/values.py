@@ -1,0 +1,98 @@
+"""What goes into a store and comes out of it, beside entries."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What a source is: a file that holds all its entries, or one that every observation is added to.
+BANK = "bank"
+JOURNAL = "journal"
+
+
+class Source:
+    """A file that entries come from, as it was when it was last read. `offset` is how far a journal was read."""
+
+    __slots__ = ("hash", "kind", "modified", "offset", "path", "project", "size")
+
+    def __init__(
+        self,
+        path: str,
+        kind: str,
+        *,
+        project: str = "",
+        size: int = 0,
+        modified: int = 0,
+        hash: str = "",
+        offset: int = 0,
+    ) -> None:
+        self.path = path
+        self.kind = kind
+        self.project = project  # the identity of the project that its entries belong to; empty for all projects
+        self.size = size
+        self.modified = modified
+        self.hash = hash
+        self.offset = offset
+
+
+class Scope:
+    """Which entries may be found: those that hold everywhere and those of one project, or of all projects."""
+
+    __slots__ = ("categories", "project")
+
+    def __init__(self, project: str | None = "", categories: Sequence[str] = ()) -> None:
+        self.project = project  # None for all projects
+        self.categories = tuple(categories)
+
+
+class Model:
+    """What made a store's vectors. Vectors of different identities are never compared."""
+
+    __slots__ = ("dimensions", "identity", "name", "provider")
+
+    def __init__(self, identity: str, provider: str, name: str, dimensions: int) -> None:
+        self.identity = identity
+        self.provider = provider
+        self.name = name
+        self.dimensions = dimensions
+
+
+class Coverage:
+    """How many active entries there are, how many await a vector, how many have one of the wrong size."""
+
+    __slots__ = ("entries", "pending", "skipped")
+
+    def __init__(self, entries: int, pending: int, skipped: int) -> None:
+        self.entries = entries
+        self.pending = pending
+        self.skipped = skipped
+
+
+class ReceiptLine:
+    """One entry that was given, and what earned it its place."""
+
+    __slots__ = ("id", "keyword", "prominence", "score", "vector")
+
+    def __init__(self, id: str, score: float, *, vector: float, keyword: float, prominence: float) -> None:
+        self.id = id
+        self.score = score
+        self.vector = vector
+        self.keyword = keyword
+        self.prominence = prominence
+
+
+class Receipt:
+    """What was given, when, to which session of which project, in answer to what."""
+
+    __slots__ = ("at", "event", "lines", "project", "query", "session")
+
+    def __init__(
+        self, *, at: str, event: str, project: str, session: str, query: str, lines: Sequence[ReceiptLine]
+    ) -> None:
+        self.at = at
+        self.event = event
+        self.project = project
+        self.session = session
+        self.query = query
+        self.lines = lines

@@ -1,0 +1,70 @@
+"""What a keyword label must look like."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.keywords.base import GENERIC, LONGEST, MOST, MOST_WORDS, validated
+
+
+@pytest.mark.parametrize(
+    ("candidate", "label"),
+    [
+        ("sqlite", "sqlite"),
+        ("  SQLite ", "sqlite"),
+        ("busy timeout", "busy-timeout"),
+        ("busy_timeout", "busy-timeout"),
+        ("at-least-once", "at-least-once"),
+        ("3d", "3d"),
+        ("error-handling", "error-handling"),
+        ("x" * LONGEST, "x" * LONGEST),
+    ],
+)
+def test_label_is_accepted_and_spelled_as_one(candidate, label):
+    assert validated([candidate]) == [label]
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        *("", " ", "-", "-a", 'a"b', "[a]", "a,b", "{a}", "a\\b", "naïve", "日本", "a.b", "one-two-three-four"),
+        *("x" * (LONGEST + 1), "sqlite\n]", None, 3, 1.5, ["a"], {"a": 1}, b"a", True, "\ud800"),
+    ],
+)
+def test_anything_else_is_left_out_and_spoils_no_other(candidate):
+    assert validated(["before", candidate, "after"]) == ["before", "after"]
+
+
+@pytest.mark.parametrize("word", sorted(GENERIC))
+def test_generic_word_is_left_out_in_any_case(word):
+    assert validated([word, word.upper(), "wal"]) == ["wal"]
+
+
+def test_duplicates_are_left_out_and_the_first_ten_stay():
+    assert validated(["a1", "A1", "a1 ", *[f"k{n}" for n in range(500)]]) == ["a1", *[f"k{n}" for n in range(9)]]
+
+
+def test_endless_input_is_judged_only_so_far():
+    def endless():
+        while True:
+            yield "not a label!"
+
+    assert validated(endless()) == []
+
+
+_ANYTHING = st.one_of(st.text(), st.from_regex(r"[A-Za-z0-9_ -]{0,50}"), st.none(), st.integers(), st.lists(st.text()))
+
+
+@given(st.lists(_ANYTHING, max_size=40))
+def test_every_result_is_a_label(candidates):
+    labels = validated(candidates)
+    assert len(labels) <= MOST
+    assert len(set(labels)) == len(labels)
+    assert GENERIC.isdisjoint(labels)
+    for label in labels:
+        assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", label)
+        assert len(label) <= LONGEST
+        assert len([word for word in label.split("-") if word]) <= MOST_WORDS
+    assert validated(labels) == labels
