@@ -13,15 +13,14 @@ if TYPE_CHECKING:
 # What a question is built with and says nothing about what it asks for.
 STOP_WORDS = frozenset(
     (
-        "a about above after again against all also am an and any are aren as at be because been before being "
-        "below between both but by can cannot could couldn d did didn do does doesn doing don down during "
-        "each else ever few for from further get gets getting got had hadn has hasn have haven having he her "
-        "here hers herself him himself his how however i if in into is isn it its itself just let ll m may me "
-        "might more most much must mustn my myself no nor not now of off on once one only or other ought our "
-        "ours ourselves out over own please re s same shall shan she should shouldn since so some such t than "
-        "that the their theirs them themselves then there these they this those through to too under until up "
-        "upon us use used using ve very was wasn way we were weren what when where whether which while who "
-        "whom whose why will with within without won would wouldn yet you your yours yourself yourselves "
+        "a about above after again all also am an and any are aren as at be because been before being below "
+        "between both but by can cannot could couldn d did didn do does doesn doing don down during each "
+        "either few for from further had hadn has hasn have haven having he her here hers herself him himself "
+        "his how i if in into is isn it its itself just ll m me might more most must my myself no nor not now "
+        "o of off on once only or other our ours ourselves out over own re s same shall she should shouldn so "
+        "some such t than that the their theirs them themselves then there these they this those through to "
+        "too under until up upon us ve very was wasn we were weren what when where which while who whom whose "
+        "why will with won would wouldn y you your yours yourself yourselves "
     ).split()
 )
 

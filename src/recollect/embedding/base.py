@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, Protocol, runtime_checkable
 
 from recollect.errors import EmbeddingError
 
 Kind = Literal["query", "document"]
+
+# How much a word, in lower case, tells of what a text is about: between 0 and 1.
+Telling = Callable[[str], float]
 
 # With 50 texts in a batch this stays within the smallest limit of a request, even at one token for each byte.
 LONGEST_TEXT_BYTES = 6_000
@@ -43,8 +46,10 @@ class Embedder(Protocol):
         """The length of a vector; 0 for a model of unknown length that has not answered yet."""
         ...
 
-    def embed(self, texts: Sequence[str], kind: Kind) -> list[bytes]:
+    def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
         """One vector for each text, in order: little-endian float32 of unit length.
+
+        A model that can listens most to the words that are most `telling`; others do not care.
 
         Raises:
             RateLimited: the provider asked to be left alone; nothing of this call is kept.
@@ -85,6 +90,15 @@ class VectorSource(Protocol):
         ...
 
 
+@runtime_checkable
+class WordWeigher(Protocol):
+    """A source that can listen more to some words of a text than to others."""
+
+    def weighed(self, texts: Sequence[str], telling: Telling) -> Sequence[Sequence[float]]:
+        """As `VectorSource.vectors`, with each word counting as much as it tells."""
+        ...
+
+
 class UnitEmbedder:
     """An embedder over any source. Texts are cut at `LONGEST_TEXT_BYTES`; blank ones are embedded as a full stop."""
 
@@ -111,7 +125,7 @@ class UnitEmbedder:
     def dimensions(self) -> int:
         return self._dimensions
 
-    def embed(self, texts: Sequence[str], kind: Kind) -> list[bytes]:
+    def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
         """One vector for each text, in order: little-endian float32 of unit length.
 
         Raises:
@@ -121,11 +135,14 @@ class UnitEmbedder:
         return [
             self._unit(vector)
             for batch in _batches(texts, self._source.batch_size)
-            for vector in self._answers(batch, kind)
+            for vector in self._answers(batch, kind, telling)
         ]
 
-    def _answers(self, batch: list[str], kind: Kind) -> Sequence[Sequence[float]]:
-        answers = self._source.vectors(batch, kind)
+    def _answers(self, batch: list[str], kind: Kind, telling: Telling | None) -> Sequence[Sequence[float]]:
+        if telling is not None and isinstance(self._source, WordWeigher):
+            answers = self._source.weighed(batch, telling)
+        else:
+            answers = self._source.vectors(batch, kind)
         try:
             # What a source returns is what somebody's server sent, whatever its type says.
             answers = [tuple(vector) for vector in answers]

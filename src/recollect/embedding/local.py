@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-from recollect.embedding.base import Kind
+from recollect.embedding.base import Kind, Telling
 from recollect.errors import EmbeddingError
 
 MODEL = "all-MiniLM-L6-v2"
@@ -19,6 +20,10 @@ SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 LONGEST_TOKENS = 256
+
+# What punctuation and the marks around a text count, where a word counts 1.
+_NO_WORD = 0.2
+_WORD = re.compile(r"[^\W_]+")
 PACKAGES = ("numpy", "onnxruntime", "tokenizers")
 
 
@@ -32,7 +37,7 @@ class LocalSource:
 
     provider = "local"
     model = MODEL
-    identity = f"local/{MODEL}-int8"
+    identity = f"local/{MODEL}-int8-words"
     dimensions = 384
     batch_size = 50
 
@@ -48,8 +53,16 @@ class LocalSource:
         Raises:
             EmbeddingError: the model or a package that runs it is missing or damaged.
         """
+        return self.weighed(texts, _all_alike)
+
+    def weighed(self, texts: Sequence[str], telling: Telling) -> list[list[float]]:
+        """The mean of each text's token vectors, where a token counts as much as the word it is part of.
+
+        Raises:
+            EmbeddingError: the model or a package that runs it is missing or damaged.
+        """
         loaded = self._load()
-        return [loaded.vector(text) for text in texts]
+        return [loaded.vector(text, telling) for text in texts]
 
     def _load(self) -> _Loaded:
         with self._loading:
@@ -84,8 +97,9 @@ class _Loaded:
                 f"the embedding model in {folder} cannot be loaded ({error}); reinstall onnxruntime and tokenizers"
             ) from error
 
-    def vector(self, text: str) -> list[float]:
-        tokens = self._numpy.array([self._tokenizer.encode(text).ids], dtype=self._numpy.int64)
+    def vector(self, text: str, telling: Telling) -> list[float]:
+        encoding = self._tokenizer.encode(text)
+        tokens = self._numpy.array([encoding.ids], dtype=self._numpy.int64)
         try:
             (hidden,) = self._session.run(
                 ["last_hidden_state"],
@@ -97,7 +111,28 @@ class _Loaded:
             )
         except Exception as error:
             raise EmbeddingError(f"the local embedding model failed ({error}); try again") from error
-        return hidden[0].mean(axis=0).tolist()
+        weights = self._numpy.array(_weights(text, encoding.offsets, telling), dtype=self._numpy.float32)
+        return (weights @ hidden[0]).tolist()
+
+
+def _all_alike(_word: str) -> float:
+    return 1.0
+
+
+def _weights(text: str, offsets: Sequence[tuple[int, int]], telling: Telling) -> list[float]:
+    """How much each token counts: as much as the word it stands in, or little when it stands in none.
+
+    The mean over all tokens, as the model was trained with, lets commas and brackets speak as loudly as names.
+    """
+    words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text)]
+    weights: list[float] = []
+    at = 0
+    for start, end in offsets:
+        while at < len(words) and words[at][1] <= start:
+            at += 1
+        inside = start < end and at < len(words) and words[at][0] <= start
+        weights.append(telling(words[at][2]) if inside else _NO_WORD)
+    return weights
 
 
 def _prepare_environment() -> None:

@@ -1,10 +1,11 @@
-"""Vectors for the entries that await one: in batches, from any path that writes, as far as the provider allows."""
+"""What can follow later: vectors (and labels) for the entries that await one, in batches, from any path that writes."""
 
 from __future__ import annotations
 
 import time
 
 from recollect.errors import EmbeddingError, RateLimited
+from recollect.services.label import label_the_rest
 from recollect.store.values import Model
 
 TYPE_CHECKING = False
@@ -42,6 +43,7 @@ def embed_pending(
     """
     result = Embedded()
     end = None if seconds is None else time.monotonic() + seconds
+    label_the_rest(engine, end)
     if not engine.settings.flag("memory_embedding_enabled"):
         result.reason = "memory_embedding_enabled is false"
     else:

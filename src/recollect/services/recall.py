@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.domain.fusion import fuse
+from recollect.domain.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking import prominence
 from recollect.domain.terms import query_terms
 from recollect.errors import EmbeddingError, InvalidEntry, StoreError
 from recollect.services import project
-from recollect.store.values import Scope
+from recollect.store.values import Background, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.services.app import Engine
 
 # How many entries each way of searching may propose.
-CANDIDATES = 200
+CANDIDATES = 100
 
 # More terms than these make a search slow without making it better; the rarest say most.
 MOST_TERMS = 16
@@ -31,11 +31,29 @@ LONGEST_QUERY = 20_000
 class RetrievalResult:
     """What was found for a query, by meaning and by words, and what kept either from being searched."""
 
-    __slots__ = ("degraded", "fts5", "model", "pending", "query", "skipped", "terms", "total", "vector")
+    __slots__ = (
+        "background",
+        "candidates",
+        "degraded",
+        "fts5",
+        "model",
+        "pending",
+        "query",
+        "query_vector",
+        "skipped",
+        "statistics",
+        "terms",
+        "total",
+        "vector",
+    )
 
     def __init__(self, query: str | None) -> None:
         self.query = query
+        self.candidates = CANDIDATES
+        self.query_vector = b""
+        self.background = Background(0.0, 0.0, 0)
         self.terms: list[str] = []
+        self.statistics = TermStatistics({}, 0)
         self.vector: dict[str, float] = {}
         self.fts5: dict[str, float] = {}
         self.degraded: list[str] = []
@@ -53,29 +71,36 @@ class RetrievalResult:
         return len(self.fts5)
 
 
-def retrieve(engine: Engine, query: str | None, scope: Scope, *, candidates: int = CANDIDATES) -> RetrievalResult:
+def retrieve(
+    engine: Engine, query: str | None, scope: Scope, *, candidates: int = CANDIDATES, kept: bool = False
+) -> RetrievalResult:
     """The candidates for a query among the entries in scope. Without a query there are none.
+
+    The vector of a query that is `kept` is there for the next time without a model.
 
     Raises:
         StoreError: the store cannot be read.
     """
     result = RetrievalResult(query)
+    result.candidates = candidates
     store = engine.store
     coverage = store.coverage()
     result.total, result.pending, result.skipped = coverage.entries, coverage.pending, coverage.skipped
     if not query or not query.strip():
         return result
     query = query[:LONGEST_QUERY]
-    _by_meaning(engine, query, scope, candidates, result)
+    terms = query_terms(query)[:_MOST_LOOKED_UP]
+    result.terms = terms
+    result.statistics = TermStatistics(*store.document_frequencies(terms))
+    _by_meaning(engine, query, scope, result, kept=kept)
     if not store.full_text:
         result.degraded.append("fts5 unavailable in this Python's SQLite")
     elif result.vector or engine.settings.text("memory_embedding_fallback") == "fts5":
-        result.terms = telling_terms(engine, query)
-        result.fts5 = {match.id: match.score for match in store.text_matches(result.terms, scope, candidates)}
+        _by_words(engine, scope, result)
     return result
 
 
-def _by_meaning(engine: Engine, query: str, scope: Scope, candidates: int, result: RetrievalResult) -> None:
+def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResult, *, kept: bool) -> None:
     settings = engine.settings
     if not settings.flag("memory_embedding_enabled"):
         return
@@ -86,14 +111,34 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, candidates: int, resul
         if model is None or model.identity != embedder.identity:
             result.pending = result.total  # vectors of another model are none
             return
-        vector = engine.store.query_vector(query)
+        vector = engine.store.query_vector(query) if kept else None
         if vector is None:
-            vector = embedder.embed([query], "query")[0]
-            _keep(engine, query, vector)
+            vector = embedder.embed([query], "query", result.statistics.telling())[0]
+            if kept:
+                _keep(engine, query, vector)
     except EmbeddingError as error:
         result.degraded.append(str(error))
         return
-    result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, candidates)}
+    result.query_vector = vector
+    result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, result.candidates)}
+    result.background = engine.store.background(vector, scope)
+
+
+def _by_words(engine: Engine, scope: Scope, result: RetrievalResult) -> None:
+    terms = _rarest(result.terms, result.statistics)
+    result.fts5 = {match.id: match.score for match in engine.store.text_matches(terms, scope, result.candidates)}
+    if result.query_vector:
+        unseen = [id for id in result.fts5 if id not in result.vector]
+        result.vector |= engine.store.similarities(result.query_vector, unseen)
+
+
+def _rarest(terms: list[str], statistics: TermStatistics) -> list[str]:
+    """The terms that say most: the rarest of those that occur at all, in the order of the query."""
+    if len(terms) <= MOST_TERMS:
+        return terms
+    found = [term for term in terms if statistics.frequencies.get(term)]
+    rarest = set(sorted(found, key=lambda term: statistics.frequencies[term])[:MOST_TERMS])
+    return [term for term in found if term in rarest]
 
 
 def _keep(engine: Engine, query: str, vector: bytes) -> None:
@@ -102,17 +147,6 @@ def _keep(engine: Engine, query: str, vector: bytes) -> None:
         engine.store.keep_query_vector(query, vector)
     except StoreError:
         return
-
-
-def telling_terms(engine: Engine, query: str) -> list[str]:
-    """The terms of a query that say most: the rarest of those that occur at all, in the order of the query."""
-    terms = query_terms(query)
-    if len(terms) <= MOST_TERMS:
-        return terms
-    frequencies, _ = engine.store.document_frequencies(terms[:_MOST_LOOKED_UP])
-    found = [term for term in terms[:_MOST_LOOKED_UP] if frequencies.get(term)]
-    rarest = set(sorted(found, key=lambda term: frequencies[term])[:MOST_TERMS])
-    return [term for term in found if term in rarest]
 
 
 class Hit:
@@ -174,8 +208,18 @@ def search(
 
 
 def relevance(retrieval: RetrievalResult) -> dict[str, float]:
-    """How much each candidate is about the query, between 0 and 1."""
-    return fuse(retrieval.vector, retrieval.fts5)
+    """How much each candidate is about the query."""
+    full = len(retrieval.fts5) >= retrieval.candidates
+    scores = fuse(
+        retrieval.fts5,
+        retrieval.vector,
+        mean=retrieval.background.mean,
+        deviation=retrieval.background.deviation,
+        count=retrieval.background.count,
+        floor=min(retrieval.fts5.values()) if full else 0.0,
+        known=retrieval.statistics.known,
+    )
+    return {id: share(score) for id, score in scores.items()}
 
 
 def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalResult) -> str:

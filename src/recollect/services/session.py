@@ -14,6 +14,7 @@ from recollect.errors import StoreError
 from recollect.services import project
 from recollect.services.app import Engine
 from recollect.services.context import collect
+from recollect.services.label import BriefLabels, leave_for_later
 from recollect.services.recall import RetrievalResult, retrieve
 from recollect.services.sync import sync
 from recollect.store.values import Receipt, ReceiptLine, Scope
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from recollect.domain.stored import StoredEntry
     from recollect.services.settings import Settings
 
-# A session's start does not wait long for other writers, and everything of a project is worth ranking.
+# In seconds: a session's start does not wait long for other writers, nor for labels of a large bank.
 _PATIENCE = 1.0
+_LABELLING = 0.3
+
+# Everything that a project knows is worth ranking.
 _CANDIDATES = 1_000
 _SHOWN_CONTEXT = 30
 _SHOWN_REASON = 200
@@ -64,15 +68,19 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
     settings, store = engine.settings, engine.store
     identity = project.identity(project_root)
     warnings: list[str] = []
+    labels = engine.labels()
+    brief = BriefLabels(labels, _LABELLING) if labels else None
     try:
-        warnings += sync(store, project_root, engine.global_store, engine.labels())
+        warnings += sync(store, project_root, engine.global_store, brief)
+        if brief and brief.cut_short:
+            leave_for_later(engine)
     except StoreError as error:
         if not store.coverage().entries:
             raise
         warnings.append(f"{error}; the newest changes to files may be missing")
     context = collect(project_root)
     scope = Scope(identity, KNOWLEDGE)
-    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES)
+    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=True)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     ranked = rank(
         store.standings(scope),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from recollect.domain.stored import Match, Standing, StoredEntry
-from recollect.store.values import Coverage, Model, Receipt, Scope, Source
+from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source
 
 
 class Store(Protocol):
@@ -37,6 +37,14 @@ class Store(Protocol):
         """The entries with these ids, in this order; an unknown id is left out."""
         ...
 
+    def unlabelled(self) -> list[str]:
+        """The ids of active entries that have no keywords."""
+        ...
+
+    def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
+        """Give keywords to entries by their ids."""
+        ...
+
     def standings(self, scope: Scope) -> list[Standing]:
         """Every active entry in scope."""
         ...
@@ -51,6 +59,14 @@ class Store(Protocol):
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
         """The entries nearest to a vector, by cosine. The vector must come from the store's own model."""
+        ...
+
+    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
+        """The cosine of a vector and each of these entries; those without a vector are left out."""
+        ...
+
+    def background(self, vector: bytes, scope: Scope) -> Background:
+        """How close entries in scope are to a vector as a rule, by a sample of them."""
         ...
 
     def model(self) -> Model | None:

@@ -13,11 +13,11 @@ from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
 from recollect.store import vectors as codes
 from recollect.store.sqlite_migrations import NEWEST, migrate, version_of
-from recollect.store.values import BANK, JOURNAL, Coverage, Model, Receipt, ReceiptLine, Scope, Source
+from recollect.store.values import BANK, JOURNAL, Background, Coverage, Model, Receipt, ReceiptLine, Scope, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from recollect.store.base import Store
@@ -26,6 +26,7 @@ MOST_KEYWORDS = 10
 MOST_REFERENCES = 50
 _PER_CHUNK = 1024
 _PARAMETERS = 500
+_SAMPLE = 512
 _KEPT_QUERIES = 200
 _KEPT_RECEIPTS = 5_000
 
@@ -65,7 +66,9 @@ class SqliteStore:
         self._connect = connect
         self._depth = 0
         self._writes = 0
+        self._vector_writes = 0
         self._bits: tuple[object, codes.Bits] | None = None
+        self._sample: tuple[object, list[bytes]] | None = None
         self._coverage: tuple[object, Coverage] | None = None
         try:
             self._connection = self._open()
@@ -136,6 +139,14 @@ class SqliteStore:
                 found[row[0]] = _entry(row)
         return [found[id] for id in wanted if id in found]
 
+    def unlabelled(self) -> list[str]:
+        return [row[0] for row in self._run("SELECT id FROM entries WHERE keywords = '[]' AND status = 'active'")]
+
+    def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
+        with self.writing():
+            for id, labels in keywords.items():
+                self._run("UPDATE entries SET keywords = ? WHERE id = ?", (_json(labels[:MOST_KEYWORDS]), id))
+
     def standings(self, scope: Scope) -> list[Standing]:
         condition, values = _in_scope(scope)
         rows = self._run(
@@ -201,6 +212,30 @@ class SqliteStore:
                 return found[:limit]
             compared *= 8
 
+    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
+        model = self.model()
+        if model is None or len(vector) != 4 * model.dimensions:
+            return {}
+        rows: list[tuple[str, bytes]] = []
+        for start in range(0, len(ids), _PARAMETERS):
+            some = ids[start : start + _PARAMETERS]
+            rows += self._run(
+                "SELECT e.id, v.code FROM entries e JOIN vectors v ON v.number = e.number"
+                f" WHERE e.id IN ({_marks(some)}) AND length(v.code) = ?",
+                [*some, codes.code_length(model.dimensions)],
+            )
+        scores = codes.similarities(vector, [code for _, code in rows])
+        return {id: score for (id, _), score in zip(rows, scores, strict=True)}
+
+    def background(self, vector: bytes, scope: Scope) -> Background:
+        model = self.model()
+        if model is None or len(vector) != 4 * model.dimensions:
+            return Background(0.0, 0.0, 0)
+        scores = codes.similarities(vector, self._sampled(scope, model.dimensions))
+        count = len(scores)
+        mean = sum(scores) / max(count, 1)
+        return Background(mean, (sum((score - mean) ** 2 for score in scores) / max(count, 1)) ** 0.5, count)
+
     def query_vector(self, text: str) -> bytes | None:
         rows = self._run("SELECT vector FROM query_vectors WHERE text = ?", (visible(text),))
         return rows[0][0] if rows else None
@@ -236,6 +271,7 @@ class SqliteStore:
 
     def drop_vectors(self) -> None:
         with self.writing():
+            self._vector_writes += 1
             for table in ("vectors", "vector_bits", "query_vectors"):
                 self._run(f"DELETE FROM {table}")
 
@@ -251,6 +287,7 @@ class SqliteStore:
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
         with self.writing():
             model = self.model()
+            self._vector_writes += 1
             if model is None:
                 raise StoreError("a vector was given before the model that made it")
             for id, vector in vectors:
@@ -518,30 +555,52 @@ class SqliteStore:
             raise self._explained(error) from error
 
     def _all_bits(self, dimensions: int) -> codes.Bits:
-        version = self._version()
+        version = self._vector_version()
         if self._bits is None or self._bits[0] != version:
             chunks = self._run("SELECT chunk, bits FROM vector_bits ORDER BY chunk")
             self._bits = (version, codes.Bits(chunks, _PER_CHUNK, dimensions))
         return self._bits[1]
 
+    def _sampled(self, scope: Scope, dimensions: int) -> list[bytes]:
+        """The codes of some hundred vectors in scope, evenly spread over all and always the same."""
+        bits = self._all_bits(dimensions)
+        version = (self._vector_version(), scope.project, scope.categories)
+        if self._sample is None or self._sample[0] != version:
+            drawn = _SAMPLE
+            while True:
+                found = self._codes(bits.sample(drawn), scope, dimensions)
+                if len(found) >= _SAMPLE // 2 or drawn >= len(bits):
+                    break
+                drawn *= 8  # few of all are in scope
+            self._sample = (version, [code for _, code in found[:: -(-len(found) // _SAMPLE) or 1]])
+        return self._sample[1]
+
     def _rescored(self, vector: bytes, numbers: Sequence[int], scope: Scope, dimensions: int) -> list[Match]:
+        rows = self._codes(numbers, scope, dimensions)
+        scores = codes.similarities(vector, [code for _, code in rows])
+        matches = [Match(id, score) for (id, _), score in zip(rows, scores, strict=True)]
+        return sorted(matches, key=lambda match: (-match.score, match.id))
+
+    def _codes(self, numbers: Sequence[int], scope: Scope, dimensions: int) -> list[tuple[str, bytes]]:
+        """Ids and codes of those of the numbers that are in scope."""
         condition, values = _in_scope(scope)
-        length = codes.code_length(dimensions)
         rows: list[tuple[str, bytes]] = []
         for start in range(0, len(numbers), _PARAMETERS):
             some = sorted(numbers[start : start + _PARAMETERS])
             rows += self._run(
                 "SELECT e.id, v.code FROM vectors v JOIN entries e ON e.number = v.number"
                 f" WHERE v.number IN ({_marks(some)}) AND length(v.code) = ? AND {condition}",
-                [*some, length, *values],
+                [*some, codes.code_length(dimensions), *values],
             )
-        scores = codes.similarities(vector, [code for _, code in rows])
-        matches = [Match(id, score) for (id, _), score in zip(rows, scores, strict=True)]
-        return sorted(matches, key=lambda match: (-match.score, match.id))
+        return rows
 
     def _version(self) -> object:
         """Differs whenever the database has changed, by this connection or by another."""
-        return self._run("PRAGMA data_version")[0][0], self._writes, self._depth and self._connection.total_changes
+        return self._run("PRAGMA data_version")[0][0], self._connection.total_changes, self._writes
+
+    def _vector_version(self) -> object:
+        """Differs whenever vectors may have changed: others are not asked what they wrote."""
+        return self._run("PRAGMA data_version")[0][0], self._vector_writes
 
     def _run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         try:

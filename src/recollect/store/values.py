@@ -69,6 +69,17 @@ class Coverage:
         self.skipped = skipped
 
 
+class Background:
+    """The mean and the standard deviation of the cosines of a sample of entries, and the sample's size."""
+
+    __slots__ = ("count", "deviation", "mean")
+
+    def __init__(self, mean: float, deviation: float, count: int) -> None:
+        self.mean = mean
+        self.deviation = deviation
+        self.count = count
+
+
 class ReceiptLine:
     """One entry that was given, and what earned it its place."""
 

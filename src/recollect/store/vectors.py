@@ -84,6 +84,11 @@ class Bits:
     def __len__(self) -> int:
         return len(self._numbers)
 
+    def sample(self, most: int) -> list[int]:
+        """At most that many numbers, evenly spread."""
+        step = -(-len(self._numbers) // most) or 1
+        return [int(number) for number in self._numbers[::step]]
+
     def nearest(self, vector: bytes, limit: int) -> list[int]:
         """The numbers of the vectors that differ least from this one in their bits, the nearest first."""
         bits = _bits(floats(vector))

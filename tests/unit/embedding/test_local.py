@@ -16,8 +16,11 @@ def embedder() -> Embedder:
 
 
 def similarity(embedder: Embedder, one: str, other: str) -> float:
-    first, second = (struct.unpack("<384f", vector) for vector in embedder.embed([one, other], "document"))
-    return sum(a * b for a, b in zip(first, second, strict=True))
+    return cosine(*embedder.embed([one, other], "document"))
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    return sum(a * b for a, b in zip(struct.unpack("<384f", one), struct.unpack("<384f", other), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_query_and_document_get_the_same_vector(embedder: Embedder) -> None:
 
 
 def test_identity_tells_the_quantisation(embedder: Embedder) -> None:
-    assert embedder.identity == "local/all-MiniLM-L6-v2-int8"
+    assert embedder.identity == "local/all-MiniLM-L6-v2-int8-words"
 
 
 @pytest.fixture
@@ -115,3 +118,19 @@ def test_folder_holds_licence_and_notice_with_both_hashes() -> None:
     assert "Apache License" in Path(FOLDER, "LICENSE").read_text(encoding="utf-8")
     notice = Path(FOLDER, "NOTICE.md").read_text(encoding="utf-8")
     assert all(sha256 in notice for sha256 in SHA256.values())
+
+
+def test_a_word_that_tells_more_pulls_the_vector_towards_it(embedder: Embedder) -> None:
+    (names,) = embedder.embed(["Caroline"], "query")
+    (task,) = embedder.embed(["adoption agency"], "query")
+    text = "Which adoption agency did Caroline choose?"
+    (about_names,) = embedder.embed([text], "query", lambda word: 1.0 if word == "caroline" else 0.2)
+    (about_task,) = embedder.embed([text], "query", lambda word: 0.2 if word == "caroline" else 1.0)
+    assert cosine(about_names, names) > cosine(about_task, names)
+    assert cosine(about_task, task) > cosine(about_names, task)
+
+
+def test_punctuation_hardly_changes_a_vector(embedder: Embedder) -> None:
+    (plain,) = embedder.embed(["retry with jitter after a timeout"], "document")
+    (dotted,) = embedder.embed(["retry, with (jitter); after a timeout..."], "document")
+    assert cosine(plain, dotted) > 0.9

@@ -10,8 +10,8 @@ KEYS = {"GEMINI_API_KEY": "x", "OPENAI_API_KEY": "x", "VOYAGE_API_KEY": "x"}
 @pytest.mark.parametrize(
     ("provider", "model", "identity", "dimensions"),
     [
-        ("local", "auto", "local/all-MiniLM-L6-v2-int8", 384),
-        ("local", "all-MiniLM-L6-v2", "local/all-MiniLM-L6-v2-int8", 384),
+        ("local", "auto", "local/all-MiniLM-L6-v2-int8-words", 384),
+        ("local", "all-MiniLM-L6-v2", "local/all-MiniLM-L6-v2-int8-words", 384),
         ("gemini", "auto", "gemini/gemini-embedding-001-768", 768),
         ("gemini", "gemini-embedding-2", "gemini/gemini-embedding-2-768", 768),
         ("openai", "auto", "openai/text-embedding-3-small-1536", 1536),
