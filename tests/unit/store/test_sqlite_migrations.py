@@ -1,0 +1,205 @@
+"""The schema's steps: each taken once, whole or not at all, by one process of many."""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import recollect
+from recollect.domain.stored import StoredEntry
+from recollect.errors import StoreError
+from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite_migrations import MIGRATIONS, NEWEST, migrate, version_of
+from recollect.store.values import BANK, Scope, Source
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
+
+OPEN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from recollect.store.sqlite import SqliteStore
+from recollect.store.values import BANK, Scope, Source
+from recollect.domain.stored import StoredEntry
+for path in sys.argv[3:]:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    with SqliteStore(path) as store:
+        assert not store.findings, store.findings
+        store.put(
+            Source("/" + sys.argv[2], BANK),
+            [StoredEntry(id=sys.argv[2], name="n", description="caching", category="patterns", created_at="x")],
+        )
+        assert store.text_matches(["caching"], Scope(None), 50)
+"""
+
+
+@pytest.fixture
+def connection():
+    opened = sqlite3.connect(":memory:", isolation_level=None)
+    yield opened
+    opened.close()
+
+
+def schema(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    return connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+def test_empty_database_is_at_version_nought_and_comes_to_the_newest(connection: sqlite3.Connection) -> None:
+    assert version_of(connection) == 0
+    migrate(connection)
+    assert version_of(connection) == NEWEST == len(MIGRATIONS)
+
+
+def test_ledger_names_each_step_and_the_metadata_its_version(connection: sqlite3.Connection) -> None:
+    migrate(connection)
+    ledger = connection.execute("SELECT version, name FROM _migrations ORDER BY version").fetchall()
+    assert ledger == [(version, step.__name__) for version, step in enumerate(MIGRATIONS, 1)]
+    assert connection.execute("SELECT value FROM _metadata WHERE key = 'schema_version'").fetchone() == (str(NEWEST),)
+
+
+def test_steps_that_were_taken_are_not_taken_again(connection: sqlite3.Connection) -> None:
+    migrate(connection)
+    before, ledger = schema(connection), connection.execute("SELECT * FROM _migrations").fetchall()
+    migrate(connection)
+    assert (schema(connection), connection.execute("SELECT * FROM _migrations").fetchall()) == (before, ledger)
+
+
+def test_tables_are_strict(connection: sqlite3.Connection) -> None:
+    migrate(connection)
+    loose = connection.execute("SELECT name FROM pragma_table_list WHERE type = 'table' AND NOT strict").fetchall()
+    assert [name for (name,) in loose if not name.startswith("sqlite_")] == []
+
+
+@pytest.mark.parametrize("conflicting", ["receipt_lines", "vectors", "entries"])
+def test_step_that_fails_half_way_leaves_the_database_as_it_was(
+    connection: sqlite3.Connection, conflicting: str
+) -> None:
+    connection.execute(f"CREATE TABLE {conflicting} (x)")
+    before = schema(connection)
+    with pytest.raises(sqlite3.OperationalError, match="already exists"):
+        migrate(connection)
+    assert schema(connection) == before
+    assert not connection.in_transaction
+    connection.execute(f"DROP TABLE {conflicting}")
+    migrate(connection)
+    assert version_of(connection) == NEWEST
+
+
+def test_newer_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    SqliteStore(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO _migrations VALUES (?, 'm999_of_the_future', 'x')", (NEWEST + 1,))
+    connection.commit()
+    before = connection.execute("SELECT * FROM _migrations").fetchall()
+    with pytest.raises(StoreError, match="newer version of recollect") as caught:
+        SqliteStore(path)
+    assert path in str(caught.value)
+    assert "rebuild" not in str(caught.value)
+    assert connection.execute("SELECT * FROM _migrations").fetchall() == before
+    connection.close()
+
+
+def test_database_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE entries (precious)")
+    connection.execute("INSERT INTO entries VALUES ('kept')")
+    connection.commit()
+    with pytest.raises(StoreError):
+        SqliteStore(path)
+    assert connection.execute("SELECT * FROM entries").fetchall() == [("kept",)]
+    connection.close()
+
+
+def test_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(b"")
+    with SqliteStore(str(path)) as store:
+        assert (store.findings, store.full_text, store.standings(Scope(None))) == ([], True, [])
+
+
+def test_store_and_its_folder_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "er" / "memory.db"
+    SqliteStore(str(path)).close()
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.xfail(
+    reason="two openers of a new store: one is refused at once, or says that the index was missing", strict=False
+)
+def test_eight_processes_make_the_same_store_at_once(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{number}.db") for number in range(40)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-I", "-c", OPEN, SOURCE, str(name), *paths],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+        )
+        for name in range(8)
+    ]
+    for _ in paths:
+        for process in processes:
+            assert process.stdout is not None
+            os.read(process.stdout.fileno(), 10)  # it is ready, or it has ended
+        for process in processes:
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(b"go\n")
+    assert [process.communicate()[1].decode() for process in processes] == [""] * 8
+    for path in paths:
+        with SqliteStore(path) as store:
+            assert len(store.text_matches(["caching"], Scope(None), 50)) == 8
+            assert (store.findings, store.check()) == ([], [])
+
+
+@pytest.mark.xfail(reason="the change to WAL does not wait for others: it fails at once, whatever the patience")
+def test_new_store_that_another_process_is_about_to_make_is_waited_for(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("CREATE TABLE unrelated (x)")
+    other.execute("BEGIN IMMEDIATE")
+
+    class Waiting(sqlite3.Connection):
+        """Has the other one finish once it was in the way."""
+
+        def execute(self, *arguments):
+            try:
+                return super().execute(*arguments)
+            except sqlite3.OperationalError:
+                if other.in_transaction:
+                    other.execute("ROLLBACK")
+                raise
+
+    try:
+        with SqliteStore(path, connect=lambda *a, **o: sqlite3.connect(*a, factory=Waiting, **o)) as store:
+            assert store.findings == []
+    finally:
+        other.close()
+
+
+@pytest.mark.xfail(reason="what was found wrong is not looked at again once the index may be written")
+def test_index_that_another_process_has_just_made_was_not_missing(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    overtaken: list[bool] = []
+
+    class Overtaken(sqlite3.Connection):
+        """Lets another process make the whole store right after this one has looked for the index."""
+
+        def execute(self, statement, *values):
+            cursor = super().execute(statement, *values)
+            if "LIKE 'entries_%'" in statement and not overtaken:
+                overtaken.append(True)
+                with SqliteStore(path) as other:
+                    entry = StoredEntry(id="a", name="n", description="d", category="patterns", created_at="x")
+                    other.put(Source("/b", BANK), [entry])
+            return cursor
+
+    with SqliteStore(path, connect=lambda *a, **o: sqlite3.connect(*a, factory=Overtaken, **o)) as store:
+        assert store.findings == []
