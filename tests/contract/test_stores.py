@@ -399,7 +399,6 @@ def test_edited_entry_inherits_what_the_old_one_has_earned(store: Store) -> None
     assert the(store, "other").recall_count == 1
 
 
-@pytest.mark.xfail(reason="usage is handed on only to an entry that never had any")
 def test_entry_that_is_edited_back_keeps_what_was_earned_meanwhile(store: Store) -> None:
     store.put(bank(), [entry("first", name="Read First")])
     store.recalled(receipt("first"))
@@ -517,7 +516,6 @@ def test_vectors_among_which_one_has_the_wrong_size_are_refused_together(store: 
     assert (store.coverage().pending, store.coverage().skipped) == (2, 0)
 
 
-@pytest.mark.xfail(reason="a vector that holds no number leaves put_vectors as ValueError, not as StoreError")
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_vector_that_is_no_number_is_refused_as_an_error_of_the_store(store: Store, value: float) -> None:
     store.use_model(model())
@@ -618,7 +616,6 @@ def test_vector_that_is_replaced_is_found_where_it_is_now(store: Store) -> None:
     assert (best.id, round(best.score, 3)) == ("a", 1.0)
 
 
-@pytest.mark.xfail(reason="a vector without one positive component has no bit set and is taken for no vector at all")
 def test_vector_without_a_positive_component_is_found(store: Store) -> None:
     store.use_model(model(4))
     store.put(bank(), [entry("a")])
@@ -701,7 +698,6 @@ def test_text_is_found_by_its_words(store: Store, text: str, question: str) -> N
     assert "a" in found(store, question)
 
 
-@pytest.mark.xfail(reason="a word with a digit before a capital is a title to istitle() and is not split")
 @pytest.mark.parametrize(
     ("text", "question"), [("Use the Base64Encoder.", "encoder"), ("Start Http2Server.", "server")]
 )
@@ -710,7 +706,6 @@ def test_camel_case_with_digits_is_found_by_its_parts(store: Store, text: str, q
     assert found(store, question) == {"a"}
 
 
-@pytest.mark.xfail(reason="the index takes symbols younger than Unicode 6.1 for letters, the question does not")
 @pytest.mark.parametrize("text", ["Use caching🤖 here.", "caching🙂", "🧪caching"])
 def test_word_beside_a_symbol_is_found(store: Store, text: str) -> None:
     store.put(bank(), [entry("a", text, name="Lesson")])
@@ -796,7 +791,6 @@ def test_thousands_of_terms_are_one_question(store: Store) -> None:
     assert [match.id for match in store.text_matches(terms, EVERYWHERE, 5)] == ["a"]
 
 
-@pytest.mark.xfail(reason="a lone surrogate in a term leaves as UnicodeEncodeError")
 def test_lone_surrogates_in_terms_find_nothing_and_do_not_raise(store: Store) -> None:
     store.put(bank(), [entry("a", "pelican")])
     assert [match.id for match in store.text_matches(["\ud800", "pelican"], EVERYWHERE, 5)] == ["a"]
@@ -814,14 +808,12 @@ def test_term_of_several_words_is_as_rare_as_its_rarest(store: Store) -> None:
     assert store.document_frequencies(["open_file"]) == ({"open_file": 1}, 2)
 
 
-@pytest.mark.xfail(reason="a word that occurs nowhere is forgotten when another word of the same term follows")
 @pytest.mark.parametrize("term", ["absent_open", "open_absent_door"])
 def test_term_of_which_a_word_occurs_nowhere_occurs_nowhere(store: Store, term: str) -> None:
     store.put(bank(), [entry("a", "open file"), entry("b", "open door")])
     assert store.document_frequencies([term])[0] == {term: 0}
 
 
-@pytest.mark.xfail(reason="retired entries stay in the index and are counted, while the total leaves them out")
 def test_document_frequencies_count_no_more_entries_than_there_are(store: Store) -> None:
     store.put(bank(), [entry(id, "pelican") for id in "abc"])
     store.put(bank(), [entry("a", "pelican")])
@@ -878,7 +870,6 @@ def test_exception_in_a_transaction_leaves_nothing_of_it(store: Store) -> None:
     assert everything(store) != before
 
 
-@pytest.mark.xfail(reason="vectors that were searched inside a transaction stay in memory when it is rolled back")
 def test_exception_in_a_transaction_leaves_nothing_of_it_in_memory_either(store: Store) -> None:
     prepare(store)
     before = everything(store)
@@ -907,7 +898,6 @@ def test_put_that_fails_half_way_leaves_nothing(store: Store) -> None:
     assert everything(store) == before
 
 
-@pytest.mark.xfail(reason="a put that fails inside a transaction leaves its first half when the caller goes on")
 def test_put_that_fails_half_way_inside_a_transaction_leaves_nothing(store: Store) -> None:
     prepare(store)
     before = everything(store)

@@ -207,7 +207,6 @@ def test_an_empty_result_says_why(library: World) -> None:
     assert "filtered out" in searched(library, "parser", cwd=elsewhere, **BY_WORDS)["reason"]
 
 
-@pytest.mark.xfail(strict=True, reason="with vectors every entry is a hit, however far from the query")
 def test_a_query_that_is_about_nothing_stored_finds_nothing(library: World) -> None:
     result = searched(library, '"')
     assert result["hits"] == []
@@ -232,7 +231,6 @@ def test_other_projects_are_searched_by_name_by_folder_or_all_at_once(library: W
     assert "billing" in unknown.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="only the bank of the project around the current folder is read")
 @pytest.mark.parametrize("known", [True, False])
 def test_searching_as_if_in_another_project_reads_its_bank(library: World, known: bool) -> None:
     bank = library.home / "billing" / "docs" / "knowledge-bank"
@@ -244,7 +242,6 @@ def test_searching_as_if_in_another_project_reads_its_bank(library: World, known
     assert by_words(library, "zebra", "--project", "../billing") == ["Zebra"]
 
 
-@pytest.mark.xfail(strict=True, reason="a folder of that name below the current one stands for the current project")
 def test_a_project_is_found_by_its_name_also_where_a_folder_has_that_name(library: World) -> None:
     bank = library.home / "api" / "docs" / "knowledge-bank"
     bank.mkdir(parents=True)
@@ -336,12 +333,10 @@ def test_a_provider_without_its_key_is_searched_by_words_and_named(library: Worl
     assert "without vectors" in done.stderr
 
 
-@pytest.mark.xfail(strict=True, reason="it is advised to run `recollect reembed`, which then refuses")
 def test_vectors_that_were_switched_off_are_not_asked_for(library: World) -> None:
     assert library.run("search", "tokenizer", **BY_WORDS).stderr == ""
 
 
-@pytest.mark.xfail(strict=True, reason="it says that nothing matched, although nothing was searched")
 def test_a_search_that_could_not_be_made_does_not_say_that_nothing_matched(library: World) -> None:
     result = searched(
         library,

@@ -516,7 +516,11 @@ def test_entry_with_unusual_text_is_promoted_once_too(world, description):
 def test_promoted_entry_with_unusual_text_is_injected_once(world, description):
     world.write_bank("patterns", f"### Pattern: Odd\n{description}\n")
     promote_new(world)
-    block = inject(str(world.project), str(world.store), load_settings(str(world.project), {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}))
+    block = inject(
+        str(world.project),
+        str(world.store),
+        load_settings(str(world.project), {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}),
+    )
     assert len(block.entries) == 1
 
 

@@ -204,7 +204,6 @@ def test_a_provider_that_is_down_leaves_words_and_a_reason(semantic_world: World
     assert line.endswith("| model: none*")
 
 
-@pytest.mark.xfail(strict=True, reason="vectors are dropped before it is known whether new ones can be had")
 def test_vectors_are_kept_as_long_as_no_new_ones_can_be_had(semantic_world: World, ollama: ProviderServer) -> None:
     fill(semantic_world)
     assert semantic_world.run("reembed", **settings(ollama)).returncode == 0

@@ -154,7 +154,6 @@ def test_wrong_index_heals_when_it_is_checked(path: str, damage: str) -> None:
     assert_silent(path)
 
 
-@pytest.mark.xfail(reason="an index that is too damaged to be written is not healed then: every put is refused")
 @pytest.mark.parametrize("damage", [*SEEN_WHEN_READ, *SEEN_WHEN_CHECKED])
 def test_index_that_is_wrong_inside_does_not_stop_a_write(path: str, damage: str) -> None:
     execute(path, *(SEEN_WHEN_READ | SEEN_WHEN_CHECKED)[damage])
@@ -361,9 +360,6 @@ def test_database_that_another_process_writes_is_not_put_aside(place: Place) -> 
     assert place.rebuild().set_aside == ""
 
 
-@pytest.mark.xfail(
-    reason="a row of the wrong type aborts the rescue after the database was put aside: all usage is lost"
-)
 def test_row_of_the_wrong_type_costs_that_row_and_not_the_rebuild(place: Place) -> None:
     execute(
         str(place.database),
@@ -377,9 +373,6 @@ def test_row_of_the_wrong_type_costs_that_row_and_not_the_rebuild(place: Place) 
     place.assert_whole(usage=True)
 
 
-@pytest.mark.xfail(
-    reason="the rebuild forgets the sources before it reads them: an edited entry has no old one to inherit"
-)
 def test_rebuild_lets_an_edited_entry_inherit_the_usage_of_the_old_one(place: Place) -> None:
     with place.open() as engine:
         [one] = engine.store.entries([content_hash("A lesson of the bank about zebra3.")])
@@ -394,7 +387,6 @@ def test_rebuild_lets_an_edited_entry_inherit_the_usage_of_the_old_one(place: Pl
         assert new.recall_count == one.recall_count
 
 
-@pytest.mark.xfail(reason="a journal's entry keeps its first name and all keywords it ever had, also through a rebuild")
 def test_rebuilt_store_says_what_a_new_one_would_say(place: Place) -> None:
     captures = Path(journal(str(place.store)))
     lines = [json.loads(line) for line in captures.read_text(encoding="utf-8").splitlines()]
@@ -448,7 +440,6 @@ def test_vectors_survive_a_rebuild(place: Place) -> None:
         'a quote " and a backslash \\ and a tab\t',
         pytest.param(
             "lone \ud800 surrogate",
-            marks=pytest.mark.xfail(reason="the journal holds a question mark, whose hash is another: IndexError"),
         ),
     ],
 )
@@ -464,7 +455,6 @@ def test_what_is_remembered_is_found_under_its_hash(tmp_path: Path, description:
             assert (result.entry.id, result.entry.observation_count) == (given.content_hash, times)
 
 
-@pytest.mark.xfail(reason="a second bank in the same run still goes by what was known before the first one was read")
 def test_bank_that_lets_an_entry_go_leaves_it_as_the_other_bank_describes_it(tmp_path: Path) -> None:
     root, shared = tmp_path / "project", tmp_path / "store"
     local = root / "docs" / "knowledge-bank" / "patterns.md"

@@ -45,9 +45,10 @@ def command(
 ) -> None:
     """Print what a session that starts here is given.
 
-    The project's own knowledge bank (docs/knowledge-bank) and the global store are read, duplicates are merged,
-    and the entries observed most are printed as one markdown block, always below 9,500 characters. What was given
-    is recorded in .last-injection.json in the global store. Nothing to give prints nothing and exits with 0.
+    Of the project's own knowledge bank (docs/knowledge-bank) and of the global store, the entries that matter most for
+    what is going on here are printed as one markdown block, always below 9,500 characters: by the active feature,
+    recent and uncommitted changes and the branch, by meaning, by words and by prominence. What was given is recorded
+    in .last-injection.json and in the store. Nothing to give prints nothing and exits with 0.
     """
     if print_hook:
         print_json({"hooks": {"SessionStart": [_handler(event) for event in EVENTS]}})

@@ -3,6 +3,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.shared import (
+    counted,
     global_store_option,
     json_option,
     print_json,
@@ -39,6 +40,7 @@ def command(project_root: str, global_store: str, as_json: bool) -> None:
         return
     if result.set_aside:
         click.echo(f"The damaged database is now {result.set_aside}; {result.rescued} rows of usage were rescued.")
-    click.echo(f"{result.active} entries from {result.sources} files.")
+    files = counted(result.sources, "file", "files")
+    click.echo(f"{counted(result.active, 'entry', 'entries')} from {files}.")
     if result.pending:
-        click.echo(f"{result.pending} of them await a vector; `recollect reembed` makes them all.")
+        click.echo(f"{result.pending} without a vector; `recollect reembed` makes them all.")

@@ -5,6 +5,7 @@ import sys
 import click
 
 from recollect.cli.shared import (
+    counted,
     global_store_option,
     is_terminal,
     json_option,
@@ -14,7 +15,7 @@ from recollect.cli.shared import (
     warn,
 )
 from recollect.services.app import Engine
-from recollect.services.embed import Embedded, adopt_model, embed_pending
+from recollect.services.embed import Embedded, adopt_model, embed_pending, start_over
 from recollect.services.sync import sync
 
 
@@ -32,9 +33,8 @@ def command(everything: bool, project_root: str, global_store: str, as_json: boo
     settings = settings_of(project_root)
     with Engine(global_store, settings) as engine:
         warnings = sync(engine.store, project_root, global_store, engine.labels())
-        if everything:
-            engine.store.drop_vectors()
-        done = _with_progress(engine)
+        reason = start_over(engine) if everything else ""
+        done = Embedded(reason) if reason else _with_progress(engine)
         model = engine.store.model()
         warnings += engine.store.findings
     warn(warnings)
@@ -49,9 +49,11 @@ def command(everything: bool, project_root: str, global_store: str, as_json: boo
             }
         )
     else:
-        click.echo(f"{done.done} entries were given a vector" + (f" by {model.identity}." if model else "."))
-    if done.pending:
-        click.echo(f"Error: {done.pending} entries still await a vector: {done.reason or 'try again'}", err=True)
+        given = f"{counted(done.done, 'entry was', 'entries were')} given a vector"
+        click.echo(f"{given} by {model.identity}." if model else f"{given}.")
+    if done.pending or done.reason:
+        waiting = f"{counted(done.pending, 'entry', 'entries')} still without a vector: " if done.pending else ""
+        click.echo(f"Error: {waiting}{done.reason or 'try again'}", err=True)
         sys.exit(1)
 
 

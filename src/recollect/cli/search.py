@@ -18,6 +18,7 @@ from recollect.cli.shared import (
 )
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.text import one_line
+from recollect.errors import StoreError
 from recollect.services.app import Engine
 from recollect.services.embed import embed_pending
 from recollect.services.recall import Hit, SearchResult, scope_of, search
@@ -59,10 +60,13 @@ def command(
     settings = settings_of(project_root)
     asked = " ".join(query)
     with Engine(global_store, settings) as engine:
-        warnings = sync(engine.store, project_root, global_store, engine.labels())
-        if engine.store.coverage().pending and settings.text("memory_embedding_provider") == "local":
-            embed_pending(engine, most=-1, seconds=_MOMENT)
+        try:
+            warnings = sync(engine.store, project_root, global_store, engine.labels())
+        except StoreError as error:
+            warnings = [f"{error}; the newest changes to files may not be found"]
         scope = scope_of(engine, project_root, project_name=project_name or "", everywhere=all_projects)
+        if engine.store.coverage().pending and settings.text("memory_embedding_provider") == "local":
+            _catch_up(engine)
         result = search(engine, asked, project=scope, categories=categories, limit=limit)
         warnings += [*engine.store.findings, *_degradations(result)]
     warn(warnings)
@@ -75,11 +79,19 @@ def command(
         click.echo(f"Nothing found: {result.reason}.", err=not is_terminal(sys.stdout))
 
 
+def _catch_up(engine: Engine) -> None:
+    """Give vectors to entries that await one, for a moment; a store that cannot be written is searched as it is."""
+    try:
+        embed_pending(engine, most=-1, seconds=_MOMENT)
+    except StoreError:
+        return
+
+
 def _degradations(result: SearchResult) -> list[str]:
     found = [f"searched without vectors: {reason}" for reason in result.retrieval.degraded]
     if result.retrieval.pending and not result.retrieval.degraded:
         found.append(
-            f"{result.retrieval.pending} of {result.retrieval.total} entries await a vector and are found by their"
+            f"{result.retrieval.pending} of {result.retrieval.total} entries have no vector yet and are found by their"
             " words; `recollect reembed` makes them all"
         )
     if result.retrieval.skipped:

@@ -108,6 +108,10 @@ def settings_of(project_root: str) -> Settings:
     return settings
 
 
+def counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
         click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {visible(sentence)}", err=True)

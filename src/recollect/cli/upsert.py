@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
@@ -14,15 +15,29 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
-from recollect.errors import InvalidEntry, RecollectError
+from recollect.errors import InvalidEntry, RecollectError, StoreError
 from recollect.services.app import Engine
-from recollect.services.given import entries_from_json
-from recollect.services.remember import Remembered, remember
+from recollect.services.given import GivenEntry, entries_from_json
+from recollect.services.remember import Remembered, remember, remember_without_store
+from recollect.services.settings import Settings
 
 _STORE_FAILED = 2
 
 
-@click.command("upsert")
+class _Command(click.Command):
+    """What is wrong with the call is a validation error here: exit code 2 belongs to the database."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            error.show()
+            sys.exit(1)
+
+
+@click.command("upsert", cls=_Command)
 @click.option("--action", type=click.Choice(["upsert"]), expose_value=False, help="What to do: nothing else is known.")
 @entry_options
 @project_root_option
@@ -45,13 +60,11 @@ def command(
     given = entries_from_json(text)
     stored: list[Remembered] = []
     try:
-        with Engine(global_store, settings) as engine:
+        with _engine(global_store, settings, given) as engine:
             for entry in given:
                 stored.append(remember(engine, project_root, entry))
                 if not as_json:
                     _tell(stored[-1])
-    except InvalidEntry:
-        raise
     except RecollectError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(_STORE_FAILED)
@@ -60,6 +73,15 @@ def command(
     if as_json:
         documents = [_document(result) for result in stored]
         print_json(documents if text.lstrip("\ufeff \t\r\n").startswith("[") else documents[0])
+
+
+def _engine(global_store: str, settings: Settings, given: list[GivenEntry]) -> Engine:
+    """The engine; without one the entries go to the journal at least, which the error then says."""
+    try:
+        return Engine(global_store, settings)
+    except StoreError as error:
+        reasons = [remember_without_store(global_store, entry, error) for entry in given]
+        raise reasons[-1] from error
 
 
 def _tell(result: Remembered) -> None:

@@ -17,8 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# How much z² counts against a nat of words; from 0.6 to 1.0 it makes no difference.
-MEANING = 0.8
+# How much z² counts against a nat of words; from 0.6 to 1.25 it makes hardly a difference.
+MEANING = 1.0
+
+# An entry that shares no word with the question is about it from this surprise on, and from this cosine on: what is
+# next to unrelated may still stand out among the quite unrelated.
+_LEAST_NATS = 1.0
+_LEAST_COSINE = 0.15
 
 # The spread of cosines that is assumed until enough entries tell it.
 _USUAL_DEVIATION = 0.1
@@ -51,6 +56,20 @@ class TermStatistics:
         met = sum(self.rarity(term) for term, frequency in self.frequencies.items() if frequency)
         return met / total if total else 1.0
 
+    @property
+    def unclipped(self) -> float:
+        """By how much BM25 must be raised to make up for FTS5, which takes no word for rare that half of all have.
+
+        In a large store that changes next to nothing; of the first few entries, every word is in half.
+        """
+        met = [term for term, frequency in self.frequencies.items() if frequency]
+        clipped = sum(max(1e-6, self._clipped(term)) for term in met)
+        return sum(map(self.rarity, met)) / clipped if met else 1.0
+
+    def _clipped(self, term: str) -> float:
+        frequency = min(self.frequencies[term], self.entries)
+        return log((self.entries - frequency + 0.5) / (frequency + 0.5))
+
     def telling(self) -> Callable[[str], float]:
         """How much each word of the question tells of what it is about: between 0 and 1."""
         usual = log(1 + self.entries)
@@ -73,7 +92,7 @@ def fuse(
     floor: float = 0.0,
     known: float = 1.0,
 ) -> dict[str, float]:
-    """How much each candidate is about the question, in nats.
+    """How much each candidate is about the question, in nats; without those that are not.
 
     `keyword` holds BM25 scores, of which `floor` and less is what a common word earns; `vector` the cosines of all
     candidates. Mean and deviation are those of the cosines of `count` entries, whatever they are about. What is not
@@ -85,7 +104,11 @@ def fuse(
     for id, cosine in vector.items():
         above = max(0.0, cosine - mean)
         scores[id] = scores.get(id, 0.0) + MEANING * above * above / variance
-    return scores
+    return {id: score for id, score in scores.items() if id in keyword or _is_near(score, vector[id])}
+
+
+def _is_near(score: float, cosine: float) -> bool:
+    return score >= _LEAST_NATS and cosine >= _LEAST_COSINE
 
 
 def share(nats: float) -> float:

@@ -93,7 +93,9 @@ def rank(
     weights = weights.without(vector=not vector, keyword=not keyword)
     most = max((standing.observation_count for standing in standings), default=1)
     prominent = spread({s.id: prominence(s, most, now) for s in standings})
-    similar, worded = spread(vector), spread(keyword)
+    similar = spread(vector)
+    # Sharing no word is the least that an entry can share, so the weakest match still counts for something.
+    worded = spread({**dict.fromkeys((s.id for s in standings), 0.0), **keyword}) if keyword else {}
     ranked: list[Ranked] = []
     for standing in standings:
         id = standing.id

@@ -53,10 +53,13 @@ def index_terms(*texts: str) -> str:
     for text in texts:
         if text.isascii() and text.islower():
             continue
+        glued = not text.isascii() and any(char > "\u2000" and not char.isalnum() for char in text)
         for word in _words(text):
+            if glued:  # newer symbols are letters to the index, and hide the words that they stand beside
+                found[word.lower()] = None
             if not word.isascii() and any(map(_is_unspaced, word)):
                 found.update(dict.fromkeys(_grams(word, single=True)))
-            elif not (word.islower() or word.isupper() or word.istitle()):
+            elif not (word.islower() or word.isupper()):
                 found.update(dict.fromkeys(camel_parts(word)))
     return " ".join(found)
 
@@ -74,7 +77,8 @@ def camel_parts(word: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    spaced = "".join([char if char.isalnum() else " " for char in text])
+    # Accents that follow their letter are part of the word.
+    spaced = "".join([char if char.isalnum() or "\u0300" <= char <= "\u036f" else " " for char in text])
     return spaced.split(None, _MOST_WORDS)[:_MOST_WORDS]
 
 
@@ -83,7 +87,7 @@ def _terms_of(word: str) -> Iterator[str]:
         yield from _grams(word, single=False)
         return
     yield word.lower()
-    if not (word.islower() or word.isupper() or word.istitle()):
+    if not (word.islower() or word.isupper()):
         yield from camel_parts(word)
 
 

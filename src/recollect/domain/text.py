@@ -23,6 +23,7 @@ _UNSEEN: dict[int, str | None] = {
     ),
     **dict.fromkeys([0x0B, 0x0C, 0x0D, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029, 0x202F], " "),
 }
+_STRUCTURE = ("# ", "## ", "### ", "---")
 _JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 
 
@@ -68,6 +69,18 @@ def fenced_lines(lines: Sequence[str]) -> set[int]:
                 start = close
         start += 1
     return fenced
+
+
+def escaped(text: str) -> str:
+    """The text with nothing in it that would look like a part of what it is shown in: a heading, or a divider."""
+    if "#" not in text and "---" not in text:
+        return text
+    lines = text.split("\n")
+    fenced = fenced_lines(lines)
+    return "\n".join(
+        f"\\{line}" if index not in fenced and line.lstrip().startswith(_STRUCTURE) else line
+        for index, line in enumerate(lines)
+    )
 
 
 def unclosed_fence(lines: Iterable[str]) -> str:

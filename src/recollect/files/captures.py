@@ -78,7 +78,7 @@ def read_captures(path: str, start: int) -> Captures:
 
 
 def fingerprint(path: str, end: int) -> str:
-    """A mark of the journal's text before `end`, by which it is noticed when lines before it were changed.
+    """A mark of the last of the journal's text before `end`, which differs when lines before it came or went.
 
     Raises:
         StorageError: it cannot be read.

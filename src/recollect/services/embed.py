@@ -23,10 +23,10 @@ class Embedded:
 
     __slots__ = ("done", "pending", "reason", "replaced")
 
-    def __init__(self) -> None:
+    def __init__(self, reason: str = "") -> None:
         self.done = 0
         self.pending = 0
-        self.reason = ""
+        self.reason = reason
         self.replaced = False  # whether another model's vectors had to go
 
 
@@ -53,8 +53,23 @@ def embed_pending(
             result.reason = f"{error}; what is pending is done later"
         except EmbeddingError as error:
             result.reason = str(error)
-    result.pending = engine.store.coverage().pending
+    if engine.settings.flag("memory_embedding_enabled"):
+        result.pending = engine.store.coverage().pending
     return result
+
+
+def start_over(engine: Engine) -> str:
+    """Drop all vectors, so that every entry awaits one; why not, if new ones cannot be had.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    try:
+        engine.embedder().embed(["a first text"], "document")
+    except EmbeddingError as error:
+        return str(error)
+    engine.store.drop_vectors()
+    return ""
 
 
 def adopt_model(engine: Engine) -> bool:
@@ -83,7 +98,15 @@ def _embed(
             current = store.model()
             if current is None or current.identity != embedder.identity:
                 raise EmbeddingError(f"another process has changed the model to {current and current.identity}")
-            store.put_vectors([(entry.id, vector) for entry, vector in zip(entries, vectors, strict=True)])
+            # What another process has rewritten meanwhile awaits another vector.
+            texts = {entry.id: entry.embedded_text for entry in store.entries(entry.id for entry in entries)}
+            store.put_vectors(
+                [
+                    (entry.id, vector)
+                    for entry, vector in zip(entries, vectors, strict=True)
+                    if texts.get(entry.id) == entry.embedded_text
+                ]
+            )
         result.done += len(entries)
         if progress:
             progress(len(entries))

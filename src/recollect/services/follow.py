@@ -24,5 +24,5 @@ def follow(project_root: str, global_store: str, settings: Settings) -> list[str
     except StoreError as error:
         return [f"the store does not follow yet: {error}"]
     if done.reason and done.pending:
-        warnings.append(f"{done.pending} entries await a vector and are found by their words: {done.reason}")
+        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
     return warnings

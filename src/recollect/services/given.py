@@ -145,7 +145,7 @@ def _text(fields: Mapping[str, Any], name: str, longest: int, where: str, defaul
         raise InvalidEntry(f"{where}{name} must be a text, not {type(value).__name__}")
     if len(value) > longest:
         raise InvalidEntry(f"{where}{name} has {len(value):,} characters; at most {longest:,} are allowed")
-    return value
+    return value.encode("utf-8", "replace").decode("utf-8")  # JSON can spell half a character
 
 
 def _texts(fields: Mapping[str, Any], name: str, most: int, where: str) -> list[str]:

@@ -59,7 +59,7 @@ class Injection:
                 except StoreError as error:
                     reason = str(error)
                 if reason:
-                    self.warnings.append(f"{self.pending} entries await a vector: {reason}")
+                    self.warnings.append(f"{self.pending} of the entries are without a vector: {reason}")
 
 
 def inject(
@@ -107,7 +107,7 @@ def _from_store(
     except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
         injection.warnings.append(str(error))
         return _from_markdown(project_root, global_store, limit, injection, str(error))
-    injection.engine, injection.pending = found.engine, found.retrieval.pending
+    injection.engine, injection.pending = found.engine, 0 if found.behind else found.retrieval.pending
     injection.warnings += found.warnings
     return found.block
 
@@ -116,13 +116,15 @@ def _from_markdown(project_root: str, global_store: str, limit: int, injection: 
     local, warnings = read_bank(locations.bank(project_root), "local")
     shared, more_warnings = read_bank(global_store, "global")
     injection.warnings += warnings + more_warnings
-    selected = select(deduplicate([*local, *shared]), limit)
+    everything = deduplicate([*local, *shared])
+    selected = select(everything, limit)
     if not degraded:
         return markdown_block(selected)
     why = one_line(degraded).replace("*", " ").replace("|", " ")[:200]
 
     def status(entries: Sequence[Entry]) -> str:
-        return f'{len(entries)} entries | semantic: degraded ({why}) | context: "none" | model: none'
+        of_all = f"{len(entries)} entries from {len(everything)}"
+        return f'{of_all} | semantic: degraded (markdown only: {why}) | context: "none" | model: none'
 
     return block(selected, status)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 
 from recollect.services import locations
 from recollect.services.app import Engine
 from recollect.services.settings import Settings
-from recollect.services.sync import sync
+from recollect.services.sync import known_roots, sync
 from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside
 
 
@@ -35,19 +34,17 @@ def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt
     """
     result = Rebuilt()
     path = locations.database(global_store)
-    roots = {project_root}
     if is_damaged(path):
         result.set_aside = set_aside(path)
     with Engine(global_store, settings) as engine:
         if result.set_aside:
             result.rescued = rescue(result.set_aside, path)
-        for source in engine.store.sources().values():
-            if source.project and source.path.endswith(".md"):
-                folder = os.path.dirname(source.path)
-                roots.add(folder.removesuffix(os.sep + locations.BANK))
+        roots = sorted({project_root, *known_roots(engine.store)})
         with engine.store.writing():
+            for root in roots:  # so that entries that were edited hand on what they have earned
+                sync(engine.store, root, global_store, engine.labels())
             engine.store.forget_sources()
-            for root in sorted(roots):
+            for root in roots:
                 result.warnings += sync(engine.store, root, global_store, engine.labels())
         result.warnings += engine.store.check()
         coverage = engine.store.coverage()

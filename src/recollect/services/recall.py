@@ -10,6 +10,7 @@ from recollect.domain.ranking import prominence
 from recollect.domain.terms import query_terms
 from recollect.errors import EmbeddingError, InvalidEntry, StoreError
 from recollect.services import project
+from recollect.services.sync import known_roots, sync
 from recollect.store.values import Background, Scope
 
 TYPE_CHECKING = False
@@ -40,6 +41,7 @@ class RetrievalResult:
         "pending",
         "query",
         "query_vector",
+        "searched",
         "skipped",
         "statistics",
         "terms",
@@ -51,6 +53,7 @@ class RetrievalResult:
         self.query = query
         self.candidates = CANDIDATES
         self.query_vector = b""
+        self.searched = False  # whether there was any way of searching
         self.background = Background(0.0, 0.0, 0)
         self.terms: list[str] = []
         self.statistics = TermStatistics({}, 0)
@@ -85,7 +88,9 @@ def retrieve(
     result.candidates = candidates
     store = engine.store
     coverage = store.coverage()
-    result.total, result.pending, result.skipped = coverage.entries, coverage.pending, coverage.skipped
+    result.total = coverage.entries
+    if engine.settings.flag("memory_embedding_enabled"):
+        result.pending, result.skipped = coverage.pending, coverage.skipped
     if not query or not query.strip():
         return result
     query = query[:LONGEST_QUERY]
@@ -118,14 +123,17 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
                 _keep(engine, query, vector)
     except EmbeddingError as error:
         result.degraded.append(str(error))
+        result.model = ""
         return
     result.query_vector = vector
+    result.searched = True
     result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, result.candidates)}
     result.background = engine.store.background(vector, scope)
 
 
 def _by_words(engine: Engine, scope: Scope, result: RetrievalResult) -> None:
     terms = _rarest(result.terms, result.statistics)
+    result.searched = True
     result.fts5 = {match.id: match.score for match in engine.store.text_matches(terms, scope, result.candidates)}
     if result.query_vector:
         unseen = [id for id in result.fts5 if id not in result.vector]
@@ -185,6 +193,8 @@ def search(
     """
     scope = Scope(project, categories)
     retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+    if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
+        retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
     result = SearchResult(retrieval)
     scores = relevance(retrieval)
     best = sorted(scores, key=lambda id: (-scores[id], id))[:limit]
@@ -207,16 +217,32 @@ def search(
     return result
 
 
+def _index_was_wrong(engine: Engine) -> bool:
+    """When words find nothing, the index may be to blame: once a day it is compared with the entries.
+
+    A store that cannot be written cannot be repaired either, so that is no reason to complain.
+    """
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    try:
+        if engine.store.note("checked") == today:
+            return False
+        engine.store.set_note("checked", today)
+        return bool(engine.store.check())
+    except StoreError:
+        return False
+
+
 def relevance(retrieval: RetrievalResult) -> dict[str, float]:
     """How much each candidate is about the query."""
     full = len(retrieval.fts5) >= retrieval.candidates
+    raised = retrieval.statistics.unclipped
     scores = fuse(
-        retrieval.fts5,
+        {id: raised * score for id, score in retrieval.fts5.items()},
         retrieval.vector,
         mean=retrieval.background.mean,
         deviation=retrieval.background.deviation,
         count=retrieval.background.count,
-        floor=min(retrieval.fts5.values()) if full else 0.0,
+        floor=raised * min(retrieval.fts5.values()) if full else 0.0,
         known=retrieval.statistics.known,
     )
     return {id: share(score) for id, score in scores.items()}
@@ -227,31 +253,44 @@ def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalR
         return "the query is empty"
     if not retrieval.total:
         return "nothing is stored yet; `recollect upsert` adds an entry, and knowledge banks are read by themselves"
+    if not retrieval.searched:
+        return f"nothing was searched: {'; '.join(retrieval.degraded) or 'both ways of searching are switched off'}"
     if scope.project is not None or scope.categories:
-        elsewhere = retrieve(engine, query, Scope(None))
-        outside = len({*elsewhere.vector, *elsewhere.fts5})
+        outside = len(relevance(retrieve(engine, query, Scope(None))))
         if outside:
-            return f"filtered out: {outside} of {retrieval.total} entries match, all of other projects or categories"
+            return (
+                f"filtered out: {outside} of {retrieval.total} entries match, all of other projects or categories;"
+                " --all-projects searches them all"
+            )
     return f"nothing matched: none of {retrieval.total} entries is about this"
 
 
 def scope_of(engine: Engine, project_root: str, *, project_name: str = "", everywhere: bool = False) -> str | None:
     """The identity of the project whose entries may be found beside those that hold everywhere; None for all projects.
 
+    The banks of the projects that are searched are read first, wherever they are.
+
     Raises:
         InvalidEntry: no project of that name or folder is known, or several are.
     """
     if everywhere:
+        for root in known_roots(engine.store):
+            sync(engine.store, root, engine.global_store, engine.labels())
         return None
     if not project_name:
         return project.identity(project_root)
-    if os.path.isdir(project_name):
-        return project.identity(project.find_root(project_name))
-    known = sorted({source.project for source in engine.store.sources().values() if source.project})
-    named = [identity for identity in known if os.path.basename(identity) == project_name]
-    if len(named) == 1:
-        return named[0]
+    known = {root: project.identity(root) for root in known_roots(engine.store)}
+    named = {identity for identity in known.values() if os.path.basename(identity) == project_name}
+    if len(named) > 1:
+        listed = ", ".join(sorted(named))
+        raise InvalidEntry(f"several projects are called {project_name!r}: give the folder, one of {listed}")
     if named:
-        raise InvalidEntry(f"several projects are called {project_name!r}: give the folder, one of {', '.join(named)}")
-    names = ", ".join(map(os.path.basename, known)) or "none so far"
-    raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
+        roots = [root for root, identity in known.items() if identity in named]
+    elif os.path.isdir(project_name):
+        roots = [project.find_root(project_name)]
+    else:
+        names = ", ".join(sorted(map(os.path.basename, known.values()))) or "none so far"
+        raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
+    for root in roots:
+        sync(engine.store, root, engine.global_store, engine.labels())
+    return project.identity(roots[0])

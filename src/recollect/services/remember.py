@@ -13,7 +13,7 @@ from recollect.services import locations
 from recollect.services.app import Engine
 from recollect.services.embed import embed_pending
 from recollect.services.given import GivenEntry
-from recollect.services.sync import sync
+from recollect.services.sync import sync, sync_journal
 
 
 @dataclass
@@ -35,26 +35,51 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
         StorageError: the journal cannot be written; nothing was.
         StoreError: the entry is in the journal, but the store could not follow yet.
     """
-    warnings = sync(engine.store, project_root, engine.global_store, engine.labels())
-    known = engine.store.entries([given.content_hash])
+    warnings: list[str] = []
+    known: list[StoredEntry] = []
+    behind: StoreError | None = None
+    try:
+        warnings += sync(engine.store, project_root, engine.global_store, engine.labels())
+        known = engine.store.entries([given.content_hash])
+    except StoreError as error:
+        behind = error  # the journal can still take it
     labels, tier = given.keywords, "given"
     if not labels and not (known and known[0].keywords):
         found = engine.keywords(given.name, given.description, given.reasoning, given.category)
         labels, tier = found.labels, found.tier
         warnings += [f"no keywords from {failure}" for failure in found.failures]
-    journal = locations.journal(engine.global_store)
-    append_capture(journal, _capture(given, labels, source))
+    _append(engine.global_store, given, labels, source)
+    if behind:
+        raise _in_journal(engine.global_store, behind) from behind
     try:
-        warnings += sync(engine.store, project_root, engine.global_store, engine.labels())
+        warnings += sync_journal(engine.store, engine.global_store, engine.labels())
         entry = engine.store.entries([given.content_hash])[0]
         done = embed_pending(engine)
     except StoreError as error:
-        raise StoreError(
-            f"{error}. The entry is safe in {journal} and will be in the store with the next write; do not repeat it"
-        ) from error
-    if done.reason:
-        warnings.append(f"{done.pending} entries await a vector and are found by their words: {done.reason}")
+        raise _in_journal(engine.global_store, error) from error
+    if done.reason and done.pending:
+        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
     return Remembered(entry, not known, tier if labels else "", done.pending, warnings)
+
+
+def remember_without_store(global_store: str, given: GivenEntry, error: StoreError) -> StoreError:
+    """Put an entry into the journal when the store cannot even be opened; the error that says so.
+
+    Raises:
+        LockTimeout: other writers held the journal for too long; nothing was written.
+        StorageError: the journal cannot be written; nothing was.
+    """
+    _append(global_store, given, given.keywords, "")
+    return _in_journal(global_store, error)
+
+
+def _append(global_store: str, given: GivenEntry, keywords: tuple[str, ...], source: str) -> None:
+    append_capture(locations.journal(global_store), _capture(given, keywords, source))
+
+
+def _in_journal(global_store: str, error: StoreError) -> StoreError:
+    journal = locations.journal(global_store)
+    return StoreError(f"{error}. The entry is safe in {journal} and will be in the store later; do not repeat it")
 
 
 def _capture(given: GivenEntry, keywords: tuple[str, ...], source: str) -> dict[str, object]:

@@ -9,7 +9,7 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking import Weights, rank
 from recollect.domain.render import block
 from recollect.domain.selection import select_ranked
-from recollect.domain.text import one_line
+from recollect.domain.text import escaped, one_line
 from recollect.errors import StoreError
 from recollect.services import project
 from recollect.services.app import Engine
@@ -41,13 +41,14 @@ _SHOWN_REASON = 200
 class SessionBlock:
     """The block for a session that starts, what was found for it, and what went wrong on the way."""
 
-    __slots__ = ("block", "engine", "retrieval", "warnings")
+    __slots__ = ("behind", "block", "engine", "retrieval", "warnings")
 
     def __init__(self, engine: Engine, block: Block, retrieval: RetrievalResult, warnings: list[str]) -> None:
         self.engine = engine
         self.block = block
         self.retrieval = retrieval
         self.warnings = warnings
+        self.behind = False  # whether the store could not be written
 
 
 def session_block(project_root: str, global_store: str, settings: Settings, limit: int, event: str) -> SessionBlock:
@@ -70,6 +71,7 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
     warnings: list[str] = []
     labels = engine.labels()
     brief = BriefLabels(labels, _LABELLING) if labels else None
+    behind = ""
     try:
         warnings += sync(store, project_root, engine.global_store, brief)
         if brief and brief.cut_short:
@@ -77,10 +79,13 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
     except StoreError as error:
         if not store.coverage().entries:
             raise
-        warnings.append(f"{error}; the newest changes to files may be missing")
+        behind = "the newest changes to files are missing, the store could not be written"
+        warnings.append(f"{error}; {behind}")
     context = collect(project_root)
     scope = Scope(identity, KNOWLEDGE)
-    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=True)
+    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
+    if behind:
+        retrieval.degraded.append(behind)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     ranked = rank(
         store.standings(scope),
@@ -93,7 +98,7 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
     chosen = select_ranked(ranked, limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
     rendered = block(entries, lambda shown: _status(len(shown), retrieval))
-    if rendered.entries:
+    if rendered.entries and not behind:  # who had to wait in vain once does not try again
         receipt = Receipt(
             at=now,
             event=event or "inject",
@@ -103,7 +108,9 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
             lines=_lines(rendered, chosen),
         )
         warnings += _record(engine, receipt)
-    return SessionBlock(engine, rendered, retrieval, warnings + context.warnings + store.findings)
+    found = SessionBlock(engine, rendered, retrieval, warnings + context.warnings + store.findings)
+    found.behind = bool(behind)
+    return found
 
 
 def weights_of(settings: Settings) -> Weights:
@@ -121,11 +128,12 @@ def weights_of(settings: Settings) -> Weights:
 def as_entry(stored: StoredEntry) -> Entry:
     """A stored entry as it is shown."""
     details = _counted(stored)
+    description = escaped(stored.description)
     return Entry(
         category=stored.category,
         name=stored.name,
         description=stored.description,
-        parts=[Part("", "", stored.description.split("\n"), 1), Part("-", "", details, 1)],
+        parts=[Part("", "", description.split("\n"), 1), Part("-", "", details, 1)],
         observation_count=stored.observation_count,
         confidence=stored.confidence,
         last_observed=stored.updated_at[:10],
@@ -138,7 +146,7 @@ def _counted(stored: StoredEntry) -> list[str]:
     """The lines after the description, with the count of observations as it is now."""
     count = f"- Observation count: {stored.observation_count}"
     if not stored.details:
-        return [count, f"- Confidence: {stored.confidence}"]
+        return [] if stored.source == "import" else [count, f"- Confidence: {stored.confidence}"]
     lines = stored.details.split("\n")
     for place, line in enumerate(lines):
         label = line[2:].partition(":")[0].strip("*_` ").lower().replace("-", " ")
@@ -162,7 +170,7 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
     if retrieval.query:
         asked = _plain(retrieval.query, 10_000)
         asked = asked[:_SHOWN_CONTEXT] + ("..." if len(asked) > _SHOWN_CONTEXT else "")
-    model = "none" if retrieval.degraded and not retrieval.vector else retrieval.model or "none"
+    model = retrieval.model or "none"
     return f'{shown} entries from {retrieval.total} | semantic: {state} | context: "{asked}" | model: {model}'
 
 

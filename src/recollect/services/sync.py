@@ -11,6 +11,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.render import NOT_SHOWN
 from recollect.domain.selection import deduplicate
 from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.bank import BankFile, bank_paths
 from recollect.files.textfile import read_text
@@ -39,27 +40,43 @@ def sync(store: Store, project_root: str, global_store: str, labels: Labels | No
     `labels` finds keywords for entries that have none.
     """
     warnings: list[str] = []
-    known = store.sources()
     identity = project.identity(project_root)
-    here: set[str] = set()
-    for folder, origin, owner in (
-        (locations.bank(project_root), "local", identity),
-        (global_store, "global", ""),
-    ):
+    banks: dict[str, str] = {}
+    for folder, origin, owner in ((locations.bank(project_root), "local", identity), (global_store, "global", "")):
         paths, complaints = bank_paths(folder, origin)
         warnings += complaints
-        for path in map(os.path.abspath, paths):
-            here.add(path)
-            try:
-                _sync_bank(store, path, owner, known.get(path), labels)
-            except StorageError as error:
-                warnings.append(f"{error}; skipped")
+        banks.update({os.path.abspath(path): owner for path in paths})
+    # What one bank lets go, another may hold and is then read again: so twice, if anything has changed.
+    changed, problems = _sync_banks(store, banks, identity, labels)
+    if changed:
+        _, problems = _sync_banks(store, banks, identity, labels)
+    return warnings + problems + sync_journal(store, global_store, labels)
+
+
+def known_roots(store: Store) -> list[str]:
+    """The roots of all projects whose banks the store has read and that are still there."""
+    ending = os.sep + locations.BANK
+    folders = {os.path.dirname(source.path) for source in store.sources().values() if source.project}
+    roots = {folder.removesuffix(ending) for folder in folders if folder.endswith(ending)}
+    return sorted(root for root in roots if os.path.isdir(root))
+
+
+def _sync_banks(store: Store, banks: dict[str, str], identity: str, labels: Labels | None) -> tuple[bool, list[str]]:
+    """Read the banks that have changed, given by their paths with whom they belong to; whether any had."""
+    known = store.sources()
+    changed = False
+    problems: list[str] = []
+    for path, owner in banks.items():
+        try:
+            changed = _sync_bank(store, path, owner, known.get(path), labels) or changed
+        except StorageError as error:
+            problems.append(f"{error}; skipped")
     for source in known.values():
-        of_this = source.kind == BANK and source.project in ("", identity) and source.path not in here
+        of_this = source.kind == BANK and source.project in ("", identity) and source.path not in banks
         if of_this and source.hash != _GONE and not os.path.exists(source.path):
             store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
-    warnings += sync_journal(store, global_store, labels)
-    return warnings
+            changed = True
+    return changed, problems
 
 
 def sync_journal(store: Store, global_store: str, labels: Labels | None = None) -> list[str]:
@@ -80,7 +97,9 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
         known = store.sources().get(path)
         start = known.offset if known else 0
         try:
-            anew = known is None or fingerprint(path, start) != known.hash
+            # The same size at another time, or another text before the place: somebody has edited it.
+            edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
+            anew = known is None or edited
             captures = read_captures(path, 0 if anew else start)
             mark = fingerprint(path, captures.end)
         except StorageError as error:
@@ -91,13 +110,14 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
     return captures.problems + problems
 
 
-def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels: Labels | None) -> None:
+def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels: Labels | None) -> bool:
+    """Read one bank if it has changed; whether its entries were put."""
     try:
         status = os.stat(path)
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     if known is not None and known.hash and (status.st_size, status.st_mtime_ns) == (known.size, known.modified):
-        return
+        return False
     text = read_text(path)
     mark = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     settled = time.time() - status.st_mtime > _SETTLED_AFTER
@@ -109,13 +129,15 @@ def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels
         modified=status.st_mtime_ns if settled else 0,
         hash=mark,
     )
+    known = store.sources().get(path)  # another bank may just have asked for this one to be read again
     if known is not None and known.hash == mark and known.project == owner:
         store.put(source, [], anew=False)
-        return
+        return False
     category = os.path.basename(path).removesuffix(".md")
     written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime))
     file = BankFile(text, category, "local" if owner else "global")
     store.put(source, [from_bank(entry, owner, written, labels) for entry in deduplicate(file.entries)])
+    return True
 
 
 def from_bank(entry: Entry, owner: str, written: str, labels: Labels | None = None) -> StoredEntry:
@@ -147,7 +169,7 @@ def _captured(lines: Iterable[dict[str, Any]], labels: Labels | None) -> tuple[l
     entries: list[StoredEntry] = []
     problems: list[str] = []
     for line in lines:
-        at = str(line.pop("at", ""))[:20]
+        at = one_line(str(line.pop("at", "")))[:20]
         line.pop("id", None)
         try:
             given = given_entry(line)

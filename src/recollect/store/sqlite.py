@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 
-from recollect.domain.stored import ACTIVE, Match, Standing, StoredEntry
-from recollect.domain.terms import index_terms
+from recollect.domain.stored import Match, Standing, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
 from recollect.store import vectors as codes
-from recollect.store.sqlite_migrations import NEWEST, migrate, version_of
+from recollect.store.sqlite_connection import SqliteConnection
+from recollect.store.sqlite_rows import (
+    ENTRY,
+    MOST_KEYWORDS,
+    changeable,
+    entry_of,
+    in_scope,
+    json_list,
+    marks,
+    merged,
+    more_text,
+)
 from recollect.store.values import BANK, JOURNAL, Background, Coverage, Model, Receipt, ReceiptLine, Scope, Source
 
 TYPE_CHECKING = False
@@ -22,8 +31,6 @@ if TYPE_CHECKING:
 
     from recollect.store.base import Store
 
-MOST_KEYWORDS = 10
-MOST_REFERENCES = 50
 _PER_CHUNK = 1024
 _PARAMETERS = 500
 _SAMPLE = 512
@@ -34,13 +41,8 @@ _KEPT_RECEIPTS = 5_000
 _RESCORED = 4
 _RESCORED_AT_LEAST = 512
 
-_ENTRY = (
-    'e.id, e.category, e.name, e.description, e.reasoning, e.keywords, e."references", e.details, e.observation_count,'
-    " e.confidence, e.source, e.source_project,"
-    " (SELECT min(o.project) FROM origins o WHERE o.entry = e.number), e.status, e.created_at, e.updated_at,"
-    " coalesce(u.recall_count, 0), coalesce(u.influence_count, 0), coalesce(u.last_recalled_at, '')"
-    " FROM entries e LEFT JOIN usage u ON u.id = e.id"
-)
+# Errors that say nothing about the full-text index.
+_NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint", "has ended")
 
 
 class SqliteStore:
@@ -60,24 +62,25 @@ class SqliteStore:
         """
         self.path = path
         self.findings: list[str] = []  # what was found wrong and repaired
-        self.read_only = False
         self.full_text = False
-        self._patience = patience
-        self._connect = connect
-        self._depth = 0
-        self._writes = 0
+        self._database = SqliteConnection(path, patience, connect)
+        self._run = self._database.run
         self._vector_writes = 0
+        self._suspect: StoreError | None = None
         self._bits: tuple[object, codes.Bits] | None = None
         self._sample: tuple[object, list[bytes]] | None = None
         self._coverage: tuple[object, Coverage] | None = None
         try:
-            self._connection = self._open()
-            self._prepare()
-        except (sqlite3.Error, OSError, StoreError) as error:
-            raise self._explained(error) from error
+            self._prepare_index()
+        except sqlite3.Error as error:
+            self.close()
+            raise self._database.explained(error) from error
+        except StoreError:
+            self.close()
+            raise
 
     def close(self) -> None:
-        self._connection.close()
+        self._database.close()
 
     def __enter__(self) -> SqliteStore:
         return self
@@ -85,24 +88,23 @@ class SqliteStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # Transactions
+    @property
+    def read_only(self) -> bool:
+        return self._database.read_only
 
-    def writing(self) -> _Transaction:
-        return _Transaction(self)
+    def writing(self) -> _Writing:
+        return _Writing(self)
 
     def begin(self) -> None:
-        if self._depth == 0:
-            self._run("BEGIN IMMEDIATE")
-        self._depth += 1
+        self._database.begin()
 
     def end(self, *, kept: bool) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._writes += 1
-            if kept:
-                self._run("COMMIT")
-            elif self._connection.in_transaction:
-                self._run("ROLLBACK")
+        """End a transaction; if a damaged index was in its way, make that again for whoever comes next."""
+        self._database.end(kept=kept)
+        suspect = self._suspect
+        if suspect is not None and not self._database.is_writing:
+            self._suspect = None
+            self._heal_after(suspect)
 
     # Sources and entries
 
@@ -114,41 +116,26 @@ class SqliteStore:
         }
 
     def put(self, source: Source, entries: Sequence[StoredEntry], *, anew: bool = True) -> None:
-        with self.writing():
-            number = self._put_source(source)
-            held = {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (number,))}
-            if anew and source.kind == JOURNAL:
-                self._run("DELETE FROM origins WHERE source = ?", (number,))
-            given: set[int] = set()
-            for entry in entries:
-                given.add(self._put_entry(entry, source, number))
-            gone = held - given if anew else set[int]()
-            for entry in gone:
-                self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
-            self._hand_on(gone, given - held)
-            self._read_again(gone)
-            for entry in given | gone:
-                self._settle(entry)
+        self._mended(lambda: self._put(source, entries, anew))
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
-        found: dict[str, StoredEntry] = {}
-        for start in range(0, len(wanted), _PARAMETERS):
-            some = wanted[start : start + _PARAMETERS]
-            for row in self._run(f"SELECT {_ENTRY} WHERE e.id IN ({_marks(some)})", some):
-                found[row[0]] = _entry(row)
+        rows = self._select(f"SELECT {ENTRY} WHERE e.id IN ({{}})", wanted, ())
+        found = {row[0]: entry_of(row) for row in rows}
         return [found[id] for id in wanted if id in found]
 
     def unlabelled(self) -> list[str]:
         return [row[0] for row in self._run("SELECT id FROM entries WHERE keywords = '[]' AND status = 'active'")]
 
     def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
-        with self.writing():
+        def put() -> None:
             for id, labels in keywords.items():
-                self._run("UPDATE entries SET keywords = ? WHERE id = ?", (_json(labels[:MOST_KEYWORDS]), id))
+                self._run("UPDATE entries SET keywords = ? WHERE id = ?", (json_list(labels[:MOST_KEYWORDS]), id))
+
+        self._mended(put)
 
     def standings(self, scope: Scope) -> list[Standing]:
-        condition, values = _in_scope(scope)
+        condition, values = in_scope(scope)
         rows = self._run(
             "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at,"
             " coalesce(u.recall_count, 0), coalesce(u.last_recalled_at, '')"
@@ -162,17 +149,17 @@ class SqliteStore:
     def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         if not self.full_text or not terms:
             return []
-        condition, values = _in_scope(scope)
+        condition, values = in_scope(scope)
         statement = (
             "SELECT e.id, -entries_fts.rank FROM entries_fts JOIN entries e ON e.number = entries_fts.rowid"
             f" WHERE entries_fts MATCH ? AND {condition} ORDER BY entries_fts.rank LIMIT ?"
         )
-        asked = (index.match_expression(terms), *values, limit)
+        asked = (index.match_expression([visible(term) for term in terms]), *values, limit)
         try:
-            rows = self._connection.execute(statement, asked).fetchall()
-        except sqlite3.DatabaseError as error:
-            if not self._heal(f"could not be read ({error})"):
-                raise self._explained(error) from error
+            rows = self._run(statement, asked)
+        except StoreError as error:
+            if not self._heal_after(error):
+                raise
             rows = self._run(statement, asked)
         return [Match(id, score) for id, score in rows]
 
@@ -180,23 +167,17 @@ class SqliteStore:
         if not self.full_text or not terms:
             return {}, 0
         try:
-            pairs = index.stems(self._connection, terms)
-            stems = list({stem for _, stem in pairs})
-            self._connection.execute(
-                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, entries_fts, row)"
-            )
-            held: dict[str, int] = {}
-            for stem in stems:
-                row = self._connection.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (stem,)).fetchone()
-                held[stem] = row[0] if row else 0
+            pairs = index.stems(self._database.raw, [visible(term) for term in terms])
+            held = index.frequencies(self._database.raw, {stem for _, stem in pairs})
         except sqlite3.DatabaseError as error:
-            if not self._heal(f"could not be read ({error})"):
-                raise self._explained(error) from error
+            if not self._heal_after(self._database.explained(error)):
+                raise self._database.explained(error) from error
             return {}, 0
-        frequencies = dict.fromkeys(terms, 0)
-        for term, stem in pairs:  # of a term with several tokens, the rarest says how often it occurs at most
-            frequencies[term] = min(frequencies[term] or held[stem], held[stem])
-        return frequencies, self.coverage().entries
+        found: dict[str, int] = {}
+        for place, stem in pairs:  # of a term with several tokens, the rarest says how often it occurs at most
+            term = terms[place]
+            found[term] = min(found.get(term, held[stem]), held[stem])
+        return {term: found.get(term, 0) for term in terms}, self.coverage().indexed
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
         model = self.model()
@@ -205,25 +186,23 @@ class SqliteStore:
         bits = self._all_bits(model.dimensions)
         compared = max(_RESCORED * limit, _RESCORED_AT_LEAST)
         while True:
-            numbers = bits.nearest(vector, compared)
-            found = self._rescored(vector, numbers, scope, model.dimensions)
+            scored = self._rescored(vector, bits.nearest(vector, compared), model.dimensions)
+            found = self._in_scope(scored, scope, limit)
             # Others may have been nearer that are out of scope: then look further.
             if len(found) >= limit or compared >= len(bits):
-                return found[:limit]
+                return found
             compared *= 8
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
         model = self.model()
         if model is None or len(vector) != 4 * model.dimensions:
             return {}
-        rows: list[tuple[str, bytes]] = []
-        for start in range(0, len(ids), _PARAMETERS):
-            some = ids[start : start + _PARAMETERS]
-            rows += self._run(
-                "SELECT e.id, v.code FROM entries e JOIN vectors v ON v.number = e.number"
-                f" WHERE e.id IN ({_marks(some)}) AND length(v.code) = ?",
-                [*some, codes.code_length(model.dimensions)],
-            )
+        rows = self._select(
+            "SELECT e.id, v.code FROM entries e JOIN vectors v ON v.number = e.number"
+            " WHERE e.id IN ({}) AND length(v.code) = ?",
+            ids,
+            [codes.code_length(model.dimensions)],
+        )
         scores = codes.similarities(vector, [code for _, code in rows])
         return {id: score for (id, _), score in zip(rows, scores, strict=True)}
 
@@ -278,11 +257,11 @@ class SqliteStore:
     def pending(self, limit: int) -> list[StoredEntry]:
         model = self.model()
         rows = self._run(
-            f"SELECT {_ENTRY} LEFT JOIN vectors v ON v.number = e.number"
+            f"SELECT {ENTRY} LEFT JOIN vectors v ON v.number = e.number"
             " WHERE e.status = 'active' AND (v.number IS NULL OR length(v.code) <> ?) ORDER BY e.number DESC LIMIT ?",
             (codes.code_length(model.dimensions) if model else 0, limit),
         )
-        return [_entry(row) for row in rows]
+        return [entry_of(row) for row in rows]
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
         with self.writing():
@@ -293,22 +272,25 @@ class SqliteStore:
             for id, vector in vectors:
                 if len(vector) != 4 * model.dimensions:
                     raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
-                for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
+                try:
                     code, bits = codes.encode(vector)
+                except (ValueError, OverflowError):
+                    raise StoreError(f"a vector for {id} holds a number that is not finite") from None
+                for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
                     self._run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, code))
                     self._put_bits(number, bits)
 
     def coverage(self) -> Coverage:
-        version = self._version()
+        version = self._database.version()
         if self._coverage is None or self._coverage[0] != version:
             model = self.model()
-            ((entries, pending, skipped),) = self._run(
-                "SELECT count(*), coalesce(sum(v.number IS NULL OR length(v.code) <> ?1), 0),"
-                " coalesce(sum(length(v.code) <> ?1), 0)"
-                " FROM entries e LEFT JOIN vectors v ON v.number = e.number WHERE e.status = 'active'",
+            ((entries, pending, skipped, indexed),) = self._run(
+                "SELECT coalesce(sum(active), 0), coalesce(sum(active AND (size IS NULL OR size <> ?1)), 0),"
+                " coalesce(sum(active AND size <> ?1), 0), count(*) FROM (SELECT e.status = 'active' AS active,"
+                " length(v.code) AS size FROM entries e LEFT JOIN vectors v ON v.number = e.number)",
                 (codes.code_length(model.dimensions) if model else 0,),
             )
-            self._coverage = (version, Coverage(entries, pending, skipped))
+            self._coverage = (version, Coverage(entries, pending, skipped, indexed))
         return self._coverage[1]
 
     # Usage, receipts, notes
@@ -373,64 +355,36 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         known = len(self.findings)
-        damage = [row[0] for row in self._run("PRAGMA quick_check(3)") if row[0] != "ok"]
-        if damage:
+        # A damaged full-text index is no damage to the database: it is made again.
+        damage = [row[0] for row in self._run("PRAGMA quick_check(10)") if "entries_fts" not in row[0]]
+        if damage not in ([], ["ok"]):
             self.findings.append(
                 f"{self.path} is damaged ({damage[0]}); `recollect rebuild` makes it again from your files"
             )
         elif self.full_text and not self.read_only:
             with self.writing():
-                found = index.thorough_fault(self._connection)
-            if found:
-                self._heal(f"was {found}")
+                found = index.thorough_fault(self._database.raw)
+                if found:
+                    self._heal(f"was {found}")
         return self.findings[known:]
 
     # Inside
 
-    def _open(self) -> sqlite3.Connection:
-        if not os.path.exists(self.path):
-            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # memories are nobody else's to read
-        connection = self._connect(self.path, timeout=self._patience, isolation_level=None, check_same_thread=False)
-        try:
-            for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF"):
-                connection.execute(f"PRAGMA {pragma}")
-            if version_of(connection) != NEWEST:
-                migrate(connection)
-        except sqlite3.OperationalError as error:
-            connection.close()
-            if not _is_for_writing_only(error):
-                raise
-            return self._open_read_only()
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _open_read_only(self) -> sqlite3.Connection:
-        """As it stands on the disk, when nothing can be written beside it, not even a lock."""
-        quoted = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        connection = self._connect(
-            f"file:{quoted}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
-        )
-        self.read_only = True
-        if version_of(connection) != NEWEST:
-            connection.close()
-            raise StoreError("it is of an older version and cannot be written")
-        return connection
-
-    def _prepare(self) -> None:
-        self.full_text = index.available(self._connection)
+    def _prepare_index(self) -> None:
+        raw = self._database.raw
+        self.full_text = index.available(raw)
         if self.read_only:
-            self.full_text = self.full_text and not index.fault(self._connection)
+            self.full_text = self.full_text and not index.fault(raw)
         elif not self.full_text:
-            with self.writing():
-                index.remove_triggers(self._connection)
-        else:
-            found = index.fault(self._connection)
-            if found:
-                new = found == "missing" and not self._run("SELECT 1 FROM entries LIMIT 1")
-                self._heal("" if new else f"was {found}")
+            if index.has_triggers(raw):
+                with self.writing():
+                    index.remove_triggers(raw)
+        elif index.fault(raw):
+            with self.writing():  # another process may be about to make it
+                found = index.fault(raw)
+                if found:
+                    new = found == "missing" and not self._run("SELECT 1 FROM entries LIMIT 1")
+                    self._heal("" if new else f"was {found}")
 
     def _heal(self, finding: str) -> bool:
         """Make the full-text index again, unless it cannot be written. A finding is kept for whoever asks."""
@@ -438,17 +392,60 @@ class SqliteStore:
             return False
         with self.writing():
             if self.note("index_version") != index.VERSION:
+                index.remove_triggers(self._database.raw)
                 for number, *texts in self._run("SELECT number, name, description, reasoning, details FROM entries"):
-                    entry = StoredEntry(id="", category="", name=texts[0], description=texts[1], reasoning=texts[2])
-                    entry.details = texts[3]
-                    self._run("UPDATE entries SET more = ? WHERE number = ?", (_more(entry), number))
+                    name, description, reasoning, details = texts
+                    entry = StoredEntry(
+                        id="", category="", name=name, description=description, reasoning=reasoning, details=details
+                    )
+                    self._run("UPDATE entries SET more = ? WHERE number = ?", (more_text(entry), number))
             try:
-                index.rebuild(self._connection)
+                index.rebuild(self._database.raw)
             except sqlite3.Error as error:
-                raise self._explained(error) from error
+                raise self._database.explained(error) from error
         if finding:
             self.findings.append(f"the full-text index {finding}; it was made again from the entries")
         return True
+
+    def _heal_after(self, error: StoreError) -> bool:
+        """Make the index again if it may have been the reason of an error."""
+        if not self.full_text or any(word in str(error.__cause__ or error) for word in _NOT_THE_INDEX):
+            return False
+        return self._heal(f"could not be used ({error.__cause__ or 'damaged'})")
+
+    def _mended(self, work: Callable[[], None]) -> None:
+        """Do some writing; if a damaged index is in its way, make that again and do it once more.
+
+        Damage may end the transaction that this is a part of. Then the whole of it has failed, and the index is made
+        again when it is over.
+        """
+        try:
+            with self.writing():
+                work()
+        except StoreError as error:
+            if self._database.is_writing and not self._database.raw.in_transaction:
+                self._suspect = error
+                raise
+            if not self._heal_after(error):
+                raise
+            with self.writing():
+                work()
+
+    def _put(self, source: Source, entries: Sequence[StoredEntry], anew: bool) -> None:
+        number = self._put_source(source)
+        held = {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (number,))}
+        if anew and source.kind == JOURNAL:
+            self._run("DELETE FROM origins WHERE source = ?", (number,))
+        given: set[int] = set()
+        for entry in entries:
+            given.add(self._put_entry(entry, source, number, given if anew else None))
+        gone = held - given if anew else set[int]()
+        for entry in gone:
+            self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
+        self._hand_on(gone, given - held)
+        self._read_again(gone)
+        for entry in given | gone:
+            self._settle(entry)
 
     def _put_source(self, source: Source) -> int:
         ((number,),) = self._run(
@@ -459,19 +456,22 @@ class SqliteStore:
         )
         return number
 
-    def _put_entry(self, entry: StoredEntry, source: Source, source_number: int) -> int:
-        rows = self._run(f"SELECT {_ENTRY} WHERE e.id = ?", (entry.id,))
+    def _put_entry(self, entry: StoredEntry, source: Source, source_number: int, before: set[int] | None) -> int:
+        """Put one entry. `before` are those that the source has named before it, None if it says only what is new."""
+        rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.id = ?", (entry.id,))
         if not rows:
             number = self._insert(entry)
         else:
-            known = _entry(rows[0])
-            ((number,),) = self._run("SELECT number FROM entries WHERE id = ?", (entry.id,))
-            others = self._run(
-                "SELECT max(observation_count) FROM origins WHERE entry = ? AND source <> ?", (number, source_number)
+            number, known = rows[0][0], entry_of(rows[0][1:])
+            ((others,),) = self._run(
+                "SELECT coalesce(max(observation_count), 0) FROM origins WHERE entry = ? AND source <> ?",
+                (number, source_number),
             )
-            merged = _merged(known, entry, source.kind, others[0][0] or 0)
-            self._update(number, merged)
-            if visible(merged.embedded_text) != known.embedded_text:
+            first = before is not None and number not in before
+            joined = merged(known, entry, source.kind, others=others, first=first)
+            self._update(number, joined)
+            if visible(joined.embedded_text) != known.embedded_text:
+                self._vector_writes += 1
                 self._run("DELETE FROM vectors WHERE number = ?", (number,))
         added = entry.observation_count if source.kind == BANK else 1
         kept = "excluded.observation_count" if source.kind == BANK else "observation_count + 1"
@@ -489,7 +489,7 @@ class SqliteStore:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
             (
                 *(entry.id, entry.category, entry.source, visible(entry.source_project) or None, entry.created_at),
-                *_changeable(entry),
+                *changeable(entry),
             ),
         )
         return number
@@ -498,7 +498,7 @@ class SqliteStore:
         self._run(
             "UPDATE entries SET category = ?, name = ?, description = ?, reasoning = ?, keywords = ?,"
             ' "references" = ?, details = ?, confidence = ?, updated_at = ?, more = ? WHERE number = ?',
-            (entry.category, *_changeable(entry), number),
+            (entry.category, *changeable(entry), number),
         )
 
     def _settle(self, number: int) -> None:
@@ -527,8 +527,11 @@ class SqliteStore:
             for number, id, old in heirs:
                 if number in new:
                     self._run(
-                        "INSERT OR IGNORE INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
-                        " FROM usage WHERE id = ?",
+                        "INSERT INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
+                        " FROM usage WHERE id = ? ON CONFLICT (id) DO UPDATE SET"
+                        " recall_count = max(recall_count, excluded.recall_count),"
+                        " influence_count = max(influence_count, excluded.influence_count),"
+                        " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
                         (id, old),
                     )
 
@@ -548,11 +551,11 @@ class SqliteStore:
             (chunk, _PER_CHUNK * len(bits)),
         )
         try:
-            with self._connection.blobopen("vector_bits", "bits", chunk) as blob:
+            with self._database.raw.blobopen("vector_bits", "bits", chunk) as blob:
                 blob.seek(place * len(bits))
                 blob.write(bits)
         except (sqlite3.Error, ValueError) as error:
-            raise self._explained(error) from error
+            raise self._database.explained(error) from error
 
     def _all_bits(self, dimensions: int) -> codes.Bits:
         version = self._vector_version()
@@ -566,197 +569,73 @@ class SqliteStore:
         bits = self._all_bits(dimensions)
         version = (self._vector_version(), scope.project, scope.categories)
         if self._sample is None or self._sample[0] != version:
+            condition, values = in_scope(scope)
             drawn = _SAMPLE
             while True:
-                found = self._codes(bits.sample(drawn), scope, dimensions)
+                found = self._select(
+                    "SELECT v.code FROM vectors v JOIN entries e ON e.number = v.number"
+                    f" WHERE v.number IN ({{}}) AND length(v.code) = ? AND {condition}",
+                    bits.sample(drawn),
+                    [codes.code_length(dimensions), *values],
+                )
                 if len(found) >= _SAMPLE // 2 or drawn >= len(bits):
                     break
                 drawn *= 8  # few of all are in scope
-            self._sample = (version, [code for _, code in found[:: -(-len(found) // _SAMPLE) or 1]])
+            self._sample = (version, [code for (code,) in found[:: -(-len(found) // _SAMPLE) or 1]])
         return self._sample[1]
 
-    def _rescored(self, vector: bytes, numbers: Sequence[int], scope: Scope, dimensions: int) -> list[Match]:
-        rows = self._codes(numbers, scope, dimensions)
+    def _rescored(self, vector: bytes, numbers: Sequence[int], dimensions: int) -> list[tuple[float, int]]:
+        """Cosines and numbers, the nearest first."""
+        rows = self._select(
+            "SELECT number, code FROM vectors WHERE number IN ({}) AND length(code) = ?",
+            numbers,
+            [codes.code_length(dimensions)],
+        )
         scores = codes.similarities(vector, [code for _, code in rows])
-        matches = [Match(id, score) for (id, _), score in zip(rows, scores, strict=True)]
-        return sorted(matches, key=lambda match: (-match.score, match.id))
+        return sorted(zip(scores, [number for number, _ in rows], strict=True), key=lambda pair: (-pair[0], pair[1]))
 
-    def _codes(self, numbers: Sequence[int], scope: Scope, dimensions: int) -> list[tuple[str, bytes]]:
-        """Ids and codes of those of the numbers that are in scope."""
-        condition, values = _in_scope(scope)
-        rows: list[tuple[str, bytes]] = []
-        for start in range(0, len(numbers), _PARAMETERS):
-            some = sorted(numbers[start : start + _PARAMETERS])
-            rows += self._run(
-                "SELECT e.id, v.code FROM vectors v JOIN entries e ON e.number = v.number"
-                f" WHERE v.number IN ({_marks(some)}) AND length(v.code) = ? AND {condition}",
-                [*some, codes.code_length(dimensions), *values],
+    def _in_scope(self, scored: Sequence[tuple[float, int]], scope: Scope, limit: int) -> list[Match]:
+        """The first of them that are in scope, as many as are asked for."""
+        condition, values = in_scope(scope)
+        found: list[Match] = []
+        step = limit + limit // 4 + 1
+        for start in range(0, len(scored), step):
+            some = scored[start : start + step]
+            rows = self._select(
+                f"SELECT e.number, e.id FROM entries e WHERE e.number IN ({{}}) AND {condition}",
+                [number for _, number in some],
+                values,
             )
-        return rows
+            ids = dict(rows)
+            found += [Match(ids[number], score) for score, number in some if number in ids]
+            if len(found) >= limit:
+                break
+        return found[:limit]
 
-    def _version(self) -> object:
-        """Differs whenever the database has changed, by this connection or by another."""
-        return self._run("PRAGMA data_version")[0][0], self._connection.total_changes, self._writes
+    def _select(self, statement: str, keys: Sequence[object], values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """The rows of a statement for as many keys as there are, in portions that SQLite can take."""
+        rows: list[tuple[Any, ...]] = []
+        for start in range(0, len(keys), _PARAMETERS):
+            some = keys[start : start + _PARAMETERS]
+            rows += self._run(statement.format(marks(some)), [*some, *values])
+        return rows
 
     def _vector_version(self) -> object:
         """Differs whenever vectors may have changed: others are not asked what they wrote."""
-        return self._run("PRAGMA data_version")[0][0], self._vector_writes
-
-    def _run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        try:
-            return self._connection.execute(statement, values).fetchall()
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
-            raise self._explained(error) from error
-
-    def _explained(self, error: Exception) -> StoreError:
-        """The one place where an error of SQLite becomes one of ours."""
-        if isinstance(error, StoreError):
-            return StoreError(f"cannot use {self.path}: {error}")
-        text = str(error)
-        if "locked" in text or "busy" in text:
-            hint = f"another process has been writing to it for {self._patience:g} seconds; try again"
-        elif "malformed" in text or "not a database" in text:
-            hint = "it is damaged; `recollect rebuild` makes it again from your files"
-        elif "readonly" in text or "attempt to write" in text:
-            hint = "it cannot be written; check the permissions of its folder"
-        elif "unable to open" in text or isinstance(error, OSError):
-            hint = "check that its folder exists and can be written"
-        elif "full" in text:
-            hint = "make room on the disk"
-        else:
-            hint = "`recollect rebuild` makes it again from your files if this goes on"
-        return StoreError(f"cannot use {self.path}: {text}; {hint}")
+        return self._database.others(), self._vector_writes, self._database.rollbacks
 
 
-class _Transaction:
-    """The block of a `with`; a block inside another is part of it."""
+class _Writing:
+    """The block of a `with`: all of it happens, or none."""
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store
 
-    def __enter__(self) -> SqliteStore:
+    def __enter__(self) -> None:
         self._store.begin()
-        return self._store
 
     def __exit__(self, kind: object, *_: object) -> None:
         self._store.end(kept=kind is None)
-
-
-def _in_scope(scope: Scope) -> tuple[str, list[str]]:
-    """A condition on `entries e`, and its values."""
-    parts = ["e.status = 'active'"]
-    values: list[str] = []
-    if scope.project is not None:
-        parts.append("EXISTS (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project IN ('', ?))")
-        values.append(scope.project)
-    if scope.categories:
-        parts.append(f"e.category IN ({_marks(scope.categories)})")
-        values += scope.categories
-    return " AND ".join(parts), values
-
-
-def _merged(known: StoredEntry, new: StoredEntry, kind: str, others: int) -> StoredEntry:
-    """What is known of an entry together with what one of its sources says of it now.
-
-    A bank that is its only source says all there is to say. Otherwise the one that has observed it most describes it.
-    """
-    alone = kind == BANK and not others
-    describes = kind == BANK and new.observation_count >= others
-    merged = new if describes else known
-    return StoredEntry(
-        id=known.id,
-        category=merged.category,
-        name=merged.name,
-        description=merged.description,
-        reasoning=merged.reasoning or known.reasoning or new.reasoning,
-        keywords=new.keywords if alone else _union(known.keywords, new.keywords, MOST_KEYWORDS),
-        references=new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
-        details=merged.details,
-        confidence=(new.confidence if describes or kind == JOURNAL else "") or known.confidence,
-        status=ACTIVE,
-        created_at=known.created_at,
-        updated_at=max(known.updated_at, new.updated_at),
-    )
-
-
-def _union(first: Sequence[str], second: Sequence[str], most: int) -> list[str]:
-    return list(dict.fromkeys([*first, *second]))[:most]
-
-
-def _changeable(entry: StoredEntry) -> tuple[str, ...]:
-    """The columns that a source may change, in the order of the statements above."""
-    return (
-        visible(entry.name),
-        visible(entry.description),
-        visible(entry.reasoning),
-        _json(entry.keywords),
-        _json(entry.references),
-        visible(entry.details),
-        entry.confidence or "medium",
-        entry.updated_at or entry.created_at,
-        _more(entry),
-    )
-
-
-def _more(entry: StoredEntry) -> str:
-    """What the index holds of an entry beside its name, description, keywords and reasoning."""
-    details = visible(entry.telling_details)
-    terms = index_terms(visible(entry.name), visible(entry.description), visible(entry.reasoning), details)
-    return f"{details}\n{terms}".strip()
-
-
-def _entry(row: Sequence[Any]) -> StoredEntry:
-    id, category, name, description, reasoning, keywords, references, details, count, confidence, *rest = row
-    source, source_project, project, status, created, updated, recalls, influences, recalled = rest
-    return StoredEntry(
-        id=id,
-        category=category,
-        name=name,
-        description=description,
-        reasoning=reasoning,
-        keywords=_from_json(keywords),
-        references=_from_json(references),
-        details=details,
-        observation_count=count,
-        confidence=confidence,
-        source=source,
-        source_project=source_project or "",
-        project=project or "",
-        status=status,
-        created_at=created,
-        updated_at=updated,
-        recall_count=recalls,
-        influence_count=influences,
-        last_recalled_at=recalled,
-    )
-
-
-def _json(texts: Sequence[str]) -> str:
-    if not texts:
-        return "[]"
-    from json import dumps
-
-    return dumps([visible(text) for text in texts], ensure_ascii=False, separators=(",", ":"))
-
-
-def _from_json(text: str) -> list[str]:
-    if text == "[]":
-        return []
-    from json import loads
-
-    try:
-        return [str(item) for item in loads(text)]
-    except (ValueError, TypeError):
-        return []  # somebody else wrote it; the entry is worth more than its labels
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _is_for_writing_only(error: sqlite3.OperationalError) -> bool:
-    text = str(error)
-    return "readonly" in text or "unable to open" in text
 
 
 if TYPE_CHECKING:

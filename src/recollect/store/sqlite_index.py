@@ -6,7 +6,7 @@ import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 # When the way changes in which text is indexed, older indexes are made anew.
 VERSION = "1"
@@ -75,7 +75,7 @@ def thorough_fault(connection: sqlite3.Connection) -> str:
         return found
     try:
         connection.execute("INSERT INTO entries_fts (entries_fts, rank) VALUES ('integrity-check', 1)")
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, MemoryError):  # damaged blocks may claim any size
         return "out of step with the entries"
     return ""
 
@@ -118,13 +118,18 @@ def remove_triggers(connection: sqlite3.Connection) -> None:
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")
 
 
+def has_triggers(connection: sqlite3.Connection) -> bool:
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    return any(name in _TRIGGERS for (name,) in names)
+
+
 def match_expression(terms: Sequence[str]) -> str:
     """An FTS5 query for any of the terms, each quoted, so that no term is taken for an operator."""
     return " OR ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)
 
 
-def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[str, str]]:
-    """Each term with the tokens that the index has for it, by the index's own tokenizer."""
+def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[int, str]]:
+    """The tokens that the index has for each term, by its own tokenizer, with the term's place in the list."""
     connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(term, tokenize='{_TOKENIZER}')")
     connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_stems USING fts5vocab(temp, asked, instance)")
     connection.execute("SAVEPOINT asked")
@@ -134,4 +139,14 @@ def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[st
     finally:
         connection.execute("ROLLBACK TO asked")
         connection.execute("RELEASE asked")
-    return [(terms[int(place)], str(stem)) for place, stem in found]
+    return [(int(place), str(stem)) for place, stem in found]
+
+
+def frequencies(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
+    """In how many entries each token of the index occurs."""
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, entries_fts, row)")
+    found: dict[str, int] = {}
+    for token in tokens:
+        row = connection.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (token,)).fetchone()
+        found[token] = row[0] if row else 0
+    return found

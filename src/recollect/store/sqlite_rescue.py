@@ -25,7 +25,8 @@ def is_damaged(path: str) -> bool:
     except sqlite3.Error as error:
         raise StoreError(f"cannot use {path}: {error}") from error
     try:
-        return connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",)
+        found = [row[0] for row in connection.execute("PRAGMA quick_check(10)")]
+        return any(line != "ok" and "entries_fts" not in line for line in found)  # the index is made again anyway
     except sqlite3.OperationalError as error:
         raise StoreError(f"cannot use {path}: {error}") from error
     except sqlite3.DatabaseError:
@@ -57,17 +58,26 @@ def rescue(damaged: str, path: str) -> int:
         StoreError: the new database cannot be written.
     """
     rows = 0
-    for table in _KEPT:
-        found = _readable(damaged, table)
+    try:
+        connection = sqlite3.connect(path, timeout=10.0)
         try:
-            with sqlite3.connect(path, timeout=10.0) as connection:
-                for row in found:
-                    connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+            with connection:
+                for table in _KEPT:
+                    rows += sum(_copied(connection, table, row) for row in _readable(damaged, table))
+        finally:
             connection.close()
-        except sqlite3.Error as error:
-            raise StoreError(f"cannot use {path}: {error}") from error
-        rows += len(found)
+    except sqlite3.Error as error:
+        raise StoreError(f"cannot use {path}: {error}") from error
     return rows
+
+
+def _copied(connection: sqlite3.Connection, table: str, row: tuple[object, ...]) -> bool:
+    """Whether a row could be taken over; damage may have left anything in it."""
+    try:
+        connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        return False
+    return True
 
 
 def _readable(damaged: str, table: str) -> list[tuple[object, ...]]:

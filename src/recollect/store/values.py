@@ -59,11 +59,15 @@ class Model:
 
 
 class Coverage:
-    """How many active entries there are, how many await a vector, how many have one of the wrong size."""
+    """How many active entries there are, how many of them await a vector, how many have one of the wrong size.
 
-    __slots__ = ("entries", "pending", "skipped")
+    `indexed` are all that the full-text index holds, retired ones included.
+    """
 
-    def __init__(self, entries: int, pending: int, skipped: int) -> None:
+    __slots__ = ("entries", "indexed", "pending", "skipped")
+
+    def __init__(self, entries: int, pending: int, skipped: int, indexed: int) -> None:
+        self.indexed = indexed
         self.entries = entries
         self.pending = pending
         self.skipped = skipped

@@ -46,6 +46,7 @@ def encode(vector: bytes) -> tuple[bytes, bytes]:
 
 def _bits(values: Sequence[float]) -> bytes:
     packed = int("".join(["1" if value > 0 else "0" for value in values]) or "0", 2)
+    packed = packed or 1  # no bit at all means that there is no vector
     length = (len(values) + 7) // 8
     return (packed << (length * 8 - len(values))).to_bytes(length, "big").ljust(bits_length(len(values)), b"\0")
 
@@ -104,10 +105,11 @@ class Bits:
         for column in range(1, len(self._rows)):
             apart += numpy.bitwise_count(self._rows[column] ^ sought[column])
         if limit < len(apart):
-            chosen = numpy.argpartition(apart, limit)[:limit]
-            chosen = chosen[numpy.argsort(apart[chosen], kind="stable")]
+            # Those as near as the last one that may be in are all taken, so that chance does not choose among them.
+            chosen = numpy.flatnonzero(apart <= numpy.partition(apart, limit - 1)[limit - 1])
         else:
-            chosen = numpy.argsort(apart, kind="stable")
+            chosen = numpy.arange(len(apart))
+        chosen = chosen[numpy.argsort(apart[chosen], kind="stable")][:limit]
         return self._numbers[chosen].tolist()
 
     def _as_integers(self, chunks: Iterable[tuple[int, bytes]], per_chunk: int) -> tuple[Any, Any]:

@@ -41,7 +41,6 @@ def test_query_terms_end_after_many_words() -> None:
     assert len(query_terms(" ".join(f"w{number}" for number in range(30_000)))) == 20_000
 
 
-@pytest.mark.xfail(reason="marks that follow their letter part words, so decomposed accents are searched in pieces")
 @pytest.mark.parametrize("word", ["re\u0301sume\u0301", "u\u0308ber", "Men\u0303u"])
 def test_decomposed_accents_stay_within_their_word(word: str) -> None:
     [term] = query_terms(word)
@@ -81,7 +80,6 @@ def test_index_holds_what_it_cannot_split_itself(texts: tuple[str, ...], held: s
     assert index_terms(*texts) == held
 
 
-@pytest.mark.xfail(reason="a word with a digit before a capital is a title to istitle() and is not split")
 @pytest.mark.parametrize("word", ["Base64Encoder", "Http2Server", "Utf8Decoder"])
 def test_index_holds_the_parts_of_camel_case_with_digits(word: str) -> None:
     assert index_terms(word).split() == camel_parts(word)

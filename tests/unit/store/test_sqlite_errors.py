@@ -154,7 +154,6 @@ def test_file_that_cannot_be_written_in_a_folder_that_can_is_searched(folder: Pa
     assert "cannot be written" in str(answer["put"])
 
 
-@pytest.mark.xfail(reason="a file without write permission in a writable folder is not known to be read-only")
 @pytest.mark.parametrize("statement", ["SELECT 1", "DROP TRIGGER entries_ai"], ids=["healthy", "index damaged"])
 def test_file_that_cannot_be_written_is_known_to_be_read_only(folder: Path, statement: str) -> None:
     path = folder / "memory.db"
@@ -195,7 +194,6 @@ def test_empty_database_where_nothing_can_be_written_is_refused(folder: Path) ->
     assert str(path) in str(run(path, OPEN)["error"])
 
 
-@pytest.mark.xfail(reason="every other version is called an older one where nothing can be written")
 def test_newer_database_where_nothing_can_be_written_is_called_newer(folder: Path) -> None:
     path = folder / "memory.db"
     fill(path)

@@ -126,7 +126,7 @@ def test_stems_are_those_of_the_index_and_leave_nothing_behind() -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for _ in range(2):
         stems = index.stems(connection, ["caching", "Menüs", "open_file", "✅"])
-        assert sorted(stems) == [("Menüs", "menu"), ("caching", "cach"), ("open_file", "file"), ("open_file", "open")]
+        assert sorted(stems) == [(0, "cach"), (1, "menu"), (2, "file"), (2, "open")]
         assert connection.execute("SELECT count(*) FROM temp.asked").fetchone() == (0,)
         assert not connection.in_transaction
     connection.close()

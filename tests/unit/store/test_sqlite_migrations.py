@@ -129,9 +129,6 @@ def test_store_and_its_folder_are_made_for_their_owner_alone(tmp_path: Path) -> 
     assert path.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.xfail(
-    reason="two openers of a new store: one is refused at once, or says that the index was missing", strict=False
-)
 def test_eight_processes_make_the_same_store_at_once(tmp_path: Path) -> None:
     paths = [str(tmp_path / f"{number}.db") for number in range(40)]
     processes = [
@@ -159,7 +156,6 @@ def test_eight_processes_make_the_same_store_at_once(tmp_path: Path) -> None:
             assert (store.findings, store.check()) == ([], [])
 
 
-@pytest.mark.xfail(reason="the change to WAL does not wait for others: it fails at once, whatever the patience")
 def test_new_store_that_another_process_is_about_to_make_is_waited_for(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     other = sqlite3.connect(path, isolation_level=None)
@@ -184,7 +180,6 @@ def test_new_store_that_another_process_is_about_to_make_is_waited_for(tmp_path:
         other.close()
 
 
-@pytest.mark.xfail(reason="what was found wrong is not looked at again once the index may be written")
 def test_index_that_another_process_has_just_made_was_not_missing(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     overtaken: list[bool] = []

@@ -79,9 +79,10 @@ def test_code_is_within_half_a_step_of_the_vector(values: list[float]) -> None:
 @given(vectors)
 def test_bits_are_the_signs_of_the_components(values: list[float]) -> None:
     _, bits = encode(packed(values))
-    for place, value in enumerate(values):
-        assert bool(bits[place // 8] & 0x80 >> place % 8) == (value > 0)
-    assert int.from_bytes(bits, "big").bit_count() == sum(value > 0 for value in values)
+    positive = [place for place, value in enumerate(values) if value > 0]
+    # No bit at all would mean that there is no vector, so one that has nothing positive in it has its last bit set.
+    expected = positive or [(len(values) + 7) // 8 * 8 - 1 if len(values) % 8 == 0 else len(values) - 1]
+    assert [place for place in range(8 * len(bits)) if bits[place // 8] & 0x80 >> place % 8] == expected
 
 
 @given(vectors)
@@ -95,7 +96,7 @@ def test_similarity_to_a_code_is_near_to_that_of_the_vector(values: list[float])
 
 def test_vector_of_nothing_has_a_code() -> None:
     code, bits = encode(packed([0.0] * 8))
-    assert (array("b", code[4:]).tolist(), bits) == ([0] * 8, bytes(8))
+    assert (array("b", code[4:]).tolist(), bits) == ([0] * 8, b"\x01" + bytes(7))
 
 
 def test_no_codes_have_no_similarities() -> None:
@@ -155,9 +156,6 @@ def test_standard_library_alone_gives_the_same(dimensions: int) -> None:
     assert bare["similarities"] == pytest.approx(scores, abs=1e-5)
 
 
-@pytest.mark.xfail(
-    reason="numpy takes any of those equally far at the end of the list, the other way the lowest numbers"
-)
 def test_ties_at_the_limit_are_decided_by_number() -> None:
     """A search must not answer differently because the process has loaded numpy."""
     chance = random.Random(1)

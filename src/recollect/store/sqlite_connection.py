@@ -1,0 +1,156 @@
+"""A connection to one SQLite file: opened, migrated, used in transactions, its errors turned into ours."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+
+from recollect.errors import StoreError
+from recollect.store.sqlite_migrations import NEWEST, migrate, version_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+_PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF")
+
+
+class SqliteConnection:
+    """An open database. What cannot be written is opened for reading, as it stands on the disk."""
+
+    def __init__(self, path: str, patience: float, connect: Callable[..., sqlite3.Connection]) -> None:
+        """Open the file, made if it is not there.
+
+        Raises:
+            StoreError: it cannot be opened, is no database, or was made by a newer version.
+        """
+        self.path = path
+        self.patience = patience
+        self.read_only = False
+        self.writes = 0  # transactions that have ended, whichever way
+        self.rollbacks = 0
+        self._depth = 0
+        self._connect = connect
+        try:
+            self.raw = self._open()
+        except (sqlite3.Error, OSError, StoreError) as error:
+            raise self.explained(error) from error
+
+    def close(self) -> None:
+        self.raw.close()
+
+    def run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """All rows of a statement.
+
+        Raises:
+            StoreError: it failed.
+        """
+        try:
+            return self.raw.execute(statement, values).fetchall()
+        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+            raise self.explained(error) from error
+
+    def begin(self) -> None:
+        """Begin a transaction that no other writer can come between. One inside another can fail by itself."""
+        if self._depth and not self.raw.in_transaction:
+            raise StoreError(f"cannot use {self.path}: damage has ended the transaction; try again")
+        self.run(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
+        self._depth += 1
+
+    def end(self, *, kept: bool) -> None:
+        self._depth -= 1
+        self.writes += 1
+        self.rollbacks += not kept
+        if self._depth:
+            if self.raw.in_transaction:  # a full disk ends all of them at once
+                if not kept:
+                    self.run(f"ROLLBACK TO inner_{self._depth}")
+                self.run(f"RELEASE inner_{self._depth}")
+        elif kept:
+            self.run("COMMIT")
+        elif self.raw.in_transaction:
+            self.run("ROLLBACK")
+
+    @property
+    def is_writing(self) -> bool:
+        return self._depth > 0
+
+    def version(self) -> object:
+        """Differs whenever the database has changed, by this connection or by another."""
+        unfinished = self.raw.total_changes if self._depth else 0
+        return self.others(), self.writes, unfinished
+
+    def others(self) -> int:
+        """Differs whenever another connection has changed the database."""
+        return self.run("PRAGMA data_version")[0][0]
+
+    def explained(self, error: Exception) -> StoreError:
+        """The one place where an error of SQLite becomes one of ours."""
+        if isinstance(error, StoreError):
+            return StoreError(f"cannot use {self.path}: {error}")
+        text = str(error)
+        if "locked" in text or "busy" in text:
+            hint = f"another process has been writing to it for all of {self.patience:g} s; try again"
+        elif "malformed" in text or "not a database" in text:
+            hint = "it is damaged; `recollect rebuild` makes it again from your files"
+        elif "readonly" in text or "attempt to write" in text:
+            hint = "it cannot be written; check the permissions of its folder"
+        elif "unable to open" in text or isinstance(error, OSError):
+            hint = "check that its folder exists and can be written"
+        elif "full" in text:
+            hint = "make room on the disk"
+        else:
+            hint = "`recollect rebuild` makes it again from your files if this goes on"
+        return StoreError(f"cannot use {self.path}: {text}; {hint}")
+
+    def _open(self) -> sqlite3.Connection:
+        if not os.path.exists(self.path):
+            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # memories are nobody else's to read
+        elif not os.access(self.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            return self._open_read_only()
+        connection = self._connect(self.path, timeout=self.patience, isolation_level=None, check_same_thread=False)
+        try:
+            self._use_write_ahead_log(connection)
+            for pragma in _PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+            migrate(connection)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if "readonly" not in str(error) and "unable to open" not in str(error):
+                raise
+            return self._open_read_only()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _use_write_ahead_log(self, connection: sqlite3.Connection) -> None:
+        """Switch a new database over. SQLite does not wait for others here, so we do."""
+        end = time.monotonic() + self.patience
+        while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() >= end:
+                    raise
+                time.sleep(0.01)
+            else:
+                return  # a file system without shared memory keeps the mode it has
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        """As it stands on the disk, when nothing can be written beside it, not even a lock."""
+        quoted = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        connection = self._connect(
+            f"file:{quoted}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        )
+        self.read_only = True
+        version = version_of(connection)
+        if version == NEWEST:
+            return connection
+        connection.close()
+        if version > NEWEST:
+            raise StoreError("it was made by a newer version of recollect; upgrade, or use another store")
+        raise StoreError("it is of an older version and cannot be written, so it cannot be brought up to date")

@@ -1,0 +1,138 @@
+"""Rows of the SQLite store: how entries become columns, columns entries, and two accounts of an entry one."""
+
+from __future__ import annotations
+
+from recollect.domain.stored import ACTIVE, StoredEntry
+from recollect.domain.terms import index_terms
+from recollect.domain.text import visible
+from recollect.store.values import BANK, JOURNAL, Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+MOST_KEYWORDS = 10
+MOST_REFERENCES = 50
+
+# What `entry` takes, from `entries e`.
+ENTRY = (
+    'e.id, e.category, e.name, e.description, e.reasoning, e.keywords, e."references", e.details, e.observation_count,'
+    " e.confidence, e.source, e.source_project,"
+    " (SELECT min(o.project) FROM origins o WHERE o.entry = e.number), e.status, e.created_at, e.updated_at,"
+    " coalesce(u.recall_count, 0), coalesce(u.influence_count, 0), coalesce(u.last_recalled_at, '')"
+    " FROM entries e LEFT JOIN usage u ON u.id = e.id"
+)
+
+
+def in_scope(scope: Scope) -> tuple[str, list[str]]:
+    """A condition on `entries e`, and its values."""
+    parts = ["e.status = 'active'"]
+    values: list[str] = []
+    if scope.project is not None:
+        parts.append("EXISTS (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project IN ('', ?))")
+        values.append(scope.project)
+    if scope.categories:
+        parts.append(f"e.category IN ({marks(scope.categories)})")
+        values += scope.categories
+    return " AND ".join(parts), values
+
+
+def merged(known: StoredEntry, new: StoredEntry, kind: str, *, others: int, first: bool) -> StoredEntry:
+    """What is known of an entry together with what one of its sources says of it now.
+
+    A source that nobody else adds to says all there is to say, if this is the `first` that it says of it. Otherwise the
+    bank that has observed it most describes it; `others` is how often other sources have.
+    """
+    alone = first and not others
+    describes = alone or (kind == BANK and new.observation_count >= others)
+    merged = new if describes else known
+    return StoredEntry(
+        id=known.id,
+        category=merged.category,
+        name=merged.name,
+        description=merged.description,
+        reasoning=merged.reasoning or known.reasoning or new.reasoning,
+        keywords=new.keywords if alone else _union(known.keywords, new.keywords, MOST_KEYWORDS),
+        references=new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
+        details=merged.details,
+        confidence=(new.confidence if describes or kind == JOURNAL else "") or known.confidence,
+        status=ACTIVE,
+        created_at=known.created_at,
+        updated_at=max(known.updated_at, new.updated_at),
+    )
+
+
+def _union(first: Sequence[str], second: Sequence[str], most: int) -> list[str]:
+    return list(dict.fromkeys([*first, *second]))[:most]
+
+
+def changeable(entry: StoredEntry) -> tuple[str, ...]:
+    """The columns that a source may change: from name to more, in the order of the table."""
+    return (
+        visible(entry.name),
+        visible(entry.description),
+        visible(entry.reasoning),
+        json_list(entry.keywords),
+        json_list(entry.references),
+        visible(entry.details),
+        entry.confidence or "medium",
+        entry.updated_at or entry.created_at,
+        more_text(entry),
+    )
+
+
+def more_text(entry: StoredEntry) -> str:
+    """What the index holds of an entry beside its name, description, keywords and reasoning."""
+    details = visible(entry.telling_details)
+    terms = index_terms(visible(entry.name), visible(entry.description), visible(entry.reasoning), details)
+    return f"{details}\n{terms}".strip()
+
+
+def entry_of(row: Sequence[Any]) -> StoredEntry:
+    id, category, name, description, reasoning, keywords, references, details, count, confidence, *rest = row
+    source, source_project, project, status, created, updated, recalls, influences, recalled = rest
+    return StoredEntry(
+        id=id,
+        category=category,
+        name=name,
+        description=description,
+        reasoning=reasoning,
+        keywords=_from_json(keywords),
+        references=_from_json(references),
+        details=details,
+        observation_count=count,
+        confidence=confidence,
+        source=source,
+        source_project=source_project or "",
+        project=project or "",
+        status=status,
+        created_at=created,
+        updated_at=updated,
+        recall_count=recalls,
+        influence_count=influences,
+        last_recalled_at=recalled,
+    )
+
+
+def json_list(texts: Sequence[str]) -> str:
+    if not texts:
+        return "[]"
+    from json import dumps
+
+    return dumps([visible(text) for text in texts], ensure_ascii=False, separators=(",", ":"))
+
+
+def _from_json(text: str) -> list[str]:
+    if text == "[]":
+        return []
+    from json import loads
+
+    try:
+        return [str(item) for item in loads(text)]
+    except (ValueError, TypeError):
+        return []  # somebody else wrote it; the entry is worth more than its labels
+
+
+def marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
