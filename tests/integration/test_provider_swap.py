@@ -100,7 +100,7 @@ def test_gemini_is_swapped_for_ollama_with_nothing_but_a_setting(
     assert (swapped["vector_candidates"], swapped["pending_embedding"]) == (0, 4)
     assert swapped["hits"][0]["name"] == "Cents"
     assert swapped["hits"][0]["vector"] is None
-    assert any("await a vector" in warning for warning in swapped["warnings"])
+    assert any("have no vector yet" in warning for warning in swapped["warnings"])
     assert "semantic: active (vector=0, fts5=1, pending_embedding=4)" in line_of(semantic_world, ollama)
 
     done = semantic_world.run("reembed", **settings(ollama))
@@ -155,7 +155,7 @@ def test_a_rate_limit_stops_the_work_and_a_later_run_goes_on(semantic_world: Wor
     assert stopped.returncode == 1
     assert (json.loads(stopped.stdout)["embedded"], json.loads(stopped.stdout)["pending_embedding"]) == (50, 70)
     assert "HTTP 429" in stopped.stderr
-    assert "70 entries still await a vector" in stopped.stderr
+    assert "70 entries still without a vector" in stopped.stderr
     assert len(ollama.received) == 2
 
     entry = {"name": "New", "description": "Learnt meanwhile.", "category": "patterns"}

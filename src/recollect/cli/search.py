@@ -20,7 +20,7 @@ from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.text import one_line
 from recollect.errors import StoreError
 from recollect.services.app import Engine
-from recollect.services.embed import embed_pending
+from recollect.services.embed import embed_pending, is_behind
 from recollect.services.recall import Hit, SearchResult, scope_of, search
 from recollect.services.sync import sync
 
@@ -65,7 +65,7 @@ def command(
         except StoreError as error:
             warnings = [f"{error}; the newest changes to files may not be found"]
         scope = scope_of(engine, project_root, project_name=project_name or "", everywhere=all_projects)
-        if engine.store.coverage().pending and settings.text("memory_embedding_provider") == "local":
+        if is_behind(engine):
             _catch_up(engine)
         result = search(engine, asked, project=scope, categories=categories, limit=limit)
         warnings += [*engine.store.findings, *_degradations(result)]

@@ -22,8 +22,8 @@ MEANING = 1.0
 
 # An entry that shares no word with the question is about it from this surprise on, and from this cosine on: what is
 # next to unrelated may still stand out among the quite unrelated.
-_LEAST_NATS = 1.0
-_LEAST_COSINE = 0.15
+_LEAST_NATS = 0.25
+_LEAST_COSINE = 0.1
 
 # The spread of cosines that is assumed until enough entries tell it.
 _USUAL_DEVIATION = 0.1

@@ -50,7 +50,7 @@ def embed_pending(
         try:
             _embed(engine, result, most, end, progress)
         except RateLimited as error:
-            result.reason = f"{error}; what is pending is done later"
+            result.reason = str(error)
         except EmbeddingError as error:
             result.reason = str(error)
     if engine.settings.flag("memory_embedding_enabled"):
@@ -70,6 +70,20 @@ def start_over(engine: Engine) -> str:
         return str(error)
     engine.store.drop_vectors()
     return ""
+
+
+def is_behind(engine: Engine) -> bool:
+    """Whether entries await a vector of the configured model that this machine can make by itself."""
+    settings = engine.settings
+    if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
+        return False
+    if engine.store.coverage().pending:
+        return True
+    model = engine.store.model()
+    try:
+        return model is not None and model.identity != engine.embedder().identity
+    except EmbeddingError:
+        return False
 
 
 def adopt_model(engine: Engine) -> bool:

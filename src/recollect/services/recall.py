@@ -96,6 +96,8 @@ def retrieve(
     query = query[:LONGEST_QUERY]
     terms = query_terms(query)[:_MOST_LOOKED_UP]
     result.terms = terms
+    if not terms:
+        return result
     result.statistics = TermStatistics(*store.document_frequencies(terms))
     _by_meaning(engine, query, scope, result, kept=kept)
     if not store.full_text:
@@ -253,6 +255,8 @@ def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalR
         return "the query is empty"
     if not retrieval.total:
         return "nothing is stored yet; `recollect upsert` adds an entry, and knowledge banks are read by themselves"
+    if not retrieval.terms:
+        return "nothing matched: the query has no words"
     if not retrieval.searched:
         return f"nothing was searched: {'; '.join(retrieval.degraded) or 'both ways of searching are switched off'}"
     if scope.project is not None or scope.categories:
