@@ -6,6 +6,7 @@ Everything happens in a temporary folder with a global store of its own; nothing
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -54,13 +55,24 @@ class Scene:
     learned: str = ""  # what the project's anti-patterns.md says from now on
 
 
+CAPTURE = (
+    '{"name": "Pin the Base Image by Digest", "category": "patterns", "description": "A tag moves: the same Dockerfile'
+    ' gives another image tomorrow. A digest makes a build repeatable, and an update a change that is reviewed."}'
+)
+
 SCENES = (
     Scene(
         "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session that starts there is given the ones that\n"
-        "matter most, anti-patterns first, within the client's 10,000 characters:",
+        "matter for what is going on: feature 012 is active, and the last commits are about webhooks. The model that\n"
+        "compares by meaning is part of the package; the first start takes a moment to embed the lessons:",
         "parcel-tracker",
         ("inject",),
         head=16,
+    ),
+    Scene(
+        "What is needed now can be asked for, in any words:",
+        "parcel-tracker",
+        ("search", "everybody came back at once and the server fell over again", "--limit", "2", "--explain"),
     ),
     Scene(
         "Lessons that hold everywhere are promoted to a global store. What names this project's files, classes,\n"
@@ -84,6 +96,12 @@ SCENES = (
         learned=OTHER_LESSON,
     ),
     Scene(
+        "An agent that learns something in the middle of its work writes it down in one call, and finds it again:",
+        "billing-api",
+        ("upsert", "--entry-json", CAPTURE),
+    ),
+    Scene("", "parcel-tracker", ("search", "docker builds differ from day to day", "--limit", "1")),
+    Scene(
         "Settings live in the project, with their comments kept:",
         "billing-api",
         ("config", "set", "memory_injection_limit", "5"),
@@ -93,6 +111,7 @@ SCENES = (
 # What README.md shows of it.
 README_SCENES = (
     Scene("", "parcel-tracker", ("promote",), head=2, tail=3),
+    Scene("", "billing-api", ("search", "everybody came back at once and the server fell over again", "--limit", "1")),
     Scene("", "billing-api", ("inject", "--limit", "1"), head=9),
 )
 
@@ -116,7 +135,7 @@ def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]
         os.makedirs(bank)
         with open(os.path.join(bank, "anti-patterns.md"), "w", encoding="utf-8") as file:
             file.write(scene.learned)
-    shown = " ".join(f'"{word}"' if " " in word else word for word in scene.arguments)
+    shown = shlex.join(scene.arguments)
     yield f"{scene.folder}$ recollect {shown}"
     done = subprocess.run(
         [RECOLLECT, *scene.arguments],
@@ -145,8 +164,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
         environment = prepare(folder)
         print(f"Made two sample projects in {folder}; both go away again.")
-        for number, scene in enumerate(SCENES, 1):
-            print(f"\n{bold}{number}. {scene.story}{plain}\n")
+        number = 0
+        for scene in SCENES:
+            number += bool(scene.story)
+            print(f"\n{bold}{number}. {scene.story}{plain}\n" if scene.story else "")
             for line in run(scene, folder, environment):
                 print(f"  {dim}{line}{plain}" if line.startswith("[…") else f"  {line}")
     print("\nNext: docs/quickstart.md shows how to use it in a project of yours.")

@@ -34,7 +34,7 @@ def pages() -> dict[str, str]:
 
 
 def stale(path: str, wanted: str) -> bool:
-    """Whether a page on disk says something else; the day on which its capture was made does not matter."""
+    """Whether a page on disk says something else; the day of its capture, and scores, do not matter."""
     try:
         current = read(path)
     except FileNotFoundError:
@@ -145,7 +145,7 @@ def _load(path: str) -> ModuleType:
 
 
 def _undated(text: str) -> str:
-    return re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", text)
+    return re.sub(r"  0\.\d\d$", "  SCORE", re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", text), flags=re.MULTILINE)
 
 
 def read(path: str) -> str:

@@ -948,3 +948,31 @@ def test_healthy_store_has_nothing_to_report(store: Store) -> None:
     prepare(store)
     assert store.check() == []
     assert store.full_text is True
+
+
+# What projects say of an entry stays with them
+
+
+def test_an_entry_that_holds_everywhere_is_not_described_by_a_project(store: Store) -> None:
+    mine = entry("a", name="Mine", details="- Cost: our key", reasoning="because of us", keywords=["ours"])
+    mine.observation_count = 9
+    store.put(bank("/global.md", ""), [entry("a", name="Shared", details="- Cost: a day")])
+    store.put(bank("/project.md", "/project"), [mine])
+    (found,) = store.entries(["a"])
+    assert (found.name, found.details, found.reasoning, found.keywords) == ("Shared", "- Cost: a day", "", [])
+    assert found.observation_count == 9
+
+
+def test_an_entry_that_comes_to_hold_everywhere_forgets_what_a_project_said_of_it(store: Store) -> None:
+    mine = entry("a", name="Mine", details="- Cost: our key", reasoning="because of us", keywords=["ours"])
+    store.put(bank("/project.md", "/project"), [mine])
+    store.put(journal(), [entry("a", name="Shared")], anew=False)
+    (found,) = store.entries(["a"])
+    assert (found.name, found.details, found.reasoning, found.keywords) == ("Shared", "", "", [])
+
+
+def test_an_entry_of_two_projects_says_what_both_agree_on(store: Store) -> None:
+    store.put(bank("/one.md", "/one"), [entry("a", name="N", details="- Cost: one's key", references=["x.py", "y.py"])])
+    store.put(bank("/two.md", "/two"), [entry("a", name="N", details="- Cost: another", references=["y.py", "z.py"])])
+    (found,) = store.entries(["a"])
+    assert (found.name, found.details, found.references) == ("N", "", ["y.py"])

@@ -87,8 +87,10 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
     if behind:
         retrieval.degraded.append(behind)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    standings = store.standings(scope)
+    retrieval.total = len(standings)
     ranked = rank(
-        store.standings(scope),
+        standings,
         retrieval.vector,
         retrieval.fts5,
         weights_of(settings),

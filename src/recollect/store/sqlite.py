@@ -14,6 +14,7 @@ from recollect.store.sqlite_connection import SqliteConnection
 from recollect.store.sqlite_rows import (
     ENTRY,
     MOST_KEYWORDS,
+    Others,
     changeable,
     entry_of,
     in_scope,
@@ -463,12 +464,9 @@ class SqliteStore:
             number = self._insert(entry)
         else:
             number, known = rows[0][0], entry_of(rows[0][1:])
-            ((others,),) = self._run(
-                "SELECT coalesce(max(observation_count), 0) FROM origins WHERE entry = ? AND source <> ?",
-                (number, source_number),
-            )
-            first = before is not None and number not in before
-            joined = merged(known, entry, source.kind, others=others, first=first)
+            others, held = self._others(number, source, source_number)
+            first = not held if before is None else number not in before
+            joined = merged(known, entry, source, others, first=first)
             self._update(number, joined)
             if visible(joined.embedded_text) != known.embedded_text:
                 self._vector_writes += 1
@@ -481,6 +479,16 @@ class SqliteStore:
             (number, source_number, source.project, added),
         )
         return number
+
+    def _others(self, number: int, source: Source, source_number: int) -> tuple[Others, bool]:
+        """What else an entry comes from, and whether it has come from this source before."""
+        ((everywhere, here, strangers, held),) = self._run(
+            "SELECT coalesce(max(CASE WHEN source <> ?2 AND project = '' THEN observation_count END), 0),"
+            " coalesce(max(CASE WHEN source <> ?2 AND project = ?3 THEN observation_count END), 0),"
+            " coalesce(sum(project NOT IN ('', ?3)), 0), coalesce(sum(source = ?2), 0) FROM origins WHERE entry = ?1",
+            (number, source_number, source.project),
+        )
+        return Others(everywhere, here, strangers), bool(held)
 
     def _insert(self, entry: StoredEntry) -> int:
         ((number,),) = self._run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from recollect.domain.stored import ACTIVE, StoredEntry
 from recollect.domain.terms import index_terms
 from recollect.domain.text import visible
-from recollect.store.values import BANK, JOURNAL, Scope
+from recollect.store.values import BANK, JOURNAL, Scope, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,28 +38,73 @@ def in_scope(scope: Scope) -> tuple[str, list[str]]:
     return " AND ".join(parts), values
 
 
-def merged(known: StoredEntry, new: StoredEntry, kind: str, *, others: int, first: bool) -> StoredEntry:
+class Others:
+    """What else an entry comes from: how often it was observed everywhere and in the same project, and whether there
+    are other projects that have it.
+    """
+
+    __slots__ = ("everywhere", "here", "strangers")
+
+    def __init__(self, everywhere: int, here: int, strangers: int) -> None:
+        self.everywhere = everywhere
+        self.here = here
+        self.strangers = strangers
+
+
+def merged(known: StoredEntry, new: StoredEntry, source: Source, others: Others, *, first: bool) -> StoredEntry:
     """What is known of an entry together with what one of its sources says of it now.
 
-    A source that nobody else adds to says all there is to say, if this is the `first` that it says of it. Otherwise the
-    bank that has observed it most describes it; `others` is how often other sources have.
+    What projects say of an entry stays with them: an entry that holds everywhere is described by sources that do, and
+    one that several projects have by what they agree on. A source that nobody else adds to says all there is to say,
+    if this is the `first` that it says of it. Otherwise the bank that has observed it most describes it.
     """
-    alone = first and not others
-    describes = alone or (kind == BANK and new.observation_count >= others)
-    merged = new if describes else known
+    if source.project and others.everywhere:
+        return _described(known, known, known.keywords, known.references, new.updated_at)
+    if source.project and others.strangers:
+        return _agreed(known, new)
+    rivals = others.here if source.project else others.everywhere
+    alone = first and not rivals
+    describes = alone or (source.kind == BANK and new.observation_count >= rivals)
+    entry = _described(
+        known,
+        new if describes else known,
+        new.keywords if alone else _union(known.keywords, new.keywords, MOST_KEYWORDS),
+        new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
+        new.updated_at,
+    )
+    if not alone:
+        entry.reasoning = entry.reasoning or known.reasoning or new.reasoning
+    if source.kind == JOURNAL:
+        entry.confidence = new.confidence or known.confidence
+    return entry
+
+
+def _agreed(known: StoredEntry, new: StoredEntry) -> StoredEntry:
+    entry = _described(known, known, known.keywords, known.references, new.updated_at)
+    entry.keywords = [keyword for keyword in known.keywords if keyword in new.keywords]
+    entry.references = [reference for reference in known.references if reference in new.references]
+    entry.reasoning = known.reasoning if known.reasoning == new.reasoning else ""
+    entry.details = known.details if known.details == new.details else ""
+    return entry
+
+
+def _described(
+    known: StoredEntry, by: StoredEntry, keywords: Sequence[str], references: Sequence[str], updated_at: str
+) -> StoredEntry:
+    """The known entry as another describes it."""
     return StoredEntry(
         id=known.id,
-        category=merged.category,
-        name=merged.name,
-        description=merged.description,
-        reasoning=merged.reasoning or known.reasoning or new.reasoning,
-        keywords=new.keywords if alone else _union(known.keywords, new.keywords, MOST_KEYWORDS),
-        references=new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
-        details=merged.details,
-        confidence=(new.confidence if describes or kind == JOURNAL else "") or known.confidence,
+        category=by.category,
+        name=by.name,
+        description=by.description,
+        reasoning=by.reasoning,
+        keywords=keywords,
+        references=references,
+        details=by.details,
+        confidence=by.confidence or known.confidence,
         status=ACTIVE,
         created_at=known.created_at,
-        updated_at=max(known.updated_at, new.updated_at),
+        updated_at=max(known.updated_at, updated_at),
     )
 
 
