@@ -118,7 +118,7 @@ def bank_text(category: str, count: int, seed: str = "") -> str:
     label = LABEL[category]
     return f"# {label}s\n\n" + "\n".join(
         f"### {label}: Lesson {number} of {category}\n"
-        f"Lesson {number} {os.path.basename(seed)}: {SENTENCE * 3}\n{SENTENCE}\n"
+        f"Lesson {number} {os.path.basename(seed)} of {category}: {SENTENCE * 3}\n{SENTENCE}\n"
         f"- Observed in: Feature #{number:03}\n"
         f"- Cost: Half a day until the cause was found\n"
         f"- Last observed: 2026-{number % 12 + 1:02}-11\n"

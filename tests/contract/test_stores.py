@@ -20,7 +20,7 @@ from recollect.store.sqlite import SqliteStore
 from recollect.store.values import BANK, JOURNAL, Model, Receipt, ReceiptLine, Scope, Source
 
 EVERYWHERE = Scope(None)
-SHOP, DESK = "/home/me/shop-front", "/home/me/desk"
+SHOP, DESK = "/home/dev/shop-front", "/home/dev/desk"
 
 Opener = Callable[[], Store]
 

@@ -221,7 +221,7 @@ def test_the_journal_has_a_line_with_everything_that_was_given(semantic_world: W
         "references": ["src/parser.py"],
         "confidence": "high",
         "source": "retro",
-        "source_project": "/home/me/shop-front/",
+        "source_project": "/home/dev/shop-front/",
         "feature": "#018",
     }
     done = upsert(semantic_world, entry)

@@ -8,7 +8,7 @@ from recollect.domain.entry import CONFIDENCE, Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from recollect.domain.stored import Standing, StoredEntry
 
@@ -88,48 +88,130 @@ def rank(
     *,
     now: str,
     decay: bool,
+    most: int = -1,
 ) -> list[Ranked]:
-    """All entries for a session, the best first. A signal that has nothing to say leaves its weight to the others."""
+    """Entries for a session, the best first. A signal that has nothing to say leaves its weight to the others.
+
+    With `most`, only those are returned that are among so many, or among as many of their category.
+    """
     weights = weights.without(vector=not vector, keyword=not keyword)
-    most = max((standing.observation_count for standing in standings), default=1)
-    prominent = spread({s.id: prominence(s, most, now) for s in standings})
+    largest = max((standing.observation_count for standing in standings), default=1)
+    ages = _Ages(now)
+    raw = [
+        _prominence(s.observation_count / largest, s.confidence, ages.recency(s.updated_at), s.recall_count)
+        for s in standings
+    ]
+    low, span = _range(raw)
     similar = spread(vector)
     # Sharing no word is the least that an entry can share, so the weakest match still counts for something.
-    worded = spread({**dict.fromkeys((s.id for s in standings), 0.0), **keyword}) if keyword else {}
-    ranked: list[Ranked] = []
-    for standing in standings:
-        id = standing.id
-        near, named, known = similar.get(id, 0.0), worded.get(id, 0.0), prominent[id]
-        score = weights.vector * near + weights.keyword * named + weights.prominence * known
-        score *= retention(standing, now) if decay else 1.0
-        ranked.append(Ranked(standing, score, vector=near, keyword=named, prominence=known))
+    worded = _above_nothing(keyword) if len(keyword) < len(standings) else spread(keyword)
+    prominent = [(figure - low) / span if span else 1.0 for figure in raw]
+    scores = [
+        weights.vector * similar.get(s.id, 0.0) + weights.keyword * worded.get(s.id, 0.0) + weights.prominence * known
+        for s, known in zip(standings, prominent, strict=True)
+    ]
+    if decay:
+        scores = [
+            score * ages.retention(max(s.updated_at, s.last_recalled_at), s.recall_count)
+            for s, score in zip(standings, scores, strict=True)
+        ]
+    ranked = [
+        Ranked(
+            standings[at],
+            scores[at],
+            vector=similar.get(standings[at].id, 0.0),
+            keyword=worded.get(standings[at].id, 0.0),
+            prominence=prominent[at],
+        )
+        for at in _best(standings, scores, most)
+    ]
     return sorted(ranked, key=lambda r: (-r.score, -r.prominence, r.id))
+
+
+def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> Iterable[int]:
+    """The places of the best scores of each category: as many as are asked for, and those equal to the last of them."""
+    if not 0 < most < len(scores):
+        return range(len(scores))
+    by_category: dict[str, list[float]] = {}
+    for standing, score in zip(standings, scores, strict=True):
+        by_category.setdefault(standing.category, []).append(score)
+    least = {c: sorted(figures, reverse=True)[most - 1 : most] or [-1.0] for c, figures in by_category.items()}
+    return [
+        at
+        for at, (standing, score) in enumerate(zip(standings, scores, strict=True))
+        if score >= least[standing.category][0]
+    ]
 
 
 def spread(scores: Mapping[str, float]) -> dict[str, float]:
     """Scores stretched to reach from 0 to 1; all the same means 1 for all."""
-    if not scores:
-        return {}
-    low, high = min(scores.values()), max(scores.values())
-    if high == low:
-        return dict.fromkeys(scores, 1.0)
-    return {id: (score - low) / (high - low) for id, score in scores.items()}
+    low, span = _range(scores.values())
+    return {id: (score - low) / span if span else 1.0 for id, score in scores.items()}
+
+
+def _above_nothing(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores stretched to reach from 0 to 1, where 0 is for those that have none."""
+    most = max(scores.values(), default=0.0)
+    return {id: score / most if most > 0 else 1.0 for id, score in scores.items()}
+
+
+def _range(figures: Collection[float]) -> tuple[float, float]:
+    """The smallest of the figures, and by how much the largest exceeds it."""
+    low = min(figures, default=0.0)
+    return low, max(figures, default=0.0) - low
 
 
 def prominence(standing: Standing | StoredEntry, most_observed: int, now: str) -> float:
     """How much an entry matters whatever the session is about."""
-    return (
-        0.3 * standing.observation_count / max(most_observed, 1)
-        + 0.2 * _CONFIDENCE_SCORE.get(standing.confidence, 0.67)
-        + 0.3 / (1.0 + days_between(standing.updated_at, now) / _RECENCY_DAYS)
-        + 0.2 * min(standing.recall_count / _RECALLS_THAT_COUNT, 1.0)
+    recency = _recency(days_between(standing.updated_at, now))
+    return _prominence(
+        standing.observation_count / max(most_observed, 1), standing.confidence, recency, standing.recall_count
     )
 
 
 def retention(standing: Standing, now: str) -> float:
     """What is left of an entry since it was last seen or recalled: e^(-t/S), where S grows with each recall."""
-    days = days_between(max(standing.updated_at, standing.last_recalled_at), now)
-    return exp(-days / (STRENGTH_DAYS * (1 + standing.recall_count)))
+    return _retention(days_between(max(standing.updated_at, standing.last_recalled_at), now), standing.recall_count)
+
+
+def _prominence(observed: float, confidence: str, recency: float, recalls: int) -> float:
+    return (
+        0.3 * observed
+        + 0.2 * _CONFIDENCE_SCORE.get(confidence, 0.67)
+        + 0.3 * recency
+        + 0.2 * min(recalls / _RECALLS_THAT_COUNT, 1.0)
+    )
+
+
+def _recency(days: float) -> float:
+    return 1.0 / (1.0 + days / _RECENCY_DAYS)
+
+
+def _retention(days: float, recalls: int) -> float:
+    return exp(-days / (STRENGTH_DAYS * (1 + recalls)))
+
+
+class _Ages:
+    """What the age of entries makes of them. Thousands share their days, so each is reckoned once."""
+
+    __slots__ = ("_now", "_recency", "_retention")
+
+    def __init__(self, now: str) -> None:
+        self._now = now
+        self._recency: dict[str, float] = {}
+        self._retention: dict[tuple[str, int], float] = {}
+
+    def recency(self, stamp: str) -> float:
+        figure = self._recency.get(stamp)
+        if figure is None:
+            figure = self._recency[stamp] = _recency(days_between(stamp, self._now))
+        return figure
+
+    def retention(self, stamp: str, recalls: int) -> float:
+        figure = self._retention.get((stamp, recalls))
+        if figure is None:
+            figure = self._retention[stamp, recalls] = _retention(days_between(stamp, self._now), recalls)
+        return figure
 
 
 def days_between(earlier: str, later: str) -> float:

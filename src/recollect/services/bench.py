@@ -76,7 +76,7 @@ def rankings(engine: Engine, query: str) -> dict[str, list[str]]:
     """The ids that each system finds for a question, the best first."""
     scope = Scope(None)
     retrieval = retrieve(engine, query, scope)
-    hybrid = relevance(retrieval)
+    hybrid = relevance(engine, retrieval, scope)
     plain = engine.store.text_matches(query_terms(query), scope, _DEPTH)
     return {
         "hybrid": sorted(hybrid, key=lambda id: (-hybrid[id], id))[:_DEPTH],

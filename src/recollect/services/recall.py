@@ -11,7 +11,7 @@ from recollect.domain.terms import query_terms
 from recollect.errors import EmbeddingError, InvalidEntry, StoreError
 from recollect.services import project
 from recollect.services.sync import known_roots, sync
-from recollect.store.values import Background, Scope
+from recollect.store.values import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ class RetrievalResult:
     """What was found for a query, by meaning and by words, and what kept either from being searched."""
 
     __slots__ = (
-        "background",
         "candidates",
         "degraded",
         "fts5",
@@ -54,7 +53,6 @@ class RetrievalResult:
         self.candidates = CANDIDATES
         self.query_vector = b""
         self.searched = False  # whether there was any way of searching
-        self.background = Background(0.0, 0.0, 0)
         self.terms: list[str] = []
         self.statistics = TermStatistics({}, 0)
         self.vector: dict[str, float] = {}
@@ -130,7 +128,6 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
     result.query_vector = vector
     result.searched = True
     result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, result.candidates)}
-    result.background = engine.store.background(vector, scope)
 
 
 def _by_words(engine: Engine, scope: Scope, result: RetrievalResult) -> None:
@@ -198,7 +195,7 @@ def search(
     if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
         retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
     result = SearchResult(retrieval)
-    scores = relevance(retrieval)
+    scores = relevance(engine, retrieval, scope)
     best = sorted(scores, key=lambda id: (-scores[id], id))[:limit]
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     for entry in engine.store.entries(best):
@@ -234,16 +231,17 @@ def _index_was_wrong(engine: Engine) -> bool:
         return False
 
 
-def relevance(retrieval: RetrievalResult) -> dict[str, float]:
-    """How much each candidate is about the query."""
+def relevance(engine: Engine, retrieval: RetrievalResult, scope: Scope) -> dict[str, float]:
+    """How much each candidate is about the query: between 0 and 1."""
+    background = engine.store.background(retrieval.query_vector, scope)
     full = len(retrieval.fts5) >= retrieval.candidates
     raised = retrieval.statistics.unclipped
     scores = fuse(
         {id: raised * score for id, score in retrieval.fts5.items()},
         retrieval.vector,
-        mean=retrieval.background.mean,
-        deviation=retrieval.background.deviation,
-        count=retrieval.background.count,
+        mean=background.mean,
+        deviation=background.deviation,
+        count=background.count,
         floor=raised * min(retrieval.fts5.values()) if full else 0.0,
         known=retrieval.statistics.known,
     )
@@ -260,7 +258,8 @@ def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalR
     if not retrieval.searched:
         return f"nothing was searched: {'; '.join(retrieval.degraded) or 'both ways of searching are switched off'}"
     if scope.project is not None or scope.categories:
-        outside = len(relevance(retrieve(engine, query, Scope(None))))
+        everything = Scope(None)
+        outside = len(relevance(engine, retrieve(engine, query, everything), everything))
         if outside:
             return (
                 f"filtered out: {outside} of {retrieval.total} entries match, all of other projects or categories;"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _PATIENCE = 1.0
 _LABELLING = 0.3
 
-# Everything that a project knows is worth ranking.
-_CANDIDATES = 1_000
+# How many entries each way of searching may propose; all that most projects have.
+_CANDIDATES = 200
 _SHOWN_CONTEXT = 30
 _SHOWN_REASON = 200
 
@@ -96,6 +96,7 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
         weights_of(settings),
         now=now,
         decay=settings.flag("memory_decay_enabled"),
+        most=limit,
     )
     chosen = select_ranked(ranked, limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]

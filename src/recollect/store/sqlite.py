@@ -39,8 +39,8 @@ _KEPT_QUERIES = 200
 _KEPT_RECEIPTS = 5_000
 
 # How many times as many vectors are compared exactly as are asked for, and how many at least.
-_RESCORED = 4
-_RESCORED_AT_LEAST = 512
+_RESCORED = 2
+_RESCORED_AT_LEAST = 256
 
 # Errors that say nothing about the full-text index.
 _NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint", "has ended")
@@ -138,12 +138,17 @@ class SqliteStore:
     def standings(self, scope: Scope) -> list[Standing]:
         condition, values = in_scope(scope)
         rows = self._run(
-            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at,"
-            " coalesce(u.recall_count, 0), coalesce(u.last_recalled_at, '')"
-            f" FROM entries e LEFT JOIN usage u ON u.id = e.id WHERE {condition}",
+            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at"
+            f" FROM entries e WHERE {condition}",
             values,
         )
-        return [Standing(*row) for row in rows]
+        standings = [Standing(*row) for row in rows]
+        used = {row[0]: row for row in self._run("SELECT id, recall_count, last_recalled_at FROM usage")}
+        if used:
+            for standing in standings:
+                if standing.id in used:
+                    _, standing.recall_count, standing.last_recalled_at = used[standing.id]
+        return standings
 
     # Searching
 
@@ -285,13 +290,14 @@ class SqliteStore:
         version = self._database.version()
         if self._coverage is None or self._coverage[0] != version:
             model = self.model()
-            ((entries, pending, skipped, indexed),) = self._run(
-                "SELECT coalesce(sum(active), 0), coalesce(sum(active AND (size IS NULL OR size <> ?1)), 0),"
-                " coalesce(sum(active AND size <> ?1), 0), count(*) FROM (SELECT e.status = 'active' AS active,"
-                " length(v.code) AS size FROM entries e LEFT JOIN vectors v ON v.number = e.number)",
-                (codes.code_length(model.dimensions) if model else 0,),
-            )
-            self._coverage = (version, Coverage(entries, pending, skipped, indexed))
+            ((active, indexed),) = self._run("SELECT coalesce(sum(status = 'active'), 0), count(*) FROM entries")
+            # All vectors, less those of the few entries that are not active: joining them all would take much longer.
+            sizes = "SELECT coalesce(sum(length(code) = ?1), 0), coalesce(sum(length(code) <> ?1), 0) FROM vectors"
+            inactive = "SELECT number FROM entries WHERE status IN ('retired', 'archived')"
+            size = codes.code_length(model.dimensions) if model else 0
+            ((right, wrong),) = self._run(sizes, (size,))
+            ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size,))
+            self._coverage = (version, Coverage(active, active - right + idle, wrong - spoilt, indexed))
         return self._coverage[1]
 
     # Usage, receipts, notes
@@ -510,10 +516,15 @@ class SqliteStore:
         )
 
     def _settle(self, number: int) -> None:
-        """An entry's observations and status follow from where it comes from: banks repeat each other, journals add."""
+        """What follows from where an entry comes from: banks repeat each other, journals add, none means retired.
+
+        `owner` is the project that it belongs to, empty for all, or a star for several.
+        """
         self._run(
             "UPDATE entries SET status = CASE WHEN EXISTS (SELECT 1 FROM origins WHERE entry = ?1)"
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
+            " owner = coalesce((SELECT CASE WHEN min(project) IN ('', max(project)) THEN min(project) ELSE '*' END"
+            " FROM origins WHERE entry = ?1), ''),"
             " observation_count = max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
             " JOIN sources s ON s.number = o.source WHERE o.entry = ?1 AND s.kind = 'bank'), 0)"
             " + coalesce((SELECT sum(o.observation_count) FROM origins o"

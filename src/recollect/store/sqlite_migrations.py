@@ -40,9 +40,13 @@ def m001_entries(connection: Connection) -> None:
             updated_at TEXT NOT NULL,
             source TEXT NOT NULL CHECK (source IN ('retro', 'session-capture', 'manual', 'import')),
             source_project TEXT,
+            owner TEXT NOT NULL DEFAULT '',
             more TEXT NOT NULL DEFAULT ''
         ) STRICT
         """,
+        # Every session ranks all entries: this holds what that takes, and is a tenth of their size.
+        "CREATE INDEX entries_standing"
+        " ON entries (status, category, owner, id, observation_count, confidence, updated_at)",
         """
         CREATE TABLE sources (
             number INTEGER PRIMARY KEY,

@@ -30,8 +30,11 @@ def in_scope(scope: Scope) -> tuple[str, list[str]]:
     parts = ["e.status = 'active'"]
     values: list[str] = []
     if scope.project is not None:
-        parts.append("EXISTS (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project IN ('', ?))")
-        values.append(scope.project)
+        parts.append(
+            "(e.owner IN ('', ?) OR (e.owner = '*' AND EXISTS"
+            " (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project = ?)))"
+        )
+        values += [scope.project, scope.project]
     if scope.categories:
         parts.append(f"e.category IN ({marks(scope.categories)})")
         values += scope.categories

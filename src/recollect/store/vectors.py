@@ -7,6 +7,7 @@ numpy is there it is used, because a hundred thousand entries then take millisec
 from __future__ import annotations
 
 import sys
+from _operator import mul
 from array import array
 from struct import pack, unpack_from
 
@@ -54,7 +55,7 @@ def _bits(values: Sequence[float]) -> bytes:
 def similarity(values: Sequence[float], code: bytes) -> float:
     """The cosine of a vector's components and a code, on the standard library alone."""
     (scale,) = unpack_from("<f", code)
-    return scale * sum(map(float.__mul__, values, map(float, array("b", code[_SCALE:]))))
+    return scale * sum(map(mul, values, array("b", code[_SCALE:])))
 
 
 def similarities(vector: bytes, codes: Sequence[bytes]) -> list[float]:

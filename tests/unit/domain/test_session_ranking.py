@@ -335,3 +335,10 @@ def test_every_category_has_its_three_when_the_limit_has_room(categories: list[s
 @given(lists, st.integers(9, 50))
 def test_larger_limit_keeps_what_a_smaller_one_has_chosen(categories: list[str], limit: int) -> None:
     assert set(chosen(categories, limit)) <= set(chosen(categories, limit + 1))
+
+
+@given(st.lists(st.tuples(st.sampled_from(KNOWLEDGE), st.integers(1, 9)), min_size=1, max_size=60), st.integers(1, 25))
+def test_ranking_only_the_best_chooses_the_same_as_ranking_all(known: list[tuple[str, int]], limit: int) -> None:
+    standings = [standing(f"{n:03}", c, observation_count=count) for n, (c, count) in enumerate(known)]
+    some = [item.id for item in select_ranked(order(*standings, most=limit), limit)]
+    assert some == [item.id for item in select_ranked(order(*standings), limit)]
