@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-dev
-	@echo "Running the tests; about two minutes ..."
+	@echo "Running the tests; about five minutes ..."
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q
 
 lint: $(VENV)/.installed-dev
@@ -28,6 +28,7 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	@$(BIN)/python bench/latency/run.py
+	@$(BIN)/python bench/scale/run.py
 
 # The pages that are made from code: docs/settings.md, docs/cli.md and the capture in README.md.
 docs: $(VENV)/.installed

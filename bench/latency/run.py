@@ -8,19 +8,26 @@ Exits with 1 when a figure misses its target.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import recollect.hooks.bare
 from recollect.domain.categories import KNOWLEDGE, LABEL
 from recollect.files.bank import BankFile
+from recollect.services.app import Engine
+from recollect.services.settings import load_settings
+from recollect.services.sync import sync
+from recollect.store.values import Model
 
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 ENTRY = [sys.executable, "-I", "-S", recollect.hooks.bare.__file__, "inject"]
@@ -29,6 +36,10 @@ SENTENCE = (
     "The first attempt looked right, passed review, and then failed on real input for a reason nobody had tried. "
 )
 PARSED = (1_000, 2_000, 5_000, 10_000, 20_000)
+
+# Without what the session is about: markdown alone, as 0.1.0 chose.
+MARKDOWN = {**os.environ, "RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}
+MEANT = 10_000
 
 RATIO_TARGET = 6.0
 SECONDS_TARGET = 3.0
@@ -55,6 +66,7 @@ def main() -> None:
     print(f"Measuring {options.runs} runs of each process; about a minute ...", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         rows = measure_processes(folder, options.runs)
+        rows += measure_meaning(folder, max(5, options.runs // 3))
     scaling = measure_parsing()
     print_report(rows, scaling, options.runs)
     spread = scaling[-1][1] / scaling[0][1]
@@ -81,7 +93,7 @@ def measure_processes(folder: str, runs: int) -> list[Row]:
     times: dict[str, list[float]] = {what: [] for what, _, _ in cases}
     for run in range(-3, runs):
         for what, command, _ in cases:
-            seconds = timed(lambda command=command: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
+            seconds = timed(lambda command=command: _call(command, MARKDOWN))
             if run >= 0:
                 times[what].append(seconds)
     bare = statistics.median(times[cases[0][0]])
@@ -91,6 +103,51 @@ def measure_processes(folder: str, runs: int) -> list[Row]:
         )
         for what, _, target in cases
     ]
+
+
+def measure_meaning(folder: str, runs: int) -> list[Row]:
+    """A session's start by what it is about, out of 10,000 entries with vectors: with and without loading the model."""
+    root, store = make_banks(os.path.join(folder, "meant"), MEANT // 2, MEANT // 2)
+    hold(root, store)
+    where = ["--project-root", root, "--global-store", store, "--limit", "20"]
+    feature = os.path.join(root, "docs", "features", "001-parser")
+    os.makedirs(feature)
+    times: dict[str, list[float]] = {"bare": [], "known": [], "new": []}
+    for run in range(-2, runs):
+        found = {"bare": timed(lambda: _call(BARE))}
+        for kind in ("new", "known"):  # the second start asks what the first has asked
+            if kind == "new":
+                with open(os.path.join(feature, ".meta.json"), "w", encoding="utf-8") as file:
+                    file.write(f'{{"status": "active", "slug": "read-files-with-parser-{run}"}}')
+            found[kind] = timed(lambda: _call([*ENTRY, *where]))
+        if run >= 0:
+            for kind, seconds in found.items():
+                times[kind].append(seconds)
+    bare = statistics.median(times["bare"])
+    what = f"inject 20 of {MEANT:,} by meaning, bare entry, "
+    return [
+        Row(what + text, statistics.median(times[kind]), percentile(times[kind]), statistics.median(times[kind]) / bare)
+        for kind, text in (("known", "question asked before"), ("new", "model loaded for a new question"))
+    ]
+
+
+def hold(root: str, store: str) -> None:
+    """Have the store follow the banks, with vectors that stand in for those of an hour of embedding."""
+    with Engine(store, load_settings(root, {})) as engine:
+        sync(engine.store, root, store)
+        model = engine.embedder()
+        engine.store.use_model(Model(model.identity, model.provider, model.model, model.dimensions))
+        chance = random.Random(1)  # noqa: S311
+        vectors: list[tuple[str, bytes]] = []
+        for entry in engine.store.pending(MEANT):
+            figures = [chance.gauss(0, 1) for _ in range(model.dimensions)]
+            norm = math.hypot(*figures)
+            vectors.append((entry.id, array("f", [figure / norm for figure in figures]).tobytes()))
+        engine.store.put_vectors(vectors)
+
+
+def _call(command: list[str], environment: dict[str, str] | None = None) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
 
 
 def measure_parsing() -> list[tuple[int, float]]:

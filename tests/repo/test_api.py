@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,32 +12,56 @@ import recollect.api
 from recollect.errors import RecollectError
 
 SURFACE = {
-    "KNOWLEDGE",
-    "PROJECT_SPECIFIC",
-    "UNIVERSAL",
     "BankFile",
     "Candidate",
+    "Embedded",
+    "EmbeddingError",
+    "Engine",
     "Entry",
+    "GivenEntry",
+    "Hit",
     "Injection",
     "InvalidEntry",
     "InvalidSetting",
+    "KNOWLEDGE",
+    "KeywordError",
     "LockTimeout",
     "Outcome",
+    "PROJECT_SPECIFIC",
     "Promotion",
+    "RateLimited",
+    "Rebuilt",
     "RecollectError",
+    "Remembered",
+    "RetrievalResult",
+    "SearchResult",
     "Settings",
     "StorageError",
+    "StoreError",
+    "StoredEntry",
+    "UNIVERSAL",
     "UnsafeEdit",
     "Verdict",
     "candidates_of",
     "content_hash",
+    "embed_pending",
+    "entries_from_json",
     "from_json",
     "global_store",
     "inject",
     "load_settings",
     "promote",
     "read_bank",
+    "rebuild",
+    "remember",
+    "search",
+    "sync",
 }
+
+
+def errors() -> list[type[Exception]]:
+    direct = RecollectError.__subclasses__()
+    return [*direct, *(inner for error in direct for inner in error.__subclasses__())]
 
 
 def test_public_surface_is_what_is_promised() -> None:
@@ -50,17 +75,17 @@ def test_everything_public_says_what_it_is() -> None:
         for name in SURFACE - {"KNOWLEDGE", "PROJECT_SPECIFIC", "UNIVERSAL"}
         if not (getattr(recollect.api, name).__doc__ or "").strip()
     }
-    assert undocumented - {error.__name__ for error in RecollectError.__subclasses__()} == set()
+    assert undocumented - {error.__name__ for error in errors()} == set()
 
 
 def test_every_error_is_drawn_in_the_tree() -> None:
     tree = recollect.errors.__doc__ or ""
-    assert all(f"── {error.__name__} " in tree for error in RecollectError.__subclasses__())
+    assert all(f"── {error.__name__} " in tree for error in errors())
 
 
 def test_the_example_of_the_library_runs(tmp_path: Path) -> None:
     example = (recollect.api.__doc__ or "").partition("\n\n")[2]
     code = textwrap.dedent(example)
-    home = {"HOME": str(tmp_path)}
+    home = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=home, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

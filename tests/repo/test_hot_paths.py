@@ -63,10 +63,14 @@ OWN_MODULES = {
 }
 
 
-def modules_after(world: World, *options: str) -> set[str]:
+# Each of these costs more than all the rest of a session's start.
+HEAVY = {"numpy", "onnxruntime", "tokenizers", "click", "subprocess", "dataclasses", "urllib", "asyncio"}
+
+
+def modules_after(world: World, *options: str, semantic: str = "false") -> set[str]:
     """All modules that an injection has loaded, measured in the process that did it."""
     where = ["--project-root", str(world.project), "--global-store", str(world.store)]
-    world.write_local_settings("memory_semantic_enabled: false\nyolo_mode: true\nmemory_injection_limit: 5\n")
+    world.write_local_settings(f"memory_semantic_enabled: {semantic}\nyolo_mode: true\nmemory_injection_limit: 5\n")
     probe = [sys.executable, "-I", "-S", "-X", "importtime", BARE_ENTRY[-1], "inject", *where, *options]
     done = subprocess.run(probe, capture_output=True, text=True, check=True, encoding="utf-8")
     assert done.stdout, "the injection must have done its work"
@@ -91,3 +95,17 @@ def test_injection_loads_json_only_for_a_settings_file_that_is_json(world: World
     settings.parent.mkdir(parents=True)
     settings.write_text('{"retrieval": {"max_inject": 3}}', encoding="utf-8")
     assert "json" in modules_after(world)
+
+
+def test_a_question_that_was_asked_before_needs_no_model(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: P\nRead a real file before you write its parser.\n")
+    feature = world.project / "docs" / "features" / "001-parser"
+    feature.mkdir(parents=True)
+    (feature / ".meta.json").write_text('{"status": "active", "slug": "file-parser"}', encoding="utf-8")
+    assert {"numpy", "onnxruntime"} <= packages_after(world), "the first start gives the entry its vector"
+    assert {"numpy", "onnxruntime"} <= packages_after(world), "the second one asks by meaning"
+    assert packages_after(world) & HEAVY == set()
+
+
+def packages_after(world: World) -> set[str]:
+    return {name.partition(".")[0] for name in modules_after(world, semantic="true")}
