@@ -10,12 +10,15 @@ from recollect.store.values import Model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from recollect.domain.stored import StoredEntry
     from recollect.embedding.base import Embedder
     from recollect.services.app import Engine
 
 BATCH = 50
+_SMALL_BATCH = 8  # when there is only a moment
+_PAGE = 1_000
 
 
 class Embedded:
@@ -98,32 +101,41 @@ def adopt_model(engine: Engine) -> bool:
 def _embed(
     engine: Engine, result: Embedded, most: int, end: float | None, progress: Callable[[int], object] | None
 ) -> None:
-    store, embedder = engine.store, engine.embedder()
     result.replaced = adopt_model(engine)
-    size = BATCH if end is None else 8
+    size = BATCH if end is None else _SMALL_BATCH
     while most < 0 or result.done < most:
-        entries = store.pending(size if most < 0 else min(size, most - result.done))
-        if not entries or (end is not None and time.monotonic() >= end):
+        # Looking for those that await a vector passes over all that have one: so for many at a time.
+        waiting = engine.store.pending(_PAGE if most < 0 else min(_PAGE, most - result.done))
+        before = result.done
+        for start in range(0, len(waiting), size):
+            if end is not None and time.monotonic() >= end:
+                return
+            kept = _embed_batch(engine, waiting[start : start + size], result)
+            result.done += kept
+            if progress:
+                progress(kept)
+        if result.done == before:
             return
-        vectors = embedder.embed([entry.embedded_text for entry in entries], "document")
-        with store.writing():
-            if not result.done:
-                result.replaced = store.use_model(_model(embedder)) or result.replaced
-            current = store.model()
-            if current is None or current.identity != embedder.identity:
-                raise EmbeddingError(f"another process has changed the model to {current and current.identity}")
-            # What another process has rewritten meanwhile awaits another vector.
-            texts = {entry.id: entry.embedded_text for entry in store.entries(entry.id for entry in entries)}
-            store.put_vectors(
-                [
-                    (entry.id, vector)
-                    for entry, vector in zip(entries, vectors, strict=True)
-                    if texts.get(entry.id) == entry.embedded_text
-                ]
-            )
-        result.done += len(entries)
-        if progress:
-            progress(len(entries))
+
+
+def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedded) -> int:
+    """Give vectors to some entries; how many have taken one. What was rewritten meanwhile awaits another."""
+    store, embedder = engine.store, engine.embedder()
+    vectors = embedder.embed([entry.embedded_text for entry in entries], "document")
+    with store.writing():
+        if not result.done:  # a model that nobody knew the length of is known by now
+            result.replaced = store.use_model(_model(embedder)) or result.replaced
+        current = store.model()
+        if current is None or current.identity != embedder.identity:
+            raise EmbeddingError(f"another process has changed the model to {current and current.identity}")
+        texts = {entry.id: entry.embedded_text for entry in store.entries(entry.id for entry in entries)}
+        kept = [
+            (entry.id, vector)
+            for entry, vector in zip(entries, vectors, strict=True)
+            if texts.get(entry.id) == entry.embedded_text
+        ]
+        store.put_vectors(kept)
+    return len(kept)
 
 
 def _model(embedder: Embedder) -> Model:

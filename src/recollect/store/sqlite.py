@@ -9,7 +9,6 @@ from recollect.domain.stored import Match, Standing, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
-from recollect.store import vectors as codes
 from recollect.store.sqlite_connection import SqliteConnection
 from recollect.store.sqlite_rows import (
     ENTRY,
@@ -19,28 +18,21 @@ from recollect.store.sqlite_rows import (
     entry_of,
     in_scope,
     json_list,
-    marks,
     merged,
     more_text,
 )
+from recollect.store.sqlite_vectors import SqliteVectors
 from recollect.store.values import BANK, JOURNAL, Background, Coverage, Model, Receipt, ReceiptLine, Scope, Source
+from recollect.store.vectors import code_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     from recollect.store.base import Store
 
-_PER_CHUNK = 1024
-_PARAMETERS = 500
-_SAMPLE = 512
 _KEPT_QUERIES = 200
 _KEPT_RECEIPTS = 5_000
-
-# How many times as many vectors are compared exactly as are asked for, and how many at least.
-_RESCORED = 2
-_RESCORED_AT_LEAST = 256
 
 # Errors that say nothing about the full-text index.
 _NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint", "has ended")
@@ -66,10 +58,8 @@ class SqliteStore:
         self.full_text = False
         self._database = SqliteConnection(path, patience, connect)
         self._run = self._database.run
-        self._vector_writes = 0
+        self._vectors = SqliteVectors(self._database)
         self._suspect: StoreError | None = None
-        self._bits: tuple[object, codes.Bits] | None = None
-        self._sample: tuple[object, list[bytes]] | None = None
         self._coverage: tuple[object, Coverage] | None = None
         try:
             self._prepare_index()
@@ -121,7 +111,7 @@ class SqliteStore:
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
-        rows = self._select(f"SELECT {ENTRY} WHERE e.id IN ({{}})", wanted, ())
+        rows = self._database.select(f"SELECT {ENTRY} WHERE e.id IN ({{}})", wanted, ())
         found = {row[0]: entry_of(row) for row in rows}
         return [found[id] for id in wanted if id in found]
 
@@ -186,40 +176,13 @@ class SqliteStore:
         return {term: found.get(term, 0) for term in terms}, self.coverage().indexed
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        model = self.model()
-        if model is None or len(vector) != 4 * model.dimensions:
-            return []
-        bits = self._all_bits(model.dimensions)
-        compared = max(_RESCORED * limit, _RESCORED_AT_LEAST)
-        while True:
-            scored = self._rescored(vector, bits.nearest(vector, compared), model.dimensions)
-            found = self._in_scope(scored, scope, limit)
-            # Others may have been nearer that are out of scope: then look further.
-            if len(found) >= limit or compared >= len(bits):
-                return found
-            compared *= 8
+        return self._vectors.matches(vector, scope, limit) if self._fits(vector) else []
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        model = self.model()
-        if model is None or len(vector) != 4 * model.dimensions:
-            return {}
-        rows = self._select(
-            "SELECT e.id, v.code FROM entries e JOIN vectors v ON v.number = e.number"
-            " WHERE e.id IN ({}) AND length(v.code) = ?",
-            ids,
-            [codes.code_length(model.dimensions)],
-        )
-        scores = codes.similarities(vector, [code for _, code in rows])
-        return {id: score for (id, _), score in zip(rows, scores, strict=True)}
+        return self._vectors.similarities(vector, ids) if self._fits(vector) else {}
 
     def background(self, vector: bytes, scope: Scope) -> Background:
-        model = self.model()
-        if model is None or len(vector) != 4 * model.dimensions:
-            return Background(0.0, 0.0, 0)
-        scores = codes.similarities(vector, self._sampled(scope, model.dimensions))
-        count = len(scores)
-        mean = sum(scores) / max(count, 1)
-        return Background(mean, (sum((score - mean) ** 2 for score in scores) / max(count, 1)) ** 0.5, count)
+        return self._vectors.background(vector, scope) if self._fits(vector) else Background(0.0, 0.0, 0)
 
     def query_vector(self, text: str) -> bytes | None:
         rows = self._run("SELECT vector FROM query_vectors WHERE text = ?", (visible(text),))
@@ -256,35 +219,28 @@ class SqliteStore:
 
     def drop_vectors(self) -> None:
         with self.writing():
-            self._vector_writes += 1
-            for table in ("vectors", "vector_bits", "query_vectors"):
-                self._run(f"DELETE FROM {table}")
+            self._vectors.drop()
+            self._run("DELETE FROM query_vectors")
 
     def pending(self, limit: int) -> list[StoredEntry]:
         model = self.model()
         rows = self._run(
             f"SELECT {ENTRY} LEFT JOIN vectors v ON v.number = e.number"
             " WHERE e.status = 'active' AND (v.number IS NULL OR length(v.code) <> ?) ORDER BY e.number DESC LIMIT ?",
-            (codes.code_length(model.dimensions) if model else 0, limit),
+            (code_length(model.dimensions) if model else 0, limit),
         )
         return [entry_of(row) for row in rows]
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
         with self.writing():
             model = self.model()
-            self._vector_writes += 1
             if model is None:
                 raise StoreError("a vector was given before the model that made it")
             for id, vector in vectors:
                 if len(vector) != 4 * model.dimensions:
                     raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
-                try:
-                    code, bits = codes.encode(vector)
-                except (ValueError, OverflowError):
-                    raise StoreError(f"a vector for {id} holds a number that is not finite") from None
                 for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
-                    self._run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, code))
-                    self._put_bits(number, bits)
+                    self._vectors.put(number, vector)
 
     def coverage(self) -> Coverage:
         version = self._database.version()
@@ -294,7 +250,7 @@ class SqliteStore:
             # All vectors, less those of the few entries that are not active: joining them all would take much longer.
             sizes = "SELECT coalesce(sum(length(code) = ?1), 0), coalesce(sum(length(code) <> ?1), 0) FROM vectors"
             inactive = "SELECT number FROM entries WHERE status IN ('retired', 'archived')"
-            size = codes.code_length(model.dimensions) if model else 0
+            size = code_length(model.dimensions) if model else 0
             ((right, wrong),) = self._run(sizes, (size,))
             ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size,))
             self._coverage = (version, Coverage(active, active - right + idle, wrong - spoilt, indexed))
@@ -376,6 +332,10 @@ class SqliteStore:
         return self.findings[known:]
 
     # Inside
+
+    def _fits(self, vector: bytes) -> bool:
+        model = self.model()
+        return model is not None and len(vector) == 4 * model.dimensions
 
     def _prepare_index(self) -> None:
         raw = self._database.raw
@@ -475,8 +435,7 @@ class SqliteStore:
             joined = merged(known, entry, source, others, first=first)
             self._update(number, joined)
             if visible(joined.embedded_text) != known.embedded_text:
-                self._vector_writes += 1
-                self._run("DELETE FROM vectors WHERE number = ?", (number,))
+                self._vectors.forget(number)
         added = entry.observation_count if source.kind == BANK else 1
         kept = "excluded.observation_count" if source.kind == BANK else "observation_count + 1"
         self._run(
@@ -562,86 +521,6 @@ class SqliteStore:
                 " AND number IN (SELECT source FROM origins WHERE entry = ?)",
                 (entry,),
             )
-
-    def _put_bits(self, number: int, bits: bytes) -> None:
-        chunk, place = divmod(number, _PER_CHUNK)
-        self._run(
-            "INSERT OR IGNORE INTO vector_bits VALUES (?, zeroblob(?))",
-            (chunk, _PER_CHUNK * len(bits)),
-        )
-        try:
-            with self._database.raw.blobopen("vector_bits", "bits", chunk) as blob:
-                blob.seek(place * len(bits))
-                blob.write(bits)
-        except (sqlite3.Error, ValueError) as error:
-            raise self._database.explained(error) from error
-
-    def _all_bits(self, dimensions: int) -> codes.Bits:
-        version = self._vector_version()
-        if self._bits is None or self._bits[0] != version:
-            chunks = self._run("SELECT chunk, bits FROM vector_bits ORDER BY chunk")
-            self._bits = (version, codes.Bits(chunks, _PER_CHUNK, dimensions))
-        return self._bits[1]
-
-    def _sampled(self, scope: Scope, dimensions: int) -> list[bytes]:
-        """The codes of some hundred vectors in scope, evenly spread over all and always the same."""
-        bits = self._all_bits(dimensions)
-        version = (self._vector_version(), scope.project, scope.categories)
-        if self._sample is None or self._sample[0] != version:
-            condition, values = in_scope(scope)
-            drawn = _SAMPLE
-            while True:
-                found = self._select(
-                    "SELECT v.code FROM vectors v JOIN entries e ON e.number = v.number"
-                    f" WHERE v.number IN ({{}}) AND length(v.code) = ? AND {condition}",
-                    bits.sample(drawn),
-                    [codes.code_length(dimensions), *values],
-                )
-                if len(found) >= _SAMPLE // 2 or drawn >= len(bits):
-                    break
-                drawn *= 8  # few of all are in scope
-            self._sample = (version, [code for (code,) in found[:: -(-len(found) // _SAMPLE) or 1]])
-        return self._sample[1]
-
-    def _rescored(self, vector: bytes, numbers: Sequence[int], dimensions: int) -> list[tuple[float, int]]:
-        """Cosines and numbers, the nearest first."""
-        rows = self._select(
-            "SELECT number, code FROM vectors WHERE number IN ({}) AND length(code) = ?",
-            numbers,
-            [codes.code_length(dimensions)],
-        )
-        scores = codes.similarities(vector, [code for _, code in rows])
-        return sorted(zip(scores, [number for number, _ in rows], strict=True), key=lambda pair: (-pair[0], pair[1]))
-
-    def _in_scope(self, scored: Sequence[tuple[float, int]], scope: Scope, limit: int) -> list[Match]:
-        """The first of them that are in scope, as many as are asked for."""
-        condition, values = in_scope(scope)
-        found: list[Match] = []
-        step = limit + limit // 4 + 1
-        for start in range(0, len(scored), step):
-            some = scored[start : start + step]
-            rows = self._select(
-                f"SELECT e.number, e.id FROM entries e WHERE e.number IN ({{}}) AND {condition}",
-                [number for _, number in some],
-                values,
-            )
-            ids = dict(rows)
-            found += [Match(ids[number], score) for score, number in some if number in ids]
-            if len(found) >= limit:
-                break
-        return found[:limit]
-
-    def _select(self, statement: str, keys: Sequence[object], values: Sequence[object]) -> list[tuple[Any, ...]]:
-        """The rows of a statement for as many keys as there are, in portions that SQLite can take."""
-        rows: list[tuple[Any, ...]] = []
-        for start in range(0, len(keys), _PARAMETERS):
-            some = keys[start : start + _PARAMETERS]
-            rows += self._run(statement.format(marks(some)), [*some, *values])
-        return rows
-
-    def _vector_version(self) -> object:
-        """Differs whenever vectors may have changed: others are not asked what they wrote."""
-        return self._database.others(), self._vector_writes, self._database.rollbacks
 
 
 class _Writing:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+_PARAMETERS = 500
 _PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF")
 
 
@@ -51,6 +52,18 @@ class SqliteConnection:
             return self.raw.execute(statement, values).fetchall()
         except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
             raise self.explained(error) from error
+
+    def select(self, statement: str, keys: Sequence[object], values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a statement for as many keys as there are, in portions that SQLite can take.
+
+        Raises:
+            StoreError: it failed.
+        """
+        rows: list[tuple[Any, ...]] = []
+        for start in range(0, len(keys), _PARAMETERS):
+            some = keys[start : start + _PARAMETERS]
+            rows += self.run(statement.format(", ".join("?" * len(some))), [*some, *values])
+        return rows
 
     def begin(self) -> None:
         """Begin a transaction that no other writer can come between. One inside another can fail by itself."""
