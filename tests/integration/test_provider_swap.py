@@ -211,3 +211,16 @@ def test_vectors_are_kept_as_long_as_no_new_ones_can_be_had(semantic_world: Worl
     assert failed.returncode == 1
     assert "GEMINI_API_KEY" in failed.stderr
     assert searched(semantic_world, "integer amounts", ollama)["vector_candidates"] == 4
+
+
+def test_what_may_be_a_credential_is_not_sent_to_a_provider(semantic_world: World, ollama: ProviderServer) -> None:
+    secret = "ghp_0123456789abcdefghij0123456789abcdef"
+    semantic_world.write_bank("patterns", f"### Pattern: Deploy key\nIt is {secret} for now.\n")
+    made = semantic_world.run("reembed", "--json", **settings(ollama))
+    assert json.loads(made.stdout)["pending_embedding"] == 0
+    asked = searched(semantic_world, f"who uses {secret}", ollama)
+    assert any("credential" in warning for warning in asked["warnings"])
+    assert asked["hits"][0]["name"] == "Deploy key"
+    sent = [text for request in ollama.received for text in request.texts]
+    assert sent
+    assert not any(secret in text for text in sent)

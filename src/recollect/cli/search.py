@@ -88,7 +88,7 @@ def _catch_up(engine: Engine) -> None:
 
 
 def _degradations(result: SearchResult) -> list[str]:
-    found = [f"searched without vectors: {reason}" for reason in result.retrieval.degraded]
+    found = [f"the search is degraded: {reason}" for reason in result.retrieval.degraded]
     if result.retrieval.pending and not result.retrieval.degraded:
         found.append(
             f"{result.retrieval.pending} of {result.retrieval.total} entries have no vector yet and are found by their"

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class Engine:
     """A store and what works on it, for as long as a process needs them. Heavy parts load when they are first used."""
 
-    def __init__(self, global_store: str, settings: Settings, *, patience: float = 10.0) -> None:
-        """Open the store in a folder.
+    def __init__(
+        self, global_store: str, settings: Settings, *, patience: float = 10.0, answer_within: float = 20.0
+    ) -> None:
+        """Open the store in a folder. Other writers may take `patience` seconds, a provider `answer_within`.
 
         Raises:
             StoreError: it cannot be used.
@@ -30,6 +32,7 @@ class Engine:
         self.settings = settings
         self.store = SqliteStore(locations.database(global_store), patience=patience)
         self._embedder: Embedder | None = None
+        self._answer_within = answer_within
 
     def __enter__(self) -> Engine:
         return self
@@ -47,7 +50,9 @@ class Engine:
             from recollect.embedding.registry import create_embedder
 
             self._embedder = create_embedder(
-                self.settings.text("memory_embedding_provider"), self.settings.text("memory_embedding_model")
+                self.settings.text("memory_embedding_provider"),
+                self.settings.text("memory_embedding_model"),
+                timeout=self._answer_within,
             )
         return self._embedder
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from recollect.domain.secrets import find_secret
 from recollect.errors import EmbeddingError, RateLimited
 from recollect.services.label import label_the_rest
 from recollect.store.values import Model
@@ -121,7 +122,7 @@ def _embed(
 def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedded) -> int:
     """Give vectors to some entries; how many have taken one. What was rewritten meanwhile awaits another."""
     store, embedder = engine.store, engine.embedder()
-    vectors = embedder.embed([entry.embedded_text for entry in entries], "document")
+    vectors = embedder.embed([_sent(entry, embedder) for entry in entries], "document")
     with store.writing():
         if not result.done:  # a model that nobody knew the length of is known by now
             result.replaced = store.use_model(_model(embedder)) or result.replaced
@@ -136,6 +137,13 @@ def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedde
         ]
         store.put_vectors(kept)
     return len(kept)
+
+
+def _sent(entry: StoredEntry, embedder: Embedder) -> str:
+    """What an embedder is given of an entry: what may hold a credential does not leave the machine."""
+    if embedder.provider == "local" or not find_secret(entry.embedded_text):
+        return entry.embedded_text
+    return "" if find_secret(entry.name) else entry.name
 
 
 def _model(embedder: Embedder) -> Model:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.domain.stored import StoredEntry
+    from recollect.embedding.base import Embedder
     from recollect.services.app import Engine
 
 # How many entries each way of searching may propose.
@@ -118,7 +119,7 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
             return
         vector = engine.store.query_vector(query) if kept else None
         if vector is None:
-            vector = embedder.embed([query], "query", result.statistics.telling())[0]
+            vector = _embedded(embedder, query, result.statistics)
             if kept:
                 _keep(engine, query, vector)
     except EmbeddingError as error:
@@ -128,6 +129,20 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
     result.query_vector = vector
     result.searched = True
     result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, result.candidates)}
+
+
+def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
+    """The vector of a query. What may hold a credential does not leave the machine.
+
+    Raises:
+        EmbeddingError: there is none.
+    """
+    if embedder.provider != "local":
+        from recollect.domain.secrets import find_secret  # its patterns are too dear for a session that asks nobody
+
+        if find_secret(query):
+            raise EmbeddingError("the question seems to hold a credential, so it was not sent to anybody")
+    return embedder.embed([query], "query", statistics.telling())[0]
 
 
 def _by_words(engine: Engine, scope: Scope, result: RetrievalResult) -> None:

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from recollect.domain.stored import StoredEntry
     from recollect.services.settings import Settings
 
-# In seconds: a session's start does not wait long for other writers, nor for labels of a large bank.
+# In seconds: a session's start does not wait long for other writers, for a provider, for labels of a large bank.
 _PATIENCE = 1.0
+_ANSWER = 1.5
 _LABELLING = 0.3
 
 # How many entries each way of searching may propose; all that most projects have.
@@ -57,7 +58,7 @@ def session_block(project_root: str, global_store: str, settings: Settings, limi
     Raises:
         StoreError: the store cannot be used, so that markdown alone must do.
     """
-    engine = Engine(global_store, settings, patience=_PATIENCE)
+    engine = Engine(global_store, settings, patience=_PATIENCE, answer_within=_ANSWER)
     try:
         return _chosen(engine, project_root, limit, event)
     except StoreError:
