@@ -82,32 +82,40 @@ def _sync_banks(store: Store, banks: dict[str, str], identity: str, labels: Labe
 def sync_journal(store: Store, global_store: str, labels: Labels | None = None) -> list[str]:
     """Have the store follow the journal: each line once, whoever wrote it; what could not be read, in sentences."""
     path = os.path.abspath(locations.journal(global_store))
-    known = store.sources().get(path)
-    try:
-        status = os.stat(path)
-    except OSError:
-        if known is not None and known.size:
-            store.put(Source(path, JOURNAL), [])
-        return []
-    if known is not None and (status.st_size, status.st_mtime_ns) == (known.size, known.modified):
+    if _is_read(path, store.sources().get(path)):
         return []
     from recollect.files.captures import fingerprint, read_captures
 
-    with store.writing():  # whoever comes second finds that there is nothing left to do
+    with store.writing():
         known = store.sources().get(path)
+        if _is_read(path, known):
+            return []  # whoever comes second finds that there is nothing left to do
         start = known.offset if known else 0
         try:
+            status = os.stat(path)
             # The same size at another time, or another text before the place: somebody has edited it.
             edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
             anew = known is None or edited
             captures = read_captures(path, 0 if anew else start)
             mark = fingerprint(path, captures.end)
-        except StorageError as error:
+        except FileNotFoundError:
+            store.put(Source(path, JOURNAL), [])
+            return []
+        except (StorageError, OSError) as error:
             return [str(error)]
         entries, problems = _captured(captures.lines, labels)
         source = Source(path, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
         store.put(source, entries, anew=anew)
     return captures.problems + problems
+
+
+def _is_read(path: str, known: Source | None) -> bool:
+    """Whether the store has read a journal as it is now; one that does not exist is as good as an empty one."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return known is None or not known.size
+    return known is not None and (status.st_size, status.st_mtime_ns) == (known.size, known.modified)
 
 
 def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels: Labels | None) -> bool:
@@ -131,7 +139,8 @@ def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels
     )
     known = store.sources().get(path)  # another bank may just have asked for this one to be read again
     if known is not None and known.hash == mark and known.project == owner:
-        store.put(source, [], anew=False)
+        if (known.size, known.modified) != (source.size, source.modified):
+            store.put(source, [], anew=False)
         return False
     category = os.path.basename(path).removesuffix(".md")
     written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime))
