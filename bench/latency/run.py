@@ -27,7 +27,7 @@ from recollect.files.bank import BankFile
 from recollect.services.app import Engine
 from recollect.services.settings import load_settings
 from recollect.services.sync import sync
-from recollect.store.values import Model
+from recollect.store.values import Model, Scope
 
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 ENTRY = [sys.executable, "-I", "-S", recollect.hooks.bare.__file__, "inject"]
@@ -139,7 +139,7 @@ def hold(root: str, store: str) -> None:
         engine.store.use_model(Model(model.identity, model.provider, model.model, model.dimensions))
         chance = random.Random(1)  # noqa: S311
         vectors: list[tuple[str, bytes]] = []
-        for entry in engine.store.pending(MEANT):
+        for entry in engine.store.pending(MEANT, Scope(None)):
             figures = [chance.gauss(0, 1) for _ in range(model.dimensions)]
             norm = math.hypot(*figures)
             vectors.append((entry.id, array("f", [figure / norm for figure in figures]).tobytes()))

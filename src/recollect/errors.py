@@ -7,6 +7,7 @@ RecollectError
 ├── LockTimeout       another process held a lock for too long
 ├── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
+│   └── StillReading  a large bank was not read to its end in the time there was; what was read is kept
 ├── KeywordError      keyword labels that could not be had: no key, no answer, an answer that holds none
 └── EmbeddingError    a vector that could not be had: missing package or key, no answer, an answer of no use
     └── RateLimited   the provider asked to be left alone for a while; what is pending stays pending
@@ -40,6 +41,10 @@ class StorageError(RecollectError):
 
 
 class StoreError(RecollectError):
+    pass
+
+
+class StillReading(StoreError):
     pass
 
 

@@ -420,7 +420,7 @@ def test_forgetting_sources_retires_everything_and_keeps_usage_receipts_and_vect
     store.put(bank(), [entry("a", observation_count=7)])
     store.put_vectors([("a", unit([1.0] * 64))])
     store.recalled(receipt("a"))
-    store.forget_sources()
+    store.forget_sources(list(store.sources()))
     assert (store.sources(), standing(store)) == ({}, set())
     store.put(bank(), [entry("a", observation_count=2)])
     kept = the(store, "a")
@@ -457,7 +457,7 @@ def test_another_model_drops_vectors_and_kept_questions(store: Store, other: Mod
     store.put_vectors([("a", unit([1.0] * 64))])
     store.keep_query_vector("what?", unit([1.0] * 64))
     assert store.use_model(other) is True
-    assert [each.id for each in store.pending(5)] == ["a"]
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
     assert store.query_vector("what?") is None
     assert store.vector_matches(unit([1.0] * other.dimensions), EVERYWHERE, 5) == []
 
@@ -485,10 +485,10 @@ def test_dropped_vectors_leave_every_entry_waiting(store: Store) -> None:
 def test_entries_await_vectors_newest_first_and_only_active_ones(store: Store) -> None:
     store.put(bank(), [entry(id) for id in "abcd"])
     store.put(bank(), [entry(id) for id in "abc"])
-    assert [each.id for each in store.pending(2)] == ["c", "b"]
+    assert [each.id for each in store.pending(2, EVERYWHERE)] == ["c", "b"]
     store.use_model(model())
     store.put_vectors([("b", unit([1.0] * 64))])
-    assert [each.id for each in store.pending(5)] == ["c", "a"]
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["c", "a"]
     coverage = store.coverage()
     assert (coverage.entries, coverage.pending, coverage.skipped) == (3, 2, 0)
 
@@ -496,7 +496,7 @@ def test_entries_await_vectors_newest_first_and_only_active_ones(store: Store) -
 def test_empty_store_has_nothing_to_cover(store: Store) -> None:
     coverage = store.coverage()
     assert (coverage.entries, coverage.pending, coverage.skipped) == (0, 0, 0)
-    assert store.pending(5) == []
+    assert store.pending(5, EVERYWHERE) == []
     assert store.vector_matches(unit([1.0] * 64), EVERYWHERE, 5) == []
     assert store.text_matches(["x"], EVERYWHERE, 5) == []
 
@@ -543,7 +543,7 @@ def test_entry_whose_name_changes_awaits_a_new_vector_and_one_whose_details_chan
     store.put(bank(), [entry("a"), entry("b")])
     store.put_vectors([("a", unit([1.0] * 64)), ("b", unit([1.0] * 64))])
     store.put(bank(), [entry("a", name="Renamed"), entry("b", details="- Note: x", keywords=["k"])])
-    assert [each.id for each in store.pending(5)] == ["a"]
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
     assert {match.id for match in store.vector_matches(unit([1.0] * 64), EVERYWHERE, 5)} == {"b"}
 
 

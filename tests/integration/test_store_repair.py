@@ -10,7 +10,7 @@ import pytest
 
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
-from recollect.errors import StoreError
+from recollect.errors import StillReading, StoreError
 from recollect.files.captures import append_capture
 from recollect.services.app import Engine
 from recollect.services.given import given_entry
@@ -480,3 +480,40 @@ def test_journal_written_by_hand_is_taken_over(tmp_path: Path) -> None:
     with Engine(str(shared), load_settings(str(root), {})) as engine:
         assert sync(engine.store, str(root), str(shared)) == []
         assert len(engine.store.entries([content_hash("By hand.")])) == 1
+
+
+def test_a_bank_too_large_for_a_moment_is_read_in_several(tmp_path: Path) -> None:
+    root, home = tmp_path / "project", tmp_path / "store"
+    bank = root / "docs" / "knowledge-bank"
+    bank.mkdir(parents=True)
+    text = "".join(f"### Pattern: Lesson {n}\nWhat number {n} has taught us.\n" for n in range(1_200))
+    (bank / "patterns.md").write_text(text, encoding="utf-8")
+    with Engine(str(home), load_settings(str(root), {})) as engine:
+        seen: list[int] = []
+        for _ in range(3):
+            try:
+                sync(engine.store, str(root), str(home), end=0.0)
+            except StillReading:
+                seen.append(engine.store.coverage().entries)
+        assert seen == [500, 1_000]
+        assert engine.store.coverage().entries == 1_200
+        sync(engine.store, str(root), str(home))
+        assert engine.store.coverage().entries == 1_200
+
+
+def test_many_entries_edited_at_once_keep_what_they_have_earned(tmp_path: Path) -> None:
+    root, home = tmp_path / "project", tmp_path / "store"
+    bank = root / "docs" / "knowledge-bank"
+    bank.mkdir(parents=True)
+    path = bank / "patterns.md"
+    path.write_text("".join(f"### Pattern: L{n}\nOld {n}.\n" for n in range(300)), encoding="utf-8")
+    with Engine(str(home), load_settings(str(root), {})) as engine:
+        sync(engine.store, str(root), str(home))
+        old = content_hash("Old 7.")
+        line = ReceiptLine(old, 1.0, vector=0.0, keyword=0.0, prominence=1.0)
+        at = "2026-01-01T00:00:00Z"
+        engine.store.recalled(Receipt(at=at, event="inject", project="", session="", query="", lines=[line]))
+        path.write_text("".join(f"### Pattern: L{n}\nNew {n}.\n" for n in range(300)), encoding="utf-8")
+        sync(engine.store, str(root), str(home))
+        (new,) = engine.store.entries([content_hash("New 7.")])
+        assert new.recall_count == 1

@@ -31,7 +31,7 @@ def command(everything: bool, project_root: str, global_store: str, as_json: boo
     and goes on where it stopped; until it is done, entries without a vector are found by their words.
     """
     settings = settings_of(project_root)
-    with Engine(global_store, settings) as engine:
+    with Engine(global_store, settings, project_root=project_root) as engine:
         warnings = sync(engine.store, project_root, global_store, engine.labels())
         reason = start_over(engine) if everything else ""
         done = Embedded(reason) if reason else _with_progress(engine)

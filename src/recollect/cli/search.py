@@ -59,7 +59,7 @@ def command(
         raise click.UsageError("give either --project or --all-projects")
     settings = settings_of(project_root)
     asked = " ".join(query)
-    with Engine(global_store, settings) as engine:
+    with Engine(global_store, settings, project_root=project_root) as engine:
         try:
             warnings = sync(engine.store, project_root, global_store, engine.labels())
         except StoreError as error:

@@ -60,7 +60,7 @@ def command(
     given = entries_from_json(text)
     stored: list[Remembered] = []
     try:
-        with _engine(global_store, settings, given) as engine:
+        with _engine(project_root, global_store, settings, given) as engine:
             for entry in given:
                 stored.append(remember(engine, project_root, entry))
                 if not as_json:
@@ -75,10 +75,10 @@ def command(
         print_json(documents if text.lstrip("\ufeff \t\r\n").startswith("[") else documents[0])
 
 
-def _engine(global_store: str, settings: Settings, given: list[GivenEntry]) -> Engine:
+def _engine(project_root: str, global_store: str, settings: Settings, given: list[GivenEntry]) -> Engine:
     """The engine; without one the entries go to the journal at least, which the error then says."""
     try:
-        return Engine(global_store, settings)
+        return Engine(global_store, settings, project_root=project_root)
     except StoreError as error:
         reasons = [remember_without_store(global_store, entry, error) for entry in given]
         raise reasons[-1] from error

@@ -11,6 +11,9 @@ RETIRED = "retired"
 ARCHIVED = "archived"
 STATUSES = (ACTIVE, RETIRED, ARCHIVED)
 
+# Stands for a project where an entry belongs to several.
+SEVERAL = "*"
+
 # Bookkeeping: lines of an entry that say nothing to search for.
 _BOOKKEEPING = ("observation count", "confidence", "last observed", "content hash", "tags", "source", "observed in")
 
@@ -22,7 +25,8 @@ class StoredEntry:
     """One remembered thing with everything that is known of it.
 
     `details` are the lines that its file has after the description and that are shown with it. `project` is the
-    identity of the project that it belongs to; empty when it holds everywhere. Times are ISO 8601, in UTC; an
+    identity of the project that it belongs to; empty when it holds everywhere, a star when several have it. Times
+    are ISO 8601, in UTC; an
     empty `updated_at` means that the source does not say.
     """
 

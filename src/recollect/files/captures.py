@@ -33,7 +33,7 @@ def append_capture(path: str, capture: Mapping[str, object]) -> None:
         StorageError: it cannot be written.
     """
     line = json.dumps(capture, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
-    with locked(path):
+    with locked(path, mode=0o600):  # memories are nobody else's to read
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
             try:

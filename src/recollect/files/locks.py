@@ -72,7 +72,7 @@ else:
 
 
 @contextmanager
-def locked(path: str, seconds: float = 10.0) -> Generator[None]:
+def locked(path: str, seconds: float = 10.0, *, mode: int = 0o644) -> Generator[None]:
     """Hold the lock file at `path`, made on first use and left in place.
 
     Raises:
@@ -80,7 +80,7 @@ def locked(path: str, seconds: float = 10.0) -> Generator[None]:
         StorageError: the lock file cannot be made, or the file system knows no locks.
     """
     folder = os.path.dirname(path)
-    with _held(folder, path, os.O_RDWR | os.O_CREAT, seconds):
+    with _held(folder, path, os.O_RDWR | os.O_CREAT, seconds, mode):
         yield
 
 
@@ -101,10 +101,10 @@ def locked_folder(folder: str, seconds: float = 10.0) -> Generator[None]:
 
 
 @contextmanager
-def _held(folder: str, path: str, flags: int, seconds: float) -> Generator[None]:
+def _held(folder: str, path: str, flags: int, seconds: float, mode: int = 0o644) -> Generator[None]:
     try:
         os.makedirs(folder, exist_ok=True)
-        descriptor = os.open(path, flags, 0o644)
+        descriptor = os.open(path, flags, mode)
         try:
             acquired = _acquire(descriptor, seconds)
         except OSError:

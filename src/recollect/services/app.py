@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.services import locations
+from recollect.services import locations, project
 from recollect.store.sqlite import SqliteStore
 
 TYPE_CHECKING = False
@@ -21,15 +21,24 @@ class Engine:
     """A store and what works on it, for as long as a process needs them. Heavy parts load when they are first used."""
 
     def __init__(
-        self, global_store: str, settings: Settings, *, patience: float = 10.0, answer_within: float = 20.0
+        self,
+        global_store: str,
+        settings: Settings,
+        *,
+        project_root: str = "",
+        patience: float = 10.0,
+        answer_within: float = 20.0,
     ) -> None:
-        """Open the store in a folder. Other writers may take `patience` seconds, a provider `answer_within`.
+        """Open the store in a folder, for a project, whose settings these are.
+
+        Other writers may take `patience` seconds, a provider `answer_within`.
 
         Raises:
             StoreError: it cannot be used.
         """
         self.global_store = global_store
         self.settings = settings
+        self.project = project.identity(project_root) if project_root else ""
         self.store = SqliteStore(locations.database(global_store), patience=patience)
         self._embedder: Embedder | None = None
         self._answer_within = answer_within

@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.domain.stored import StoredEntry
 from recollect.domain.terms import query_terms
-from recollect.errors import InvalidEntry
+from recollect.errors import EmbeddingError, InvalidEntry
 from recollect.services.app import Engine
 from recollect.services.embed import embed_pending
 from recollect.services.recall import relevance, retrieve
@@ -62,7 +62,9 @@ def measure_retrieval(
         with tempfile.TemporaryDirectory(prefix="recollect-bench-") as home, Engine(home, settings) as engine:
             result.model = engine.embedder().identity
             _hold(engine, folder)
-            embed_pending(engine, most=-1, progress=_reporter(progress, place, len(folder.documents)))
+            done = embed_pending(engine, most=-1, progress=_reporter(progress, place, len(folder.documents)))
+            if done.reason or done.pending:
+                raise EmbeddingError(done.reason or f"{done.pending} documents have no vector; try again")
             for query, relevant in folder.relevant.items():
                 for system, found in rankings(engine, folder.queries[query]).items():
                     for metric, value in measured(found, relevant).items():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from recollect.domain.secrets import find_secret
-from recollect.errors import EmbeddingError, RateLimited
+from recollect.errors import EmbeddingError
 from recollect.services.label import label_the_rest
-from recollect.store.values import Model
+from recollect.store.values import Model, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,19 +47,23 @@ def embed_pending(
     """
     result = Embedded()
     end = None if seconds is None else time.monotonic() + seconds
-    label_the_rest(engine, end)
     if not engine.settings.flag("memory_embedding_enabled"):
         result.reason = "memory_embedding_enabled is false"
     else:
         try:
             _embed(engine, result, most, end, progress)
-        except RateLimited as error:
+        except EmbeddingError as error:  # a rate limit is one too: what is pending is done later
             result.reason = str(error)
-        except EmbeddingError as error:
-            result.reason = str(error)
+    label_the_rest(engine, end)
     if engine.settings.flag("memory_embedding_enabled"):
-        result.pending = engine.store.coverage().pending
+        result.pending = engine.store.coverage_of(_scope(engine)).pending
     return result
+
+
+def _scope(engine: Engine) -> Scope:
+    """Whose entries may be embedded: everybody's on this machine, and for others only this project's and the shared."""
+    local = engine.settings.text("memory_embedding_provider") == "local"
+    return Scope(None if local else engine.project)
 
 
 def start_over(engine: Engine) -> str:
@@ -81,9 +85,11 @@ def is_behind(engine: Engine) -> bool:
     settings = engine.settings
     if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
         return False
+    model = engine.store.model()
+    if model is not None and model.provider != "local":
+        return False  # another project uses another provider; only who writes may take its place
     if engine.store.coverage().pending:
         return True
-    model = engine.store.model()
     try:
         return model is not None and model.identity != engine.embedder().identity
     except EmbeddingError:
@@ -106,7 +112,7 @@ def _embed(
     size = BATCH if end is None else _SMALL_BATCH
     while most < 0 or result.done < most:
         # Looking for those that await a vector passes over all that have one: so for many at a time.
-        waiting = engine.store.pending(_PAGE if most < 0 else min(_PAGE, most - result.done))
+        waiting = engine.store.pending(_PAGE if most < 0 else min(_PAGE, most - result.done), _scope(engine))
         before = result.done
         for start in range(0, len(waiting), size):
             if end is not None and time.monotonic() >= end:

@@ -17,7 +17,7 @@ def follow(project_root: str, global_store: str, settings: Settings) -> list[str
     if not settings.flag("memory_semantic_enabled"):
         return []
     try:
-        with Engine(global_store, settings) as engine:
+        with Engine(global_store, settings, project_root=project_root) as engine:
             warnings = sync(engine.store, project_root, global_store, engine.labels())
             done = embed_pending(engine)
             warnings += engine.store.findings

@@ -85,7 +85,9 @@ def given_entry(item: object, where: str = "") -> GivenEntry:
     confidence = _text(fields, "confidence", 10, where, "")
     if confidence and confidence not in CONFIDENCE:
         raise InvalidEntry(f"{where}confidence must be one of {', '.join(CONFIDENCE)}, not {confidence!r}")
-    name = bare_name(one_line(_text(fields, "name", LONGEST_NAME, where)))
+    name = one_line(_text(fields, "name", LONGEST_NAME, where))
+    while name != bare_name(name):  # or it would be another when it is read again
+        name = bare_name(name)
     description = _text(fields, "description", LONGEST_DESCRIPTION, where)
     entry = GivenEntry(
         category=category,

@@ -52,10 +52,10 @@ class Injection:
             return
         with engine:
             if self.pending and engine.settings.text("memory_embedding_provider") == "local":
-                from recollect.services.embed import embed_pending
+                from recollect.services.embed import embed_pending, is_behind
 
                 try:
-                    reason = embed_pending(engine, seconds=_MOMENT).reason
+                    reason = embed_pending(engine, seconds=_MOMENT).reason if is_behind(engine) else ""
                 except StoreError as error:
                     reason = str(error)
                 if reason:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 from recollect.services import locations
 from recollect.services.app import Engine
 from recollect.services.settings import Settings
-from recollect.services.sync import known_roots, sync
-from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside
+from recollect.services.sync import roots_of, sync
+from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside, source_paths
 
 
 @dataclass
@@ -36,14 +37,16 @@ def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt
     path = locations.database(global_store)
     if is_damaged(path):
         result.set_aside = set_aside(path)
-    with Engine(global_store, settings) as engine:
+    with Engine(global_store, settings, project_root=project_root) as engine:
         if result.set_aside:
             result.rescued = rescue(result.set_aside, path)
-        roots = sorted({project_root, *known_roots(engine.store)})
+        paths = [*engine.store.sources(), *(source_paths(result.set_aside) if result.set_aside else [])]
+        roots = sorted({project_root, *roots_of(paths)})
         with engine.store.writing():
             for root in roots:  # so that entries that were edited hand on what they have earned
                 sync(engine.store, root, global_store, engine.labels())
-            engine.store.forget_sources()
+            # What cannot be read now, on a disk that is not there for example, stays as it was.
+            engine.store.forget_sources([path for path in engine.store.sources() if os.access(path, os.R_OK)])
             for root in roots:
                 result.warnings += sync(engine.store, root, global_store, engine.labels())
         result.warnings += engine.store.check()

@@ -86,10 +86,11 @@ def retrieve(
     result = RetrievalResult(query)
     result.candidates = candidates
     store = engine.store
-    coverage = store.coverage()
-    result.total = coverage.entries
-    if engine.settings.flag("memory_embedding_enabled"):
-        result.pending, result.skipped = coverage.pending, coverage.skipped
+    everything = store.coverage()
+    result.total = everything.entries
+    if engine.settings.flag("memory_embedding_enabled") and (everything.pending or everything.skipped):
+        here = store.coverage_of(scope)
+        result.pending, result.skipped = here.pending, here.skipped
     if not query or not query.strip():
         return result
     query = query[:LONGEST_QUERY]
@@ -115,7 +116,7 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
         result.model = embedder.model
         model = engine.store.model()
         if model is None or model.identity != embedder.identity:
-            result.pending = result.total  # vectors of another model are none
+            result.pending = engine.store.coverage_of(scope).entries  # vectors of another model are none
             return
         vector = engine.store.query_vector(query) if kept else None
         if vector is None:

@@ -53,13 +53,15 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
         raise _in_journal(engine.global_store, behind) from behind
     try:
         warnings += sync_journal(engine.store, engine.global_store, engine.labels())
-        entry = engine.store.entries([given.content_hash])[0]
+        stored = engine.store.entries([given.content_hash])
         done = embed_pending(engine)
     except StoreError as error:
         raise _in_journal(engine.global_store, error) from error
+    if not stored:
+        raise _in_journal(engine.global_store, StoreError("; ".join(warnings) or "the journal could not be read"))
     if done.reason and done.pending:
         warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
-    return Remembered(entry, not known, tier if labels else "", done.pending, warnings)
+    return Remembered(stored[0], not known, tier if labels else "", done.pending, warnings)
 
 
 def remember_without_store(global_store: str, given: GivenEntry, error: StoreError) -> StoreError:

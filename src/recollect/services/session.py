@@ -10,7 +10,7 @@ from recollect.domain.ranking import Weights, rank
 from recollect.domain.render import block
 from recollect.domain.selection import select_ranked
 from recollect.domain.text import escaped, one_line
-from recollect.errors import StoreError
+from recollect.errors import StillReading, StoreError
 from recollect.services import project
 from recollect.services.app import Engine
 from recollect.services.context import collect
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _PATIENCE = 1.0
 _ANSWER = 1.5
 _LABELLING = 0.3
+_SYNCING = 0.8
+_ALL_IN_ALL = 2.0
 
 # How many entries each way of searching may propose; all that most projects have.
 _CANDIDATES = 200
@@ -58,7 +60,7 @@ def session_block(project_root: str, global_store: str, settings: Settings, limi
     Raises:
         StoreError: the store cannot be used, so that markdown alone must do.
     """
-    engine = Engine(global_store, settings, patience=_PATIENCE, answer_within=_ANSWER)
+    engine = Engine(global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER)
     try:
         return _chosen(engine, project_root, limit, event)
     except StoreError:
@@ -73,16 +75,20 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
     labels = engine.labels()
     brief = BriefLabels(labels, _LABELLING) if labels else None
     behind = ""
+    started = time.monotonic()
     try:
-        warnings += sync(store, project_root, engine.global_store, brief)
+        warnings += sync(store, project_root, engine.global_store, brief, end=started + _SYNCING)
         if brief and brief.cut_short:
             leave_for_later(engine)
+    except StillReading:
+        raise  # of half a bank, no choice can be made
     except StoreError as error:
         if not store.coverage().entries:
             raise
         behind = "the newest changes to files are missing, the store could not be written"
         warnings.append(f"{error}; {behind}")
-    context = collect(project_root)
+    left = _ALL_IN_ALL - (time.monotonic() - started)
+    context = collect(project_root, seconds=max(0.2, min(1.0, left)))
     scope = Scope(identity, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:

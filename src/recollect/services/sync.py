@@ -12,7 +12,7 @@ from recollect.domain.render import NOT_SHOWN
 from recollect.domain.selection import deduplicate
 from recollect.domain.stored import SOURCES, StoredEntry
 from recollect.domain.text import one_line
-from recollect.errors import InvalidEntry, StorageError
+from recollect.errors import InvalidEntry, StillReading, StorageError
 from recollect.files.bank import BankFile, bank_paths
 from recollect.files.textfile import read_text
 from recollect.services import locations, project
@@ -31,13 +31,24 @@ if TYPE_CHECKING:
 
 # A file written so lately may be written again without a change of its time.
 _SETTLED_AFTER = 2.0
+
+# How many entries of a large bank are read before it is asked what time it is.
+_SLICE = 500
 _GONE = "gone"
+_READING = "reading:"
 
 
-def sync(store: Store, project_root: str, global_store: str, labels: Labels | None = None) -> list[str]:
+def sync(
+    store: Store, project_root: str, global_store: str, labels: Labels | None = None, *, end: float | None = None
+) -> list[str]:
     """Have the store follow the project's bank, the global one and the journal; what went wrong, in sentences.
 
-    `labels` finds keywords for entries that have none.
+    `labels` finds keywords for entries that have none. After `end`, a time of the monotonic clock, a large bank is left
+    for the next time, with what was read of it kept.
+
+    Raises:
+        StillReading: the time was up.
+        StoreError: the store cannot be written.
     """
     warnings: list[str] = []
     identity = project.identity(project_root)
@@ -47,28 +58,35 @@ def sync(store: Store, project_root: str, global_store: str, labels: Labels | No
         warnings += complaints
         banks.update({os.path.abspath(path): owner for path in paths})
     # What one bank lets go, another may hold and is then read again: so twice, if anything has changed.
-    changed, problems = _sync_banks(store, banks, identity, labels)
+    changed, problems = _sync_banks(store, banks, identity, labels, end)
     if changed:
-        _, problems = _sync_banks(store, banks, identity, labels)
+        _, problems = _sync_banks(store, banks, identity, labels, end)
     return warnings + problems + sync_journal(store, global_store, labels)
 
 
 def known_roots(store: Store) -> list[str]:
     """The roots of all projects whose banks the store has read and that are still there."""
+    return roots_of(source.path for source in store.sources().values() if source.project)
+
+
+def roots_of(paths: Iterable[str]) -> list[str]:
+    """The roots of the projects whose banks these are, as far as they are still there."""
     ending = os.sep + locations.BANK
-    folders = {os.path.dirname(source.path) for source in store.sources().values() if source.project}
+    folders = {os.path.dirname(path) for path in paths}
     roots = {folder.removesuffix(ending) for folder in folders if folder.endswith(ending)}
     return sorted(root for root in roots if os.path.isdir(root))
 
 
-def _sync_banks(store: Store, banks: dict[str, str], identity: str, labels: Labels | None) -> tuple[bool, list[str]]:
+def _sync_banks(
+    store: Store, banks: dict[str, str], identity: str, labels: Labels | None, end: float | None
+) -> tuple[bool, list[str]]:
     """Read the banks that have changed, given by their paths with whom they belong to; whether any had."""
     known = store.sources()
     changed = False
     problems: list[str] = []
     for path, owner in banks.items():
         try:
-            changed = _sync_bank(store, path, owner, known.get(path), labels) or changed
+            changed = _sync_bank(store, path, owner, known.get(path), labels, end) or changed
         except StorageError as error:
             problems.append(f"{error}; skipped")
     for source in known.values():
@@ -118,7 +136,9 @@ def _is_read(path: str, known: Source | None) -> bool:
     return known is not None and (status.st_size, status.st_mtime_ns) == (known.size, known.modified)
 
 
-def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels: Labels | None) -> bool:
+def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
+    store: Store, path: str, owner: str, known: Source | None, labels: Labels | None, end: float | None
+) -> bool:
     """Read one bank if it has changed; whether its entries were put."""
     try:
         status = os.stat(path)
@@ -145,22 +165,57 @@ def _sync_bank(store: Store, path: str, owner: str, known: Source | None, labels
     category = os.path.basename(path).removesuffix(".md")
     written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime))
     file = BankFile(text, category, "local" if owner else "global")
-    store.put(source, [from_bank(entry, owner, written, labels) for entry in deduplicate(file.entries)])
+    entries = [from_bank(entry, owner, written) for entry in deduplicate(file.entries)]
+    begun = f"{_READING}{mark}"
+    if end is not None and (known is None or known.hash == begun):
+        rest = _read_slices(store, Source(path, BANK, project=owner, hash=begun), known, entries, labels, end)
+        store.put(source, rest, anew=False)
+    else:
+        _label(store, entries, labels)
+        store.put(source, entries)
     return True
 
 
-def from_bank(entry: Entry, owner: str, written: str, labels: Labels | None = None) -> StoredEntry:
+def _read_slices(  # noqa: PLR0917 (the other half of the function above)
+    store: Store, source: Source, known: Source | None, entries: list[StoredEntry], labels: Labels | None, end: float
+) -> list[StoredEntry]:
+    """Put the entries of a bank that was never read to its end, slice by slice; what is left for the last one."""
+    source.offset = known.offset if known else 0
+    while len(entries) - source.offset > _SLICE:
+        some = entries[source.offset : source.offset + _SLICE]
+        _label(store, some, labels)
+        source.offset += len(some)
+        store.put(source, some, anew=False)
+        if time.monotonic() >= end:
+            done = f"{source.offset:,} of {len(entries):,} entries so far"
+            raise StillReading(f"{source.path} is being read, {done}; `recollect rebuild` reads it all at once")
+    rest = entries[source.offset :]
+    _label(store, rest, labels)
+    return rest
+
+
+def _label(store: Store, entries: list[StoredEntry], labels: Labels | None) -> None:
+    """Give keywords to entries that have none: those that are known already, or new ones."""
+    bare = {entry.id: entry for entry in entries if not entry.keywords}
+    if labels is None or not bare:
+        return
+    for known in store.entries(bare):
+        bare[known.id].keywords = known.keywords
+    for entry in bare.values():
+        if not entry.keywords:
+            entry.keywords = list(labels(entry.name, entry.description, entry.reasoning, entry.category))
+
+
+def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
     """An entry of a bank as the store holds it."""
     details = [line.rstrip() for part in entry.parts[1:] if part.key not in NOT_SHOWN for line in part.lines]
-    reasoning = entry.reasoning
-    given = entry.keywords
     return StoredEntry(
         id=entry.content_hash if entry.description else content_hash(f"{LABEL[entry.category]}: {entry.name}"),
         category=entry.category,
         name=entry.name,
         description=entry.description,
-        reasoning=reasoning,
-        keywords=given or (list(labels(entry.name, entry.description, reasoning, entry.category)) if labels else []),
+        reasoning=entry.reasoning,
+        keywords=entry.keywords,
         references=entry.references,
         details="\n".join(details).strip("\n"),
         observation_count=entry.observation_count,

@@ -81,15 +81,21 @@ class Store(Protocol):
         """Let every entry await a vector."""
         ...
 
-    def pending(self, limit: int) -> list[StoredEntry]:
-        """Entries that await a vector, the newest first."""
+    def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
+        """Entries in scope that await a vector, the newest first."""
         ...
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
         """Keep the vectors of entries, given as float32 in little-endian order."""
         ...
 
-    def coverage(self) -> Coverage: ...
+    def coverage(self) -> Coverage:
+        """How far all entries have vectors; cheap to ask."""
+        ...
+
+    def coverage_of(self, scope: Scope) -> Coverage:
+        """How far the entries in scope have."""
+        ...
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
         """Keep a receipt and, if it is to be counted, that each of its entries was recalled once more."""
@@ -111,8 +117,8 @@ class Store(Protocol):
 
     def keep_query_vector(self, text: str, vector: bytes) -> None: ...
 
-    def forget_sources(self) -> None:
-        """Retire every entry until a source is put that holds it. Usage, receipts and vectors stay."""
+    def forget_sources(self, paths: Sequence[str]) -> None:
+        """Retire every entry that no other source holds. Usage, receipts and vectors stay."""
         ...
 
     def check(self) -> list[str]:

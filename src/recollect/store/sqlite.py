@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 
-from recollect.domain.stored import Match, Standing, StoredEntry
+from recollect.domain.stored import RETIRED, Match, Standing, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
@@ -20,6 +20,7 @@ from recollect.store.sqlite_rows import (
     json_list,
     merged,
     more_text,
+    says_the_same,
 )
 from recollect.store.sqlite_vectors import SqliteVectors
 from recollect.store.values import BANK, JOURNAL, Background, Coverage, Model, Receipt, ReceiptLine, Scope, Source
@@ -121,7 +122,10 @@ class SqliteStore:
     def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
         def put() -> None:
             for id, labels in keywords.items():
-                self._run("UPDATE entries SET keywords = ? WHERE id = ?", (json_list(labels[:MOST_KEYWORDS]), id))
+                self._run(
+                    "UPDATE entries SET keywords = ? WHERE id = ? AND keywords = '[]'",
+                    (json_list(labels[:MOST_KEYWORDS]), id),
+                )
 
         self._mended(put)
 
@@ -222,12 +226,13 @@ class SqliteStore:
             self._vectors.drop()
             self._run("DELETE FROM query_vectors")
 
-    def pending(self, limit: int) -> list[StoredEntry]:
+    def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
         model = self.model()
+        condition, values = in_scope(scope, by_number=True)
         rows = self._run(
             f"SELECT {ENTRY} LEFT JOIN vectors v ON v.number = e.number"
-            " WHERE e.status = 'active' AND (v.number IS NULL OR length(v.code) <> ?) ORDER BY e.number DESC LIMIT ?",
-            (code_length(model.dimensions) if model else 0, limit),
+            f" WHERE {condition} AND (v.number IS NULL OR length(v.code) <> ?) ORDER BY e.number DESC LIMIT ?",
+            [*values, code_length(model.dimensions) if model else 0, limit],
         )
         return [entry_of(row) for row in rows]
 
@@ -255,6 +260,20 @@ class SqliteStore:
             ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size,))
             self._coverage = (version, Coverage(active, active - right + idle, wrong - spoilt, indexed))
         return self._coverage[1]
+
+    def coverage_of(self, scope: Scope) -> Coverage:
+        everything = self.coverage()
+        if not everything.pending and not everything.skipped and scope.project is None:
+            return everything
+        model = self.model()
+        condition, values = in_scope(scope)
+        ((active, pending, skipped),) = self._run(
+            "SELECT count(*), coalesce(sum(v.number IS NULL OR length(v.code) <> ?), 0),"
+            " coalesce(sum(length(v.code) <> ?), 0) FROM entries e LEFT JOIN vectors v ON v.number = e.number"
+            f" WHERE {condition}",
+            [*[code_length(model.dimensions) if model else 0] * 2, *values],
+        )
+        return Coverage(active, pending, skipped, everything.indexed)
 
     # Usage, receipts, notes
 
@@ -308,11 +327,13 @@ class SqliteStore:
         with self.writing():
             self._run("INSERT OR REPLACE INTO _metadata VALUES (?, ?)", (key, visible(text)))
 
-    def forget_sources(self) -> None:
+    def forget_sources(self, paths: Sequence[str]) -> None:
         with self.writing():
-            for table in ("origins", "sources"):
-                self._run(f"DELETE FROM {table}")
-            self._run("UPDATE entries SET status = 'retired'")
+            self._database.select(
+                "DELETE FROM origins WHERE source IN (SELECT number FROM sources WHERE path IN ({}))", paths
+            )
+            self._database.select("DELETE FROM sources WHERE path IN ({})", paths)
+            self._run("UPDATE entries SET status = 'retired' WHERE number NOT IN (SELECT entry FROM origins)")
             if self.full_text:
                 self._heal("")
 
@@ -404,14 +425,18 @@ class SqliteStore:
         if anew and source.kind == JOURNAL:
             self._run("DELETE FROM origins WHERE source = ?", (number,))
         given: set[int] = set()
+        changed: set[int] = set()
         for entry in entries:
-            given.add(self._put_entry(entry, source, number, given if anew else None))
+            place, is_changed = self._put_entry(entry, source, number, given if anew else None)
+            given.add(place)
+            if is_changed:
+                changed.add(place)
         gone = held - given if anew else set[int]()
         for entry in gone:
             self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
         self._hand_on(gone, given - held)
         self._read_again(gone)
-        for entry in given | gone:
+        for entry in changed | gone:
             self._settle(entry)
 
     def _put_source(self, source: Source) -> int:
@@ -423,19 +448,31 @@ class SqliteStore:
         )
         return number
 
-    def _put_entry(self, entry: StoredEntry, source: Source, source_number: int, before: set[int] | None) -> int:
-        """Put one entry. `before` are those that the source has named before it, None if it says only what is new."""
+    def _put_entry(
+        self, entry: StoredEntry, source: Source, source_number: int, before: set[int] | None
+    ) -> tuple[int, bool]:
+        """Put one entry; its number, and whether anything is new. Of a large bank, next to nothing ever is.
+
+        `before` are those that the source has named before it, None if it says only what is new.
+        """
         rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.id = ?", (entry.id,))
+        count = 0
+        changed = not rows
         if not rows:
             number = self._insert(entry)
         else:
             number, known = rows[0][0], entry_of(rows[0][1:])
-            others, held = self._others(number, source, source_number)
-            first = not held if before is None else number not in before
+            others, count = self._others(number, source, source_number)
+            first = not count if before is None else number not in before
             joined = merged(known, entry, source, others, first=first)
-            self._update(number, joined)
+            changed = known.status == RETIRED
+            if not says_the_same(joined, known):
+                changed = True
+                self._update(number, joined)
             if visible(joined.embedded_text) != known.embedded_text:
                 self._vectors.forget(number)
+        if source.kind == BANK and count == entry.observation_count:
+            return number, changed
         added = entry.observation_count if source.kind == BANK else 1
         kept = "excluded.observation_count" if source.kind == BANK else "observation_count + 1"
         self._run(
@@ -443,17 +480,19 @@ class SqliteStore:
             f" project = excluded.project, observation_count = {kept}",
             (number, source_number, source.project, added),
         )
-        return number
+        return number, True
 
-    def _others(self, number: int, source: Source, source_number: int) -> tuple[Others, bool]:
-        """What else an entry comes from, and whether it has come from this source before."""
-        ((everywhere, here, strangers, held),) = self._run(
+    def _others(self, number: int, source: Source, source_number: int) -> tuple[Others, int]:
+        """What else an entry comes from, and how often this source has observed it so far."""
+        ((everywhere, here, strangers, count),) = self._run(
             "SELECT coalesce(max(CASE WHEN source <> ?2 AND project = '' THEN observation_count END), 0),"
             " coalesce(max(CASE WHEN source <> ?2 AND project = ?3 THEN observation_count END), 0),"
-            " coalesce(sum(project NOT IN ('', ?3)), 0), coalesce(sum(source = ?2), 0) FROM origins WHERE entry = ?1",
+            " coalesce(sum(project NOT IN ('', ?3)), 0),"
+            " coalesce(sum(CASE WHEN source = ?2 AND project = ?3 THEN observation_count END), 0)"
+            " FROM origins WHERE entry = ?1",
             (number, source_number, source.project),
         )
-        return Others(everywhere, here, strangers), bool(held)
+        return Others(everywhere, here, strangers), count
 
     def _insert(self, entry: StoredEntry) -> int:
         ((number,),) = self._run(
@@ -492,26 +531,23 @@ class SqliteStore:
             (number,),
         )
 
-    def _hand_on(self, gone: Iterable[int], new: set[int]) -> None:
+    def _hand_on(self, gone: set[int], new: set[int]) -> None:
         """An entry whose text was edited is a new one under its old name, and keeps what the old one has earned."""
-        if not new:
+        if not gone or not new:
             return
-        for entry in gone:
-            heirs = self._run(
-                "SELECT e.number, e.id, old.id FROM entries e JOIN entries old ON old.number = ?"
-                " WHERE e.name = old.name AND e.category = old.category AND e.number <> old.number",
-                (entry,),
-            )
-            for number, id, old in heirs:
-                if number in new:
-                    self._run(
-                        "INSERT INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
-                        " FROM usage WHERE id = ? ON CONFLICT (id) DO UPDATE SET"
-                        " recall_count = max(recall_count, excluded.recall_count),"
-                        " influence_count = max(influence_count, excluded.influence_count),"
-                        " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
-                        (id, old),
-                    )
+        named = "SELECT name, category, id FROM entries WHERE number IN ({})"
+        heirs = {(name, category): id for name, category, id in self._database.select(named, list(new))}
+        for name, category, old in self._database.select(named, list(gone)):
+            heir = heirs.get((name, category))
+            if heir:
+                self._run(
+                    "INSERT INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
+                    " FROM usage WHERE id = ? ON CONFLICT (id) DO UPDATE SET"
+                    " recall_count = max(recall_count, excluded.recall_count),"
+                    " influence_count = max(influence_count, excluded.influence_count),"
+                    " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
+                    (heir, old),
+                )
 
     def _read_again(self, entries: Iterable[int]) -> None:
         """Have other banks of these entries read again: what is shown of one may have come from the bank it left."""

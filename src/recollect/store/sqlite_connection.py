@@ -82,7 +82,12 @@ class SqliteConnection:
                     self.run(f"ROLLBACK TO inner_{self._depth}")
                 self.run(f"RELEASE inner_{self._depth}")
         elif kept:
-            self.run("COMMIT")
+            try:
+                self.run("COMMIT")
+            except StoreError:
+                if self.raw.in_transaction:
+                    self.run("ROLLBACK")
+                raise
         elif self.raw.in_transaction:
             self.run("ROLLBACK")
 

@@ -71,6 +71,11 @@ def rescue(damaged: str, path: str) -> int:
     return rows
 
 
+def source_paths(damaged: str) -> list[str]:
+    """The paths of all files that a damaged database had read, as far as it can still tell."""
+    return [str(path) for _, path, *_ in _readable(damaged, "sources")]
+
+
 def _copied(connection: sqlite3.Connection, table: str, row: tuple[object, ...]) -> bool:
     """Whether a row could be taken over; damage may have left anything in it."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.stored import ACTIVE, StoredEntry
+from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
 from recollect.domain.terms import index_terms
 from recollect.domain.text import visible
 from recollect.store.values import BANK, JOURNAL, Scope, Source
@@ -19,15 +19,18 @@ MOST_REFERENCES = 50
 ENTRY = (
     'e.id, e.category, e.name, e.description, e.reasoning, e.keywords, e."references", e.details, e.observation_count,'
     " e.confidence, e.source, e.source_project,"
-    " (SELECT min(o.project) FROM origins o WHERE o.entry = e.number), e.status, e.created_at, e.updated_at,"
+    " e.owner, e.status, e.created_at, e.updated_at,"
     " coalesce(u.recall_count, 0), coalesce(u.influence_count, 0), coalesce(u.last_recalled_at, '')"
     " FROM entries e LEFT JOIN usage u ON u.id = e.id"
 )
 
 
-def in_scope(scope: Scope) -> tuple[str, list[str]]:
-    """A condition on `entries e`, and its values."""
-    parts = ["e.status = 'active'"]
+def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
+    """A condition on `entries e`, and its values.
+
+    Where entries are looked up `by_number`, the plus keeps SQLite from walking through all active ones instead.
+    """
+    parts = ["+e.status = 'active'" if by_number else "e.status = 'active'"]
     values: list[str] = []
     if scope.project is not None:
         parts.append(
@@ -88,6 +91,9 @@ def _agreed(known: StoredEntry, new: StoredEntry) -> StoredEntry:
     entry.references = [reference for reference in known.references if reference in new.references]
     entry.reasoning = known.reasoning if known.reasoning == new.reasoning else ""
     entry.details = known.details if known.details == new.details else ""
+    entry.confidence = known.confidence if known.confidence == new.confidence else "medium"
+    if known.name != new.name:
+        entry.name = " ".join(known.description.split()[:8])
     return entry
 
 
@@ -130,6 +136,18 @@ def changeable(entry: StoredEntry) -> tuple[str, ...]:
     )
 
 
+def says_the_same(one: StoredEntry, other: StoredEntry) -> bool:
+    """Whether two accounts of an entry agree in all that a source may change."""
+    return _account(one) == _account(other)
+
+
+def _account(entry: StoredEntry) -> tuple[object, ...]:
+    texts = (entry.category, entry.name, entry.description, entry.reasoning, entry.details)
+    lists = (entry.keywords, entry.references)
+    when = entry.updated_at or entry.created_at
+    return (*map(visible, texts), *map(json_list, lists), entry.confidence or "medium", when)
+
+
 def more_text(entry: StoredEntry) -> str:
     """What the index holds of an entry beside its name, description, keywords and reasoning."""
     details = visible(entry.telling_details)
@@ -152,8 +170,8 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
         observation_count=count,
         confidence=confidence,
         source=source,
-        source_project=source_project or "",
-        project=project or "",
+        source_project=source_project if source_project and project != SEVERAL else "",
+        project=project,
         status=status,
         created_at=created,
         updated_at=updated,

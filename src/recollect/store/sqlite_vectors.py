@@ -41,13 +41,14 @@ class SqliteVectors:
         """The entries in scope that are nearest, the nearest first."""
         bits = self._all_bits(len(vector) // 4)
         compared = max(_RESCORED * limit, _RESCORED_AT_LEAST)
-        while True:
-            scored = self._rescored(vector, bits.nearest(vector, compared))
-            found = self._in_scope(scored, scope, limit)
-            # Others may have been nearer that are out of scope: then look further.
-            if len(found) >= limit or compared >= len(bits):
-                return found
-            compared *= 8
+        found = self._in_scope(self._rescored(vector, bits.nearest(vector, compared)), scope, limit)
+        if len(found) >= limit or compared >= len(bits):
+            return found
+        # Most of what is near is out of scope, so the scope is small: then all of it can be compared.
+        rows = self._of_scope(scope, len(vector) // 4)
+        scores = similarities(vector, [code for _, code in rows])
+        matches = [Match(id, score) for (id, _), score in zip(rows, scores, strict=True)]
+        return sorted(matches, key=lambda match: (-match.score, match.id))[:limit]
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
         """The cosine of each of these entries that has a vector."""
@@ -117,20 +118,26 @@ class SqliteVectors:
         bits = self._all_bits(dimensions)
         version = (self._version(), scope.project, scope.categories)
         if self._sample is None or self._sample[0] != version:
-            condition, values = in_scope(scope)
-            drawn = _SAMPLE
-            while True:
-                found = self._database.select(
-                    "SELECT v.code FROM vectors v JOIN entries e ON e.number = v.number"
-                    f" WHERE v.number IN ({{}}) AND length(v.code) = ? AND {condition}",
-                    bits.sample(drawn),
-                    [code_length(dimensions), *values],
-                )
-                if len(found) >= _SAMPLE // 2 or drawn >= len(bits):
-                    break
-                drawn *= 8  # few of all are in scope
-            self._sample = (version, [code for (code,) in found[:: -(-len(found) // _SAMPLE) or 1]])
+            condition, values = in_scope(scope, by_number=True)
+            rows = self._database.select(
+                "SELECT e.id, v.code FROM vectors v JOIN entries e ON e.number = v.number"
+                f" WHERE v.number IN ({{}}) AND length(v.code) = ? AND {condition}",
+                bits.sample(_SAMPLE),
+                [code_length(dimensions), *values],
+            )
+            if len(rows) < _SAMPLE // 2 and len(bits) > _SAMPLE:  # few of all are in scope
+                rows = self._of_scope(scope, dimensions, _SAMPLE)
+            self._sample = (version, [code for _, code in rows])
         return self._sample[1]
+
+    def _of_scope(self, scope: Scope, dimensions: int, most: int = -1) -> list[tuple[str, bytes]]:
+        """Ids and codes of what is in scope; the first of them are as good as any, for ids are hashes."""
+        condition, values = in_scope(scope)
+        return self._run(
+            "SELECT e.id, v.code FROM entries e CROSS JOIN vectors v ON v.number = e.number"
+            f" WHERE {condition} AND length(v.code) = ? LIMIT ?",
+            [*values, code_length(dimensions), most],
+        )
 
     def _rescored(self, vector: bytes, numbers: Sequence[int]) -> list[tuple[float, int]]:
         """Cosines and numbers, the nearest first."""
@@ -144,7 +151,7 @@ class SqliteVectors:
 
     def _in_scope(self, scored: Sequence[tuple[float, int]], scope: Scope, limit: int) -> list[Match]:
         """The first of them that are in scope, as many as are asked for."""
-        condition, values = in_scope(scope)
+        condition, values = in_scope(scope, by_number=True)
         found: list[Match] = []
         step = limit + limit // 4 + 1
         for start in range(0, len(scored), step):

@@ -64,7 +64,7 @@ with SqliteStore(path) as store:
         "put": lambda: store.put(Source("/c", BANK), [entry(9)]),
         "note": lambda: store.set_note("a", "b"),
         "recalled": lambda: store.recalled(Receipt(at="", event="", project="", session="", query="", lines=[])),
-        "forget": store.forget_sources,
+        "forget": lambda: store.forget_sources([]),
         "model": lambda: store.use_model(Model("other", "p", "n", 4)),
     }.items():
         try:
@@ -355,12 +355,19 @@ def test_every_error_of_sqlite_becomes_one_of_the_store_with_its_words(tmp_path:
         )
         failing.append(kind)
         for action in (
-            *(store.sources, store.coverage, store.model, store.drop_vectors, store.forget_sources, store.check),
+            *(
+                store.sources,
+                store.coverage,
+                store.model,
+                store.drop_vectors,
+                lambda store=store: store.forget_sources([]),
+                store.check,
+            ),
             lambda store=store: store.put(Source("/b", BANK), []),
             lambda store=store: store.entries(["a"]),
             lambda store=store: store.standings(ALL),
             lambda store=store: store.receipts(1),
-            lambda store=store: store.pending(1),
+            lambda store=store: store.pending(1, Scope(None)),
             lambda store=store: store.set_note("a", "b"),
             lambda store=store: store.query_vector("q"),
         ):

@@ -66,7 +66,7 @@ def test_everything_else_works_without_full_text_search(path: str) -> None:
         line = ReceiptLine("a", 1, vector=0, keyword=0, prominence=0)
         store.recalled(Receipt(at="x", event="e", project="p", session="s", query="q", lines=[line]))
         assert [(each.id, each.recall_count) for each in store.standings(ALL)] == [("a", 1)]
-        store.forget_sources()
+        store.forget_sources(list(store.sources()))
         store.put(Source("/b", BANK), [entry("a")])
         assert store.check() == []
         assert store.findings == []
