@@ -330,7 +330,7 @@ def test_a_provider_without_its_key_is_searched_by_words_and_named(library: Worl
     assert done.returncode == 0
     assert done.stdout.startswith("1. Pattern: Parser samples")
     assert "GEMINI_API_KEY" in done.stderr
-    assert "without vectors" in done.stderr
+    assert "degraded" in done.stderr
 
 
 def test_vectors_that_were_switched_off_are_not_asked_for(library: World) -> None:
