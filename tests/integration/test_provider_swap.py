@@ -224,3 +224,29 @@ def test_what_may_be_a_credential_is_not_sent_to_a_provider(semantic_world: Worl
     sent = [text for request in ollama.received for text in request.texts]
     assert sent
     assert not any(secret in text for text in sent)
+
+
+def test_another_projects_own_lessons_are_not_sent_to_this_projects_provider(
+    semantic_world: World, ollama: ProviderServer
+) -> None:
+    other = semantic_world.home / "other"
+    bank = other / "docs" / "knowledge-bank"
+    bank.mkdir(parents=True)
+    (bank / "patterns.md").write_text("### Pattern: Theirs\nThe launch is on Friday.\n", encoding="utf-8")
+    without = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+    assert semantic_world.run("search", "launch", cwd=other, **without).returncode == 0
+    fill(semantic_world)
+    made = semantic_world.run("reembed", "--json", **settings(ollama))
+    assert (made.returncode, json.loads(made.stdout)["embedded"]) == (0, 4)
+    assert not any("Friday" in text for request in ollama.received for text in request.texts)
+
+
+def test_a_session_with_another_provider_leaves_the_vectors_that_are_there(
+    semantic_world: World, ollama: ProviderServer
+) -> None:
+    fill(semantic_world)
+    start_feature(semantic_world)
+    assert semantic_world.run("reembed", **settings(ollama)).returncode == 0
+    by_default = semantic_world.run("inject", RECOLLECT_MEMORY_KEYWORD_PROVIDER="rules").stdout.split("\n")[2]
+    assert "vector=0" in by_default
+    assert "vector=4" in line_of(semantic_world, ollama)
