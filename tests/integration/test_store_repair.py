@@ -10,9 +10,10 @@ import pytest
 
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
-from recollect.errors import StillReading, StoreError
+from recollect.errors import EmbeddingError, InvalidEntry, StillReading, StoreError
 from recollect.files.captures import append_capture
 from recollect.services.app import Engine
+from recollect.services.bench import measure_retrieval
 from recollect.services.given import given_entry
 from recollect.services.locations import database, journal
 from recollect.services.maintain import rebuild
@@ -517,3 +518,90 @@ def test_many_entries_edited_at_once_keep_what_they_have_earned(tmp_path: Path) 
         sync(engine.store, str(root), str(home))
         (new,) = engine.store.entries([content_hash("New 7.")])
         assert new.recall_count == 1
+
+
+def lesson_in(folder: Path, text: str) -> Path:
+    bank = folder / "docs" / "knowledge-bank"
+    bank.mkdir(parents=True)
+    (bank / "patterns.md").write_text(f"### Pattern: Lesson\n{text}\n", encoding="utf-8")
+    return folder
+
+
+def two_projects(tmp_path: Path) -> tuple[Path, Path, str]:
+    one, two = lesson_in(tmp_path / "one", "What one knows."), lesson_in(tmp_path / "two", "What two knows.")
+    home = str(tmp_path / "store")
+    with Engine(home, load_settings(str(one), {})) as engine:
+        for root in (one, two):
+            sync(engine.store, str(root), home)
+    return one, two, home
+
+
+def test_rebuild_of_a_damaged_database_reads_the_banks_of_all_projects_that_it_knew(tmp_path: Path) -> None:
+    one, _, home = two_projects(tmp_path)
+    connection = sqlite3.connect(database(home))
+    ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'vector_bits'").fetchall()
+    ((size,),) = connection.execute("PRAGMA page_size").fetchall()
+    connection.close()
+    with Path(database(home)).open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xff" * size)
+    result = rebuild(str(one), home, load_settings(str(one), {}))
+    assert result.set_aside
+    assert result.active == 2
+
+
+def test_rebuild_keeps_what_it_cannot_read_now(tmp_path: Path) -> None:
+    one, two, home = two_projects(tmp_path)
+    two.rename(tmp_path / "on a disk that is not there")
+    assert rebuild(str(one), home, load_settings(str(one), {})).active == 2
+
+
+def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
+    class Busy(sqlite3.Connection):
+        fails = False
+
+        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+            if statement == "COMMIT" and Busy.fails:
+                raise sqlite3.OperationalError("database is locked")
+            return super().execute(statement, *values)
+
+    def connect(*arguments: object, **options: object) -> sqlite3.Connection:
+        return sqlite3.connect(*arguments, factory=Busy, **options)
+
+    with SqliteStore(str(tmp_path / "memory.db"), connect=connect) as store:
+        Busy.fails = True
+        with pytest.raises(StoreError, match="locked"):
+            store.set_note("key", "lost")
+        Busy.fails = False
+        store.set_note("other", "kept")
+        assert (store.note("key"), store.note("other")) == ("", "kept")
+
+
+@pytest.mark.parametrize("name", ["Pattern: Pattern: Twice", "Pattern: Heuristic: Twice"])
+def test_a_name_that_begins_with_several_types_is_remembered_without_any(tmp_path: Path, name: str) -> None:
+    given = given_entry({"name": name, "description": "Said twice.", "category": "patterns"})
+    with Engine(str(tmp_path), load_settings(str(tmp_path), {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})) as engine:
+        assert remember(engine, str(tmp_path), given).entry.name == "Twice"
+
+
+def test_a_name_that_is_nothing_but_types_is_refused() -> None:
+    with pytest.raises(InvalidEntry, match="name must not be empty"):
+        given_entry({"name": "Pattern: Pattern:", "description": "Said twice.", "category": "patterns"})
+
+
+def test_a_measurement_that_cannot_embed_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text('{"_id": "d", "text": "a text"}\n', encoding="utf-8")
+    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "text"}\n', encoding="utf-8")
+    (folder / "qrels.tsv").write_text("q\td\t1\n", encoding="utf-8")
+    unreachable = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+    with pytest.raises(EmbeddingError, match="memory_embedding_enabled"):
+        measure_retrieval([str(folder)], load_settings(str(tmp_path), unreachable))
+
+
+def test_a_text_that_cannot_be_stored_is_no_reason_to_make_the_index_again(tmp_path: Path) -> None:
+    with SqliteStore(str(tmp_path / "memory.db")) as store:
+        with pytest.raises(StoreError):
+            store.put(Source("/bank\udcff.md", BANK), [])
+        assert store.findings == []

@@ -36,7 +36,7 @@ _KEPT_QUERIES = 200
 _KEPT_RECEIPTS = 5_000
 
 # Errors that say nothing about the full-text index.
-_NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint", "has ended")
+_NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint")
 
 
 class SqliteStore:
@@ -96,7 +96,7 @@ class SqliteStore:
         suspect = self._suspect
         if suspect is not None and not self._database.is_writing:
             self._suspect = None
-            self._heal_after(suspect)
+            self._heal_after(suspect.__cause__)
 
     # Sources and entries
 
@@ -158,7 +158,7 @@ class SqliteStore:
         try:
             rows = self._run(statement, asked)
         except StoreError as error:
-            if not self._heal_after(error):
+            if not self._heal_after(error.__cause__):
                 raise
             rows = self._run(statement, asked)
         return [Match(id, score) for id, score in rows]
@@ -170,7 +170,7 @@ class SqliteStore:
             pairs = index.stems(self._database.raw, [visible(term) for term in terms])
             held = index.frequencies(self._database.raw, {stem for _, stem in pairs})
         except sqlite3.DatabaseError as error:
-            if not self._heal_after(self._database.explained(error)):
+            if not self._heal_after(error):
                 raise self._database.explained(error) from error
             return {}, 0
         found: dict[str, int] = {}
@@ -263,7 +263,7 @@ class SqliteStore:
 
     def coverage_of(self, scope: Scope) -> Coverage:
         everything = self.coverage()
-        if not everything.pending and not everything.skipped and scope.project is None:
+        if scope.project is None and not scope.categories:
             return everything
         model = self.model()
         condition, values = in_scope(scope)
@@ -395,11 +395,13 @@ class SqliteStore:
             self.findings.append(f"the full-text index {finding}; it was made again from the entries")
         return True
 
-    def _heal_after(self, error: StoreError) -> bool:
-        """Make the index again if it may have been the reason of an error."""
-        if not self.full_text or any(word in str(error.__cause__ or error) for word in _NOT_THE_INDEX):
+    def _heal_after(self, cause: BaseException | None) -> bool:
+        """Make the index again if it may have been the reason why SQLite failed."""
+        if not self.full_text or not isinstance(cause, sqlite3.DatabaseError):
             return False
-        return self._heal(f"could not be used ({error.__cause__ or 'damaged'})")
+        if any(word in str(cause) for word in _NOT_THE_INDEX):
+            return False
+        return self._heal(f"could not be used ({cause})")
 
     def _mended(self, work: Callable[[], None]) -> None:
         """Do some writing; if a damaged index is in its way, make that again and do it once more.
@@ -414,7 +416,7 @@ class SqliteStore:
             if self._database.is_writing and not self._database.raw.in_transaction:
                 self._suspect = error
                 raise
-            if not self._heal_after(error):
+            if not self._heal_after(error.__cause__):
                 raise
             with self.writing():
                 work()
