@@ -16,8 +16,8 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-dev
-	@echo "Running the tests; about five minutes ..."
-	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q
+	@echo "Running the tests; about eight minutes on two cores ..."
+	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 lint: $(VENV)/.installed-dev
 	@echo "Checking style (ruff) ..."
@@ -29,8 +29,9 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed
 	@$(BIN)/python bench/latency/run.py
 	@$(BIN)/python bench/scale/run.py
+	@$(BIN)/python bench/memories/run.py
 
-# The pages that are made from code: docs/settings.md, docs/cli.md and the capture in README.md.
+# What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas.
 docs: $(VENV)/.installed
 	@$(BIN)/python tools/docs.py
 

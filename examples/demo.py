@@ -53,12 +53,19 @@ class Scene:
     head: int = 100
     tail: int = 0
     learned: str = ""  # what the project's anti-patterns.md says from now on
+    sent: str = ""  # what it is given on standard input
 
 
 CAPTURE = (
     '{"name": "Pin the Base Image by Digest", "category": "patterns", "description": "A tag moves: the same Dockerfile'
     ' gives another image tomorrow. A digest makes a build repeatable, and an update a change that is reviewed."}'
 )
+
+DECISION = """{
+  "title": "Events live in SQLite", "tags": ["storage", "events"],
+  "content": {"status": "accepted", "context": "One host polls all carriers and writes every event",
+              "decision": "Keep events in one SQLite file in WAL mode", "rationale": ["no server to run or to back up"]}
+}"""
 
 SCENES = (
     Scene(
@@ -102,6 +109,24 @@ SCENES = (
     ),
     Scene("", "parcel-tracker", ("search", "docker builds differ from day to day", "--limit", "1")),
     Scene(
+        "What was decided belongs to one project. It is kept as a file that people can read, checked as it is written:",
+        "parcel-tracker",
+        ("write", "--action", "create", "--category", "decision", "--input", "-"),
+        sent=DECISION,
+    ),
+    Scene(
+        "Said again in other words, it is found, so that it is updated and not said twice:",
+        "parcel-tracker",
+        (
+            *("candidate", "--category", "decision", "--new-info"),
+            "all tracking updates from carriers go into a single SQLite database on the polling machine",
+        ),
+        head=4,
+        tail=14,
+    ),
+    Scene("", "parcel-tracker", ("search", "which database did we choose", "--category", "decision")),
+    Scene("What there is, and what needs attention:", "parcel-tracker", ("status",)),
+    Scene(
         "Settings live in the project, with their comments kept:",
         "billing-api",
         ("config", "set", "memory_injection_limit", "5"),
@@ -136,11 +161,12 @@ def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]
         with open(os.path.join(bank, "anti-patterns.md"), "w", encoding="utf-8") as file:
             file.write(scene.learned)
     shown = shlex.join(scene.arguments)
-    yield f"{scene.folder}$ recollect {shown}"
+    yield f"{scene.folder}$ recollect {shown}{' < decision.json' if scene.sent else ''}"
     done = subprocess.run(
         [RECOLLECT, *scene.arguments],
         cwd=os.path.join(folder, scene.folder),
         env=environment,
+        input=scene.sent,
         check=True,
         capture_output=True,
         text=True,

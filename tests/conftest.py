@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,57 @@ import pytest
 
 import recollect.hooks.bare
 
+SOURCE = str(Path(recollect.hooks.bare.__file__).parents[2])
 RECOLLECT = str(Path(sys.executable).parent / "recollect")
 BARE_ENTRY = (sys.executable, "-I", "-S", str(recollect.hooks.bare.__file__))
+
+
+NOBODY = 65534
+
+# The command, in a process to which permissions apply: root gives its rights away once everything is imported,
+# because the interpreter itself may stand in a folder that only root can read.
+_WITHOUT_RIGHTS = f"""
+import difflib, encodings.idna, importlib, json, os, resource, sys, tomllib, unicodedata
+sys.path.insert(0, sys.argv[1])
+from recollect.cli.main import COMMANDS, main
+for name in COMMANDS:
+    importlib.import_module("recollect.cli." + name)
+import recollect.keywords.registry, recollect.keywords.rules
+if int(sys.argv[2]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setegid({NOBODY})
+    os.seteuid({NOBODY})
+sys.argv[:] = ["recollect", *sys.argv[3:]]
+main()
+"""
+
+
+def run_without_rights(
+    arguments: Sequence[str],
+    owned: Iterable[Path],
+    *,
+    cwd: str | Path,
+    environment: Mapping[str, str],
+    stdin: str = "",
+    largest: int = 0,
+) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user without rights, who owns these folders; no file may become larger than `largest`."""
+    if os.geteuid() == 0:
+        for folder in owned:
+            for path in (folder, *folder.rglob("*")):
+                if path.exists():
+                    os.chown(path, NOBODY, NOBODY)
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", _WITHOUT_RIGHTS, SOURCE, str(largest), *arguments],
+        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment},
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Make the pages that come from code: docs/settings.md, docs/cli.md, and the capture in README.md.
+"""Make what comes from code: docs/settings.md, docs/cli.md, the capture in README.md, and the JSON Schemas.
 
     python tools/docs.py [--check]
 
@@ -18,6 +18,8 @@ from types import ModuleType
 import click
 
 from recollect.cli.main import cli
+from recollect.domain.categories import PROJECT
+from recollect.files.schemas import BASE, schema_file, schema_text
 from recollect.services.settings_keys import KEYS, LOCAL, Key, as_text
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -30,6 +32,7 @@ def pages() -> dict[str, str]:
         "docs/settings.md": settings_page(),
         "docs/cli.md": cli_page(),
         "README.md": readme_page(),
+        **{os.path.relpath(schema_file(category), TOP): schema_text(category) for category in (BASE, *PROJECT)},
     }
 
 

@@ -4,6 +4,8 @@ RecollectError
 ├── InvalidEntry      an entry that cannot be stored: which field, what is wrong, what to send instead
 ├── InvalidSetting    a setting that cannot be set: unknown key, wrong type, out of range
 ├── UnsafeEdit        a file that cannot be edited without losing something in it
+├── WriteRefused      a change to a memory file that its checks do not allow: what was asked, the rule, what to do
+├── UnknownMemory     no memory has that slug, or several might be meant
 ├── LockTimeout       another process held a lock for too long
 ├── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
@@ -29,6 +31,21 @@ class InvalidSetting(RecollectError):
 
 
 class UnsafeEdit(RecollectError):
+    pass
+
+
+class WriteRefused(RecollectError):
+    """A refusal as one block of lines: its kind, then a `name: value` line for each fact."""
+
+    def __init__(self, kind: str, *facts: tuple[str, object]) -> None:
+        self.kind = kind
+        self.facts = facts
+        # What came from outside must not look like a fact of its own.
+        lines = (f"{name}: {' '.join(str(value).splitlines())}" for name, value in facts)
+        super().__init__("\n".join([kind, *lines]))
+
+
+class UnknownMemory(RecollectError):
     pass
 
 

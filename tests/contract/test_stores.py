@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.stored import ACTIVE, RETIRED, StoredEntry
+from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, StoredEntry
 from recollect.domain.terms import query_terms
 from recollect.errors import StoreError
 from recollect.store.base import Store
 from recollect.store.sqlite import SqliteStore
-from recollect.store.values import BANK, JOURNAL, Model, Receipt, ReceiptLine, Scope, Source
+from recollect.store.values import BANK, JOURNAL, MEMORY, Model, Receipt, ReceiptLine, Scope, Source, Usage
 
 EVERYWHERE = Scope(None)
 SHOP, DESK = "/home/dev/shop-front", "/home/dev/desk"
@@ -66,6 +66,10 @@ def bank(path: str = "/bank.md", project: str = "", **known: object) -> Source:
 
 def journal(path: str = "/journal.jsonl") -> Source:
     return Source(path, JOURNAL)
+
+
+def memory(path: str = "/m.json", project: str = SHOP, **known: object) -> Source:
+    return Source(path, MEMORY, project=project, **known)  # type: ignore[arg-type]
 
 
 def the(store: Store, id: str) -> StoredEntry:
@@ -976,3 +980,182 @@ def test_an_entry_of_two_projects_says_what_both_agree_on(store: Store) -> None:
     store.put(bank("/two.md", "/two"), [entry("a", name="N", details="- Cost: another", references=["y.py", "z.py"])])
     (found,) = store.entries(["a"])
     assert (found.name, found.details, found.references) == ("N", "", ["y.py"])
+
+
+# Memory files
+
+
+def test_memory_is_what_its_file_says_in_every_field(store: Store) -> None:
+    store.put(memory(), [entry("a", "Old text.", keywords=["old"], references=["old.py"], details="- Old: x")])
+    said = entry(
+        "a",
+        "New text.",
+        name="Cache prices",
+        category="decision",
+        reasoning="Because.",
+        keywords=[f"k{number}" for number in range(12)],
+        references=["new.py"],
+        details="- Status: accepted",
+        observation_count=3,
+        confidence="low",
+        source="session-capture",
+        source_project="shop-front",
+        status=ARCHIVED,
+        created_at="2025-05-05T00:00:00Z",
+        updated_at="2025-06-06T00:00:00Z",
+    )
+    store.put(memory(), [said])
+    kept = the(store, "a")
+    said.project = SHOP
+    assert {slot: getattr(kept, slot) for slot in StoredEntry.__slots__} == {
+        slot: getattr(said, slot) for slot in StoredEntry.__slots__
+    }
+
+
+def test_memory_that_is_put_first_is_what_its_file_says_too(store: Store) -> None:
+    store.put(memory(), [entry("a", status=RETIRED, observation_count=7)])
+    kept = the(store, "a")
+    assert (kept.status, kept.observation_count, kept.project) == (RETIRED, 7, SHOP)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_status_of_a_memory_is_that_of_its_file_whatever_it_was_before(store: Store, status: str) -> None:
+    for before in STATUSES:
+        store.put(memory(), [entry("a", status=before)])
+        store.put(memory(), [entry("a", status=status)])
+        assert the(store, "a").status == status
+
+
+def test_memory_whose_file_is_gone_is_retired_and_comes_back_as_its_file_says(store: Store) -> None:
+    for status in (ACTIVE, ARCHIVED):
+        store.put(memory(), [entry("a", status=status)])
+        store.put(memory(hash="gone"), [])
+        assert the(store, "a").status == RETIRED
+        assert store.memory_paths(["a"]) == {}
+        store.put(memory(hash="h"), [entry("a", status=status)])
+        assert the(store, "a").status == status
+
+
+def test_memory_that_has_moved_is_not_retired_when_its_old_place_lets_it_go(store: Store) -> None:
+    store.put(memory("/old.json"), [entry("a", status=ARCHIVED)])
+    store.put(memory("/new.json"), [entry("a", status=ARCHIVED)])
+    store.put(memory("/old.json", hash="gone"), [])
+    assert the(store, "a").status == ARCHIVED
+    assert store.memory_paths(["a", "nobody"]) == {"a": "/new.json"}
+
+
+def test_memory_whose_file_was_only_touched_keeps_its_entry(store: Store) -> None:
+    store.put(memory(modified=1), [entry("a", status=ARCHIVED)])
+    store.put(memory(modified=2), [], anew=False)
+    assert (the(store, "a").status, store.sources()["/m.json"].modified) == (ARCHIVED, 2)
+
+
+def test_changed_memory_is_found_by_its_new_words_only_and_awaits_a_vector(store: Store) -> None:
+    store.use_model(model())
+    store.put(memory(), [entry("a", "pelican")])
+    store.put_vectors([("a", unit([1.0] * 64))])
+    store.put(memory(), [entry("a", "pelican", details="- Note: x", observation_count=2)])
+    assert store.coverage().pending == 0
+    store.put(memory(), [entry("a", "flamingo")])
+    assert (found(store, "pelican"), found(store, "flamingo")) == (set(), {"a"})
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
+    assert store.check() == []
+
+
+def test_memory_belongs_to_its_project_and_banks_are_as_they_were(store: Store) -> None:
+    store.put(bank("/global.md", hash="b"), [entry("all", observation_count=4)])
+    store.put(memory(), [entry("mine")])
+    store.put(memory(hash="gone"), [])
+    store.put(memory(), [entry("mine")])
+    assert standing(store, Scope(SHOP)) == {"all", "mine"}
+    assert standing(store, Scope(DESK)) == {"all"}
+    assert (the(store, "all").observation_count, store.sources(BANK)["/global.md"].hash) == (4, "b")
+    assert store.memory_paths(["all", "mine"]) == {"mine": "/m.json"}
+
+
+def test_sources_are_told_by_kind_and_project(store: Store) -> None:
+    store.put(bank("/global.md"), [])
+    store.put(bank("/shop.md", SHOP), [])
+    store.put(journal(), [])
+    store.put(memory("/one.json"), [])
+    store.put(memory("/two.json", DESK), [])
+    assert len(store.sources()) == 5
+    assert set(store.sources(BANK)) == {"/global.md", "/shop.md"}
+    assert set(store.sources(BANK, "")) == {"/global.md"}
+    assert set(store.sources(MEMORY, DESK)) == {"/two.json"}
+    assert set(store.sources(project=SHOP)) == {"/shop.md", "/one.json"}
+    assert sorted(store.projects(MEMORY)) == [DESK, SHOP]
+    assert sorted(store.projects(BANK)) == ["", SHOP]
+
+
+def test_scope_may_name_statuses(store: Store) -> None:
+    store.use_model(model())
+    for status in STATUSES:
+        store.put(memory(f"/{status}.json"), [entry(status, status=status)])
+        store.put_vectors([(status, unit([1.0] * 64))])
+
+    def near(scope: Scope) -> set[str]:
+        return {match.id for match in store.vector_matches(unit([1.0] * 64), scope, 5)}
+
+    for statuses in ((ACTIVE,), (RETIRED, ARCHIVED), STATUSES):
+        scope = Scope(SHOP, statuses=statuses)
+        assert standing(store, scope) == found(store, "taught", scope) == near(scope) == set(statuses)
+        assert store.background(unit([1.0] * 64), scope).count == len(statuses)
+        assert store.coverage_of(Scope(None, statuses=statuses)).entries == len(statuses)
+    assert standing(store) == {ACTIVE}
+
+
+# Usage that travels
+
+
+def told(store: Store) -> list[tuple[str, int, int, str]]:
+    return [(use.id, use.recall_count, use.influence_count, use.last_recalled_at) for use in store.usages()]
+
+
+def test_usages_are_those_of_all_entries_that_were_ever_used(store: Store) -> None:
+    assert store.usages() == []
+    store.put(bank(), [entry("a"), entry("b"), entry("c")])
+    store.recalled(receipt("b", "a"))
+    store.recalled(receipt("b", at="2026-02-03T00:00:00Z"))
+    store.put(bank(), [])
+    assert told(store) == [("a", 1, 0, "2026-02-01T00:00:00Z"), ("b", 2, 0, "2026-02-03T00:00:00Z")]
+
+
+def test_usages_that_are_put_are_merged_with_those_that_are_there_by_the_higher_count(store: Store) -> None:
+    store.recalled(receipt("a", at="2026-02-03T00:00:00Z"))
+    elsewhere = [Usage("a", 5, 1, "2026-01-01T00:00:00Z"), Usage("unknown", 0, 2, "")]
+    for _ in range(2):
+        store.put_usages(elsewhere)
+    assert told(store) == [("a", 5, 1, "2026-02-03T00:00:00Z"), ("unknown", 0, 2, "")]
+    store.put_usages([Usage("a", 2, 0, "")])
+    assert told(store)[0] == ("a", 5, 1, "2026-02-03T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Usage("", 1, 1, ""),
+        Usage("x" * 65, 1, 1, ""),
+        Usage("a\nb", 1, 1, ""),
+        Usage("\ud800", 1, 1, ""),
+        Usage("a", -1, 1, ""),
+        Usage("a", 1, 2**31, ""),
+        Usage("a", True, 1, ""),
+        Usage("a", 1.5, 1, ""),  # type: ignore[arg-type]
+        Usage("a", 1, 1, "9" * 41),
+        Usage("a", 1, 1, "\x1b[31m"),
+        Usage(7, 1, 1, ""),  # type: ignore[arg-type]
+        Usage("a", 1, 1, None),  # type: ignore[arg-type]
+    ],
+)
+def test_usages_among_which_one_cannot_be_are_refused_together(store: Store, bad: Usage) -> None:
+    with pytest.raises(StoreError, match="usage"):
+        store.put_usages([Usage("good", 1, 0, ""), bad])
+    assert store.usages() == []
+
+
+def test_usage_that_is_handed_on_is_the_higher_of_both_and_stays_with_the_old_one(store: Store) -> None:
+    store.put_usages([Usage("old", 4, 1, "2026-01-01T00:00:00Z"), Usage("new", 2, 3, "2026-01-02T00:00:00Z")])
+    store.hand_on("old", "new")
+    store.hand_on("nobody", "new")
+    assert told(store) == [("new", 4, 3, "2026-01-02T00:00:00Z"), ("old", 4, 1, "2026-01-01T00:00:00Z")]

@@ -3,17 +3,12 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+from tests.conftest import run_without_rights
 
-import recollect
-
-SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
-NOBODY = 65534
 LESSON = json.dumps({"name": "Read First", "description": "Read the file before you write.", "category": "patterns"})
 STORED = """# Global Patterns
 
@@ -26,26 +21,6 @@ Read the file before you write.
 - Tags: universal
 - Confidence: high
 """
-
-# The command, in a process to which permissions apply: root gives its rights away once everything is imported,
-# because the interpreter itself may stand in a folder that only root can read.
-COMMAND = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import difflib, encodings.idna, json, os, resource, tomllib
-import recollect.cli.config, recollect.cli.inject, recollect.cli.promote
-from recollect.cli.main import main
-
-largest = int(sys.argv[2])
-if largest:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setegid({nobody})
-    os.seteuid({nobody})
-sys.argv[:] = ["recollect", *sys.argv[3:]]
-main()
-""".replace("{nobody}", str(NOBODY))
 
 
 class Place:
@@ -61,25 +36,15 @@ class Place:
         (self.store / "patterns.md").write_text(STORED, encoding="utf-8")
 
     def run(self, command, *arguments, largest=0):
-        if os.geteuid() == 0:
-            for path in (self.project, self.store, *self.project.rglob("*"), *self.store.rglob("*")):
-                if path.exists():
-                    os.chown(path, NOBODY, NOBODY)
         options = ["--project-root", str(self.project)]
         if command != "config":
             options += ["--global-store", str(self.store)]
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-c", COMMAND, SOURCE, str(largest), command, *options, *arguments],
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self.project),
-                "LANG": "C.UTF-8",
-                "RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false",
-            },
+        return run_without_rights(
+            [command, *options, *arguments],
+            [self.project, self.store],
             cwd="/",
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
+            environment={"HOME": str(self.project), "RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"},
+            largest=largest,
         )
 
     def inject(self, **options):

@@ -26,13 +26,17 @@ SURFACE = {
     "KNOWLEDGE",
     "KeywordError",
     "LockTimeout",
+    "MemoryFile",
+    "MemoryRoot",
     "Outcome",
+    "PROJECT",
     "PROJECT_SPECIFIC",
     "Promotion",
     "RateLimited",
     "Rebuilt",
     "RecollectError",
     "Remembered",
+    "Resolution",
     "RetrievalResult",
     "SearchResult",
     "Settings",
@@ -40,22 +44,36 @@ SURFACE = {
     "StoreError",
     "StoredEntry",
     "UNIVERSAL",
+    "UnknownMemory",
     "UnsafeEdit",
     "Verdict",
+    "WriteRefused",
+    "Written",
+    "archive_memory",
     "candidates_of",
     "content_hash",
+    "create_memory",
     "embed_pending",
     "entries_from_json",
+    "finish",
     "from_json",
     "global_store",
     "inject",
     "load_settings",
+    "memory_root",
     "promote",
     "read_bank",
+    "read_named",
     "rebuild",
     "remember",
+    "resolve",
+    "restore_memory",
+    "retire_memory",
     "search",
     "sync",
+    "sync_memories_of",
+    "unarchive_memory",
+    "update_memory",
 }
 
 
@@ -72,7 +90,7 @@ def test_public_surface_is_what_is_promised() -> None:
 def test_everything_public_says_what_it_is() -> None:
     undocumented = {
         name
-        for name in SURFACE - {"KNOWLEDGE", "PROJECT_SPECIFIC", "UNIVERSAL"}
+        for name in SURFACE - {"KNOWLEDGE", "PROJECT", "PROJECT_SPECIFIC", "UNIVERSAL"}
         if not (getattr(recollect.api, name).__doc__ or "").strip()
     }
     assert undocumented - {error.__name__ for error in errors()} == set()

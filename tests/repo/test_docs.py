@@ -100,7 +100,7 @@ def test_one_version_everywhere() -> None:
 
 def test_commands_are_modules_of_their_own() -> None:
     modules = {path.stem for path in (TOP / "src" / "recollect" / "cli").glob("*.py")}
-    assert modules == {*COMMANDS, "__init__", "main", "shared"}
+    assert modules == {*COMMANDS, "__init__", "main", "memory", "shared"}
 
 
 def test_no_file_names_a_machine() -> None:
@@ -119,5 +119,5 @@ def test_package_installs_nothing_but_what_it_declares() -> None:
     declared = {
         re.split(r"[<>=]", line)[0] for line in importlib.metadata.requires("recollect") or [] if "extra" not in line
     }
-    assert declared == {"click", "numpy", "onnxruntime", "tokenizers"}
+    assert declared == {"click", "numpy", "onnxruntime", "pydantic", "tokenizers"}
     assert all(importlib.util.find_spec(name) for name in declared)

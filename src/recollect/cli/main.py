@@ -9,9 +9,13 @@ import sys
 
 import click
 
-from recollect.errors import RecollectError
+from recollect.domain.text import visible
+from recollect.errors import RecollectError, WriteRefused
 
-COMMANDS = ("bench", "config", "inject", "promote", "rebuild", "reembed", "search", "upsert")
+COMMANDS = (
+    *("archive", "backup", "bench", "candidate", "config", "edit", "export", "index", "inject", "list", "promote"),
+    *("rebuild", "reembed", "restore", "retire", "schema", "search", "show", "status", "upsert", "write"),
+)
 
 
 class _Commands(click.Group):
@@ -55,5 +59,5 @@ def main() -> None:
     except (RecollectError, OSError) as error:
         if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        click.echo(f"Error: {error}", err=True)
+        click.echo(visible(str(error) if isinstance(error, WriteRefused) else f"Error: {error}"), err=True)
         sys.exit(1)

@@ -21,8 +21,9 @@ from recollect.services.maintain import rebuild
 def command(project_root: str, global_store: str, as_json: bool) -> None:
     """Make the database again from the files.
 
-    Reads the global bank, the journal, this project's bank and those of all projects that the database knew. How often
-    entries were recalled, the receipts and the vectors are kept. A damaged database is put aside, not removed.
+    Reads the global bank, the journal, this project's bank and memories, and those of all projects that the database
+    knew. How often entries were recalled, the receipts and the vectors are kept. A damaged database is put aside, not
+    removed.
     """
     result = rebuild(project_root, global_store, settings_of(project_root))
     warn(result.warnings)

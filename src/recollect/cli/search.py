@@ -17,12 +17,14 @@ from recollect.cli.shared import (
     warn,
 )
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
-from recollect.domain.text import one_line
+from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.text import cut, one_line
 from recollect.errors import StoreError
 from recollect.services.app import Engine
 from recollect.services.embed import embed_pending, is_behind
 from recollect.services.recall import Hit, SearchResult, scope_of, search
 from recollect.services.sync import sync
+from recollect.services.sync_memories import sync_memories_of
 
 # Before a search, entries that await a vector are given one for a moment, if that needs nobody else.
 _MOMENT = 2.0
@@ -34,6 +36,7 @@ _SHOWN = 200
 @click.option("--category", "categories", multiple=True, type=click.Choice([*KNOWLEDGE, *PROJECT]), help="Only these.")
 @click.option("--project", "project_name", metavar="P", help="Search as if in another project: its name or folder.")
 @click.option("--all-projects", is_flag=True, help="Search what belongs to any project.")
+@click.option("--include-retired", is_flag=True, help="Also find retired and archived entries, marked as such.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N hits.")
 @click.option("--explain", is_flag=True, help="Show what each hit's score is made of.")
 @project_root_option
@@ -44,6 +47,7 @@ def command(
     categories: tuple[str, ...],
     project_name: str | None,
     all_projects: bool,
+    include_retired: bool,
     limit: int,
     explain: bool,
     project_root: str,
@@ -53,7 +57,7 @@ def command(
     """Find entries by meaning and by words.
 
     Searches what holds everywhere and what belongs to this project, the most relevant first. Entries of other
-    projects' own banks are found with --project or --all-projects.
+    projects are found with --project or --all-projects.
     """
     if project_name and all_projects:
         raise click.UsageError("give either --project or --all-projects")
@@ -62,12 +66,16 @@ def command(
     with Engine(global_store, settings, project_root=project_root) as engine:
         try:
             warnings = sync(engine.store, project_root, global_store, engine.labels())
+            warnings += sync_memories_of(engine.store, project_root, settings)
         except StoreError as error:
             warnings = [f"{error}; the newest changes to files may not be found"]
-        scope = scope_of(engine, project_root, project_name=project_name or "", everywhere=all_projects)
+        scope = scope_of(
+            engine, project_root, project_name=project_name or "", everywhere=all_projects, problems=warnings
+        )
         if is_behind(engine):
             _catch_up(engine)
-        result = search(engine, asked, project=scope, categories=categories, limit=limit)
+        statuses = STATUSES if include_retired else (ACTIVE,)
+        result = search(engine, asked, project=scope, categories=categories, statuses=statuses, limit=limit)
         warnings += [*engine.store.findings, *_degradations(result)]
     warn(warnings)
     if as_json:
@@ -101,21 +109,29 @@ def _degradations(result: SearchResult) -> list[str]:
 
 def _shown(place: int, hit: Hit, explain: bool) -> str:
     entry = hit.entry
-    label = LABEL.get(entry.category, entry.category)
-    where = os.path.basename(entry.project) if entry.project else "everywhere"
+    label = LABEL.get(entry.category, entry.category.replace("_", " "))
+    state = "" if entry.status == ACTIVE else f"  {styled(entry.status, 'yellow')}"
     lines = [
-        f"{place}. {styled(f'{label}: {entry.name}', 'green')}  {hit.score:.2f}",
-        f"   {styled(' · '.join([entry.id, where, _seen(entry.observation_count), entry.confidence]), 'bright_black')}",
+        f"{place}. {styled(f'{label}: {entry.name}', 'green')}  {hit.score:.2f}{state}",
+        f"   {styled(' · '.join(_facts(hit)), 'bright_black')}",
     ]
     text = one_line(entry.description)
     if text:
-        lines.append(f"   {text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}")
+        lines.append(f"   {cut(text, _SHOWN)}")
     if explain:
         vector = "none" if hit.vector is None else f"{hit.vector:.3f}"
         keyword = "none" if hit.keyword is None else f"{hit.keyword:.3f}"
         parts = f"vector {vector} · keyword {keyword} · prominence {hit.prominence:.3f} · score {hit.score:.3f}"
         lines.append(f"   {styled(parts, 'cyan')}")
     return "\n".join(lines)
+
+
+def _facts(hit: Hit) -> list[str]:
+    entry = hit.entry
+    where = one_line(os.path.basename(entry.project)) if entry.project else "everywhere"
+    if entry.category in PROJECT:
+        return [one_line(hit.path) or entry.id, where, f"updated {entry.updated_at[:10]}", entry.confidence]
+    return [entry.id, where, _seen(entry.observation_count), entry.confidence]
 
 
 def _seen(count: int) -> str:
@@ -143,6 +159,8 @@ def _hit(hit: Hit) -> dict[str, Any]:
     return {
         "id": entry.id,
         "category": entry.category,
+        **({"path": hit.path} if hit.path else {}),
+        "status": entry.status,
         "name": entry.name,
         "description": entry.description,
         "reasoning": entry.reasoning,

@@ -10,10 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
-from recollect.domain.text import visible
+from recollect.domain.text import json_safe, visible
 from recollect.errors import InvalidEntry, StorageError
+from recollect.files.memories import MemoryRoot
 from recollect.files.textfile import read_text
 from recollect.services import locations, project
+from recollect.services.place import memory_root, memory_root_at, project_of
 from recollect.services.settings import Settings, load_settings
 from recollect.services.settings_report import complaints
 
@@ -26,6 +28,10 @@ def _root(context: click.Context, _parameter: click.Parameter, value: str | None
     """The given folder, or the one given to the group of commands, or the project around the current folder."""
     if value or context.obj:
         return _absolute(value) if value else context.obj
+    return _here()
+
+
+def _here() -> str:
     try:
         return project.find_root(os.getcwd())
     except FileNotFoundError:
@@ -108,6 +114,39 @@ def settings_of(project_root: str) -> Settings:
     return settings
 
 
+def root_options(command: _Command) -> _Command:
+    """The options that say which memories are meant, for `memory_place`."""
+    root = click.option("--root", metavar="DIR", help="The memory root.  [default: that of the project]")
+    folder = click.option(
+        "--project-root", metavar="DIR", help="The project's root.  [default: around --root, or the current folder]"
+    )
+    return root(folder(command))
+
+
+def memory_place(root: str | None, project_root: str | None, target: str = "") -> tuple[str, Settings, MemoryRoot]:
+    """The project that is meant, its settings, and the memory root; `target` is a path that may say it too."""
+    folder = _project(root, project_root, target)
+    settings = settings_of(folder)
+    place = memory_root_at(os.path.expanduser(root), settings) if root else memory_root(folder, settings)
+    return folder, settings, place
+
+
+def _project(root: str | None, project_root: str | None, target: str) -> str:
+    if project_root:
+        folder = os.path.abspath(os.path.expanduser(project_root))
+        if not os.path.isdir(folder):
+            raise click.BadParameter(f"there is no folder {folder}", param_hint="--project-root")
+        return folder
+    if root:
+        return project.find_root(os.path.abspath(os.path.expanduser(root)))
+    if not os.path.isabs(target):
+        return _here()
+    folder = project_of(target)
+    if not os.path.isdir(folder):
+        raise click.BadParameter(f"there is no project in {folder}", param_hint="--target")
+    return folder
+
+
 def counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
@@ -118,7 +157,7 @@ def warn(sentences: Iterable[str]) -> None:
 
 
 def print_json(value: object) -> None:
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(json_safe(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def styled(text: str, colour: str, stream: Any = None) -> str:

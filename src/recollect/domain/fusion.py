@@ -25,7 +25,10 @@ MEANING = 1.0
 _LEAST_NATS = 0.25
 _LEAST_COSINE = 0.1
 
-# The spread of cosines that is assumed until enough entries tell it.
+# What is usual is assumed until enough entries tell it: how near they are, and by how much that differs. The first few
+# may all be about the question, so they are believed slowly.
+_USUAL_COSINE = 0.15
+_ASSUMED_COSINES = 4
 _USUAL_DEVIATION = 0.1
 _ASSUMED = 16
 
@@ -98,11 +101,12 @@ def fuse(
     candidates. Mean and deviation are those of the cosines of `count` entries, whatever they are about. What is not
     `known` of the question cannot be found by its words, so they count less.
     """
+    usual = (count * mean + _ASSUMED_COSINES * _USUAL_COSINE) / (count + _ASSUMED_COSINES)
     variance = (count * deviation**2 + _ASSUMED * _USUAL_DEVIATION**2) / (count + _ASSUMED)
     trust = known**0.5
     scores = {id: trust * max(0.0, score - floor) for id, score in keyword.items()}
     for id, cosine in vector.items():
-        above = max(0.0, cosine - mean)
+        above = max(0.0, cosine - usual)
         scores[id] = scores.get(id, 0.0) + MEANING * above * above / variance
     return {id: score for id, score in scores.items() if id in keyword or _is_near(score, vector[id])}
 

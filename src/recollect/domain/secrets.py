@@ -19,7 +19,7 @@ _KINDS = tuple(
         ("an API key", r"\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}"),
         ("a Stripe key", r"\b[rs]k_live_[A-Za-z0-9]{16,}"),
         ("an npm token", r"\bnpm_[A-Za-z0-9]{30,}"),
-        ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+        ("a JSON web token", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
         ("a password in a URL", r"\b[a-z][a-z0-9+.-]{0,20}://[^\s/:@]{1,100}:[^\s/:@<>{}$*]{3,200}@"),
         (
             "a password",

@@ -39,9 +39,33 @@ def one_line(text: str) -> str:
     return " ".join(visible(text).split())
 
 
+def cut(text: str, most: int) -> str:
+    """The text, or as much of it as fits with a mark that there was more."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def few(sentences: Sequence[str], most: int) -> list[str]:
+    """The sentences on one line each, or as many as are worth reading and how many more there are."""
+    more = len(sentences) - most
+    shown = [one_line(sentence) for sentence in sentences[:most]]
+    return [*shown, f"and {more:,} more of the kind"] if more > 0 else shown
+
+
 def json_string(text: str) -> str:
     """The text as a JSON string, for paths that cannot afford to import json."""
     return '"' + visible(text).translate(_JSON_ESCAPES) + '"'
+
+
+def json_safe(text: str) -> str:
+    """A text of JSON with what cannot be seen in it written as escapes, which mean the same to whoever reads it."""
+    if text.isascii():
+        return text
+    return "".join(_escape(char) if ord(char) in _UNSEEN and char != "\n" else char for char in text)
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def client_length(text: str) -> int:

@@ -10,7 +10,7 @@ from recollect.errors import StorageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
+    from io import BufferedReader
 
 LARGEST = 64 * 1024 * 1024
 
@@ -22,17 +22,35 @@ def read_text(path: str, largest: int = LARGEST) -> str:
         StorageError: it is no regular file, too large, or cannot be read.
     """
     try:
-        status = os.stat(path)
-        if not S_ISREG(status.st_mode):
-            raise StorageError(f"{path} is not a regular file")
-        if status.st_size > largest:
-            raise StorageError(f"{path} is larger than {largest // 1024:,} KiB")
-        with open(path, "rb") as file:
-            return file.read(largest).decode("utf-8", "surrogateescape")
+        data = read_regular(path, largest + 1)
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    if len(data) > largest:
+        raise StorageError(f"{path} is larger than {largest // 1024:,} KiB")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def read_regular(path: str, most: int, *, follow: bool = True) -> bytes:
+    """The first bytes of a regular file. Raises as `open_regular` does."""
+    with open_regular(path, follow=follow) as file:
+        return file.read(most)
+
+
+def open_regular(path: str, *, follow: bool = True) -> BufferedReader:
+    """A regular file, opened to be read; whatever else is there, a pipe say, is not waited for.
+
+    Raises:
+        OSError: it cannot be opened, or is a link and not to be followed.
+        StorageError: it is something else.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags if follow else flags | getattr(os, "O_NOFOLLOW", 0))
+    if not S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise StorageError(f"{path} is not a regular file")
+    return open(descriptor, "rb")
 
 
 def write_text(path: str, text: str, *, durable: bool = True) -> None:
@@ -58,6 +76,7 @@ def write_texts(texts: Mapping[str, str], *, durable: bool = True) -> None:
     try:
         for path, text in texts.items():
             target = os.path.realpath(path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
             staged[target] = _stage(target, text.encode("utf-8", "surrogateescape"), durable)
         for path in list(staged):
             before = _bytes_of(path)
@@ -76,25 +95,54 @@ def write_texts(texts: Mapping[str, str], *, durable: bool = True) -> None:
             os.unlink(temporary)
 
 
+def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = True) -> None:
+    """Write a file with these permissions, whole or not at all, into a folder that is there.
+
+    Raises:
+        StorageError: there is one already and it is not to be replaced, or it could not be written.
+    """
+    target = os.path.realpath(path) if replace else os.path.abspath(path)
+    temporary = ""
+    try:
+        temporary = _stage(target, data, True, mode)
+        if replace or not _linked(temporary, target):
+            os.replace(temporary, target)
+        _sync_directory(os.path.dirname(target))
+    except FileExistsError as error:
+        raise StorageError(f"{path} exists already; give another name, or --force to replace it") from error
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+
+
 def sweep(paths: Iterable[str]) -> None:
     """Remove what a killed writer of these files left beside them. The caller holds their lock."""
     for path in paths:
         folder, name = os.path.split(os.path.realpath(path))
-        try:
-            for other in os.listdir(folder):
-                if other.startswith(f".{name}.") and other.endswith(".tmp"):
-                    os.unlink(os.path.join(folder, other))
-        except OSError:
-            continue  # it is only tidying up
+        sweep_folder(folder, f"{name}.")
 
 
-def _stage(target: str, data: bytes, durable: bool) -> str:
-    """A temporary file beside the target, with the target's permissions."""
+def sweep_folder(folder: str, name: str = "") -> None:
+    """Remove what killed writers left in a folder, of one file or of any. The caller holds the lock of all of them."""
+    try:
+        for other in os.listdir(folder):
+            if other.startswith(f".{name}") and other.endswith(".tmp"):
+                os.unlink(os.path.join(folder, other))
+    except OSError:
+        return  # it is only tidying up
+
+
+def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> str:
+    """A temporary file beside the target, with these permissions, or else the target's."""
     folder, name = os.path.split(target)
-    os.makedirs(folder, exist_ok=True)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
-    mode = _mode_of(target)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    had = _mode_of(target)
+    mode = had if mode is None else mode
+    if os.path.lexists(temporary):
+        os.unlink(temporary)  # of a process that had our number and was killed, or of somebody who wants to read along
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o644 if mode is None else mode)
     try:
         with open(descriptor, "wb") as file:
@@ -108,6 +156,17 @@ def _stage(target: str, data: bytes, durable: bool) -> str:
         os.unlink(temporary)
         raise
     return temporary
+
+
+def _linked(temporary: str, target: str) -> bool:
+    """Whether the file got its second name: unlike a rename, a link never replaces what another has put there."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        return False  # a file system without links
+    return True
 
 
 def _mode_of(path: str) -> int | None:

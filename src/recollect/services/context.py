@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.domain.text import one_line
+from recollect.domain.text import few, one_line
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
 from recollect.services.project import find_root
@@ -91,14 +91,8 @@ def collect(project_root: str, seconds: float = 2.0) -> Context:
         context.warnings.insert(
             0, f"git took longer than {seconds:g} seconds in {work_tree}; what it knows is left out"
         )
-    context.warnings = _few(context.warnings)
+    context.warnings = few(context.warnings, _MOST_WARNINGS)
     return context
-
-
-def _few(warnings: list[str]) -> list[str]:
-    more = len(warnings) - _MOST_WARNINGS
-    shown = [one_line(warning) for warning in warnings[:_MOST_WARNINGS]]
-    return [*shown, f"and {more} more of the kind"] if more > 0 else shown
 
 
 def _add(context: Context, label: str, text: str) -> None:

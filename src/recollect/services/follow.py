@@ -7,6 +7,7 @@ from recollect.services.app import Engine
 from recollect.services.embed import embed_pending
 from recollect.services.settings import Settings
 from recollect.services.sync import sync
+from recollect.services.sync_memories import sync_memories_of
 
 
 def follow(project_root: str, global_store: str, settings: Settings) -> list[str]:
@@ -19,6 +20,7 @@ def follow(project_root: str, global_store: str, settings: Settings) -> list[str
     try:
         with Engine(global_store, settings, project_root=project_root) as engine:
             warnings = sync(engine.store, project_root, global_store, engine.labels())
+            warnings += sync_memories_of(engine.store, project_root, settings)
             done = embed_pending(engine)
             warnings += engine.store.findings
     except StoreError as error:

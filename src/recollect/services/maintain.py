@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from recollect.services import locations
+from recollect.services import locations, project
 from recollect.services.app import Engine
 from recollect.services.settings import Settings
 from recollect.services.sync import roots_of, sync
-from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside, source_paths
+from recollect.services.sync_memories import sync_all_memories, sync_memories_of
+from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside, sources_of
+from recollect.store.values import MEMORY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.store.base import Store
 
 
 @dataclass
@@ -25,7 +31,7 @@ class Rebuilt:
 
 
 def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
-    """Make the database again from banks and the journal; usage and receipts are kept.
+    """Make the database again from banks, memories and the journal; usage and receipts are kept.
 
     A database that cannot be used any more is put aside, and what it still gives of usage and receipts is rescued.
 
@@ -40,18 +46,26 @@ def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt
     with Engine(global_store, settings, project_root=project_root) as engine:
         if result.set_aside:
             result.rescued = rescue(result.set_aside, path)
-        paths = [*engine.store.sources(), *(source_paths(result.set_aside) if result.set_aside else [])]
-        roots = sorted({project_root, *roots_of(paths)})
+        known = [*engine.store.sources().values(), *(sources_of(result.set_aside) if result.set_aside else [])]
+        roots = sorted({project_root, *roots_of(known)})
         with engine.store.writing():
             for root in roots:  # so that entries that were edited hand on what they have earned
                 sync(engine.store, root, global_store, engine.labels())
             # What cannot be read now, on a disk that is not there for example, stays as it was.
-            engine.store.forget_sources([path for path in engine.store.sources() if os.access(path, os.R_OK)])
+            engine.store.forget_sources(_readable(engine.store))
             for root in roots:
                 result.warnings += sync(engine.store, root, global_store, engine.labels())
+            result.warnings += sync_memories_of(engine.store, project_root, settings, anew=True)
+            result.warnings += sync_all_memories(engine.store, roots, project.identity(project_root), anew=True)
         result.warnings += engine.store.check()
         coverage = engine.store.coverage()
         result.active, result.pending = coverage.entries, coverage.pending
         result.sources = len(engine.store.sources())
     result.warnings = list(dict.fromkeys(result.warnings))
     return result
+
+
+def _readable(store: Store) -> list[str]:
+    """The banks and journals that can be read now. Memories say everything of their entries and are just read again."""
+    sources = store.sources().values()
+    return [source.path for source in sources if source.kind != MEMORY and os.access(source.path, os.R_OK)]

@@ -41,11 +41,14 @@ def identity(root: str) -> str:
 
 def name(root: str) -> str:
     """What people call the project: its folder's name, the same in every worktree."""
-    return os.path.basename(identity(root)) or "root"
+    return os.path.basename(identity(root)).removesuffix(".git") or "root"
 
 
 def _checkout(git_dir: str) -> str:
-    """The main checkout of a repository: where a submodule says it is, else the folder around a .git (or a .bare)."""
+    """The main checkout of a repository: where a submodule says it is, else the folder around a .git (or a .bare).
+
+    A bare repository has none, and stands for itself: a folder of the same name beside it may be another project.
+    """
     try:
         with open(os.path.join(git_dir, "config"), encoding="utf-8", errors="replace") as file:
             for line in file:
@@ -54,8 +57,7 @@ def _checkout(git_dir: str) -> str:
                     return os.path.realpath(os.path.join(git_dir, value.strip()))
     except (OSError, ValueError):
         pass  # then its name must do
-    hidden = os.path.basename(git_dir).startswith(".")
-    return os.path.dirname(git_dir) if hidden else git_dir.removesuffix(".git")
+    return os.path.dirname(git_dir) if os.path.basename(git_dir).startswith(".") else git_dir
 
 
 def _read_line(path: str) -> str:

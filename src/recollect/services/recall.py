@@ -7,6 +7,7 @@ import time
 
 from recollect.domain.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking import prominence
+from recollect.domain.stored import ACTIVE
 from recollect.domain.terms import query_terms
 from recollect.errors import EmbeddingError, InvalidEntry, StoreError
 from recollect.services import project
@@ -28,6 +29,9 @@ CANDIDATES = 100
 MOST_TERMS = 16
 _MOST_LOOKED_UP = 400
 LONGEST_QUERY = 20_000
+
+# Fewer entries than these do not show how close entries are to a question as a rule.
+_FEW = 30
 
 
 class RetrievalResult:
@@ -89,7 +93,7 @@ def retrieve(
     everything = store.coverage()
     result.total = everything.entries
     if engine.settings.flag("memory_embedding_enabled") and (everything.pending or everything.skipped):
-        here = store.coverage_of(scope)
+        here = store.coverage_of(_awaiting(scope))
         result.pending, result.skipped = here.pending, here.skipped
     if not query or not query.strip():
         return result
@@ -116,7 +120,7 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
         result.model = embedder.model
         model = engine.store.model()
         if model is None or model.identity != embedder.identity:
-            result.pending = engine.store.coverage_of(scope).entries  # vectors of another model are none
+            result.pending = engine.store.coverage_of(_awaiting(scope)).entries  # vectors of another model are none
             return
         vector = engine.store.query_vector(query) if kept else None
         if vector is None:
@@ -130,6 +134,11 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
     result.query_vector = vector
     result.searched = True
     result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, result.candidates)}
+
+
+def _awaiting(scope: Scope) -> Scope:
+    """The scope without entries that are given no vector any more: only active ones are."""
+    return Scope(scope.project, scope.categories)
 
 
 def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
@@ -175,16 +184,24 @@ def _keep(engine: Engine, query: str, vector: bytes) -> None:
 class Hit:
     """A found entry and what earned it its place."""
 
-    __slots__ = ("entry", "keyword", "prominence", "score", "vector")
+    __slots__ = ("entry", "keyword", "path", "prominence", "score", "vector")
 
     def __init__(
-        self, entry: StoredEntry, score: float, *, vector: float | None, keyword: float | None, prominence: float
+        self,
+        entry: StoredEntry,
+        score: float,
+        *,
+        vector: float | None,
+        keyword: float | None,
+        prominence: float,
+        path: str = "",
     ) -> None:
         self.entry = entry
         self.score = score
         self.vector = vector  # the cosine; None when it was not found by meaning
         self.keyword = keyword  # the BM25 score; None when it was not found by its words
         self.prominence = prominence
+        self.path = path  # of the memory file that the entry is, from its project's folder on
 
 
 class SearchResult:
@@ -199,14 +216,20 @@ class SearchResult:
 
 
 def search(
-    engine: Engine, query: str, *, project: str | None = "", categories: Sequence[str] = (), limit: int = 10
+    engine: Engine,
+    query: str,
+    *,
+    project: str | None = "",
+    categories: Sequence[str] = (),
+    statuses: Sequence[str] = (ACTIVE,),
+    limit: int = 10,
 ) -> SearchResult:
     """The entries that a query is about, by relevance: of a project (by its identity) and of all, or everything (None).
 
     Raises:
         StoreError: the store cannot be read.
     """
-    scope = Scope(project, categories)
+    scope = Scope(project, categories, statuses)
     retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
     if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
         retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
@@ -214,6 +237,7 @@ def search(
     scores = relevance(engine, retrieval, scope)
     best = sorted(scores, key=lambda id: (-scores[id], id))[:limit]
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    paths = engine.store.memory_paths(best)
     for entry in engine.store.entries(best):
         result.hits.append(
             Hit(
@@ -222,6 +246,7 @@ def search(
                 vector=retrieval.vector.get(entry.id),
                 keyword=retrieval.fts5.get(entry.id),
                 prominence=0.0,
+                path=_from_project(paths.get(entry.id, ""), entry.project),
             )
         )
     most = max((hit.entry.observation_count for hit in result.hits), default=1)
@@ -230,6 +255,11 @@ def search(
     if not result.hits:
         result.reason = _why_nothing(engine, query, scope, retrieval)
     return result
+
+
+def _from_project(path: str, identity: str) -> str:
+    """A path from its project's folder on, as people see it."""
+    return path.removeprefix(identity.rstrip(os.sep) + os.sep).replace(os.sep, "/") if path else ""
 
 
 def _index_was_wrong(engine: Engine) -> bool:
@@ -250,6 +280,10 @@ def _index_was_wrong(engine: Engine) -> bool:
 def relevance(engine: Engine, retrieval: RetrievalResult, scope: Scope) -> dict[str, float]:
     """How much each candidate is about the query: between 0 and 1."""
     background = engine.store.background(retrieval.query_vector, scope)
+    if background.count < _FEW:
+        # A handful of memories cannot tell what is usual; what the store holds for others can, whatever it is about.
+        wider = engine.store.background(retrieval.query_vector, Scope(None))
+        background = wider if wider.count > background.count else background
     full = len(retrieval.fts5) >= retrieval.candidates
     raised = retrieval.statistics.unclipped
     scores = fuse(
@@ -274,7 +308,7 @@ def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalR
     if not retrieval.searched:
         return f"nothing was searched: {'; '.join(retrieval.degraded) or 'both ways of searching are switched off'}"
     if scope.project is not None or scope.categories:
-        everything = Scope(None)
+        everything = Scope(None, statuses=scope.statuses)
         outside = len(relevance(engine, retrieve(engine, query, everything), everything))
         if outside:
             return (
@@ -284,17 +318,25 @@ def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalR
     return f"nothing matched: none of {retrieval.total} entries is about this"
 
 
-def scope_of(engine: Engine, project_root: str, *, project_name: str = "", everywhere: bool = False) -> str | None:
+def scope_of(
+    engine: Engine,
+    project_root: str,
+    *,
+    project_name: str = "",
+    everywhere: bool = False,
+    problems: list[str] | None = None,
+) -> str | None:
     """The identity of the project whose entries may be found beside those that hold everywhere; None for all projects.
 
-    The banks of the projects that are searched are read first, wherever they are.
+    The banks and memories of other projects that are searched are read first, wherever they are. What went wrong with
+    that is added to `problems`.
 
     Raises:
         InvalidEntry: no project of that name or folder is known, or several are.
+        StoreError: the store cannot be written, and there is no list of problems to say so.
     """
     if everywhere:
-        for root in known_roots(engine.store):
-            sync(engine.store, root, engine.global_store, engine.labels())
+        _sync_all(engine, known_roots(engine.store), project.identity(project_root), problems)
         return None
     if not project_name:
         return project.identity(project_root)
@@ -310,6 +352,22 @@ def scope_of(engine: Engine, project_root: str, *, project_name: str = "", every
     else:
         names = ", ".join(sorted(map(os.path.basename, known.values()))) or "none so far"
         raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
-    for root in roots:
-        sync(engine.store, root, engine.global_store, engine.labels())
+    _sync_all(engine, roots, project.identity(project_root), problems)
     return project.identity(roots[0])
+
+
+def _sync_all(engine: Engine, roots: Sequence[str], followed: str, problems: list[str] | None) -> None:
+    """Have the store follow several projects; the memories of the one that is `followed` have been read."""
+    from recollect.services.sync_memories import sync_all_memories  # a session's start has no use for them
+
+    found: list[str] = []
+    try:
+        for root in roots:
+            found += sync(engine.store, root, engine.global_store, engine.labels())
+        found += sync_all_memories(engine.store, roots, followed)
+    except StoreError as error:
+        if problems is None:
+            raise
+        found.append(f"{error}; the newest changes to files may not be found")
+    if problems is not None:
+        problems += [problem for problem in dict.fromkeys(found) if problem not in problems]

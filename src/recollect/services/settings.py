@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DEFAULT = "default"
 _INFINITY = float("inf")
 LARGEST_FILE = 1024 * 1024
+_IN_NAMES = {ord(mark): "a" for mark in ".-_"}
 _NOT_SETTINGS = (HOME_VARIABLE,)
 _DEEPEST = max(key.name.count(".") for key in KEYS)
 
@@ -64,6 +65,11 @@ class Settings:
     def is_set(self, name: str) -> bool:
         """Whether somebody has chosen the value."""
         return name in self._found
+
+    def off_switch(self, category: str, *, auto: bool) -> str:
+        """The setting that keeps a category from being written, if there is one; `auto`: without being asked."""
+        names = (f"categories.{category}.enabled", *((f"categories.{category}.auto_capture",) * auto))
+        return next((name for name in names if not self.flag(name)), "")
 
     def flag(self, name: str) -> bool:
         value = self.value(name)
@@ -125,7 +131,7 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
         text = raw if isinstance(raw, str) else ""
         if not text or any(char.isspace() for char in text) or (key.choices and text not in key.choices):
             return None, _must(key, raw)
-        return text, ""
+        return (None, _must(key, raw)) if key.deepest and not _is_folder(text, key.deepest) else (text, "")
     if isinstance(raw, str):
         raw = coerce(raw)
     if key.kind is bool:
@@ -133,6 +139,17 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
     if isinstance(raw, bool) or not isinstance(raw, (int, float)) or (key.kind is int and isinstance(raw, float)):
         return None, _must(key, raw)
     return _check_number(key, raw)
+
+
+def _is_folder(text: str, deepest: int) -> bool:
+    """Whether a text names a folder further down, and nothing else."""
+    names = text.split("/")
+    if len(names) > deepest or (deepest == 1 and "." in text):
+        return False
+    return all(
+        name.lower() not in ("", ".", "..", ".git") and name.isascii() and name.translate(_IN_NAMES).isalnum()
+        for name in names
+    )
 
 
 def coerce(raw: str) -> bool | int | float | str:

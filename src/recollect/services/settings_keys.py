@@ -23,7 +23,7 @@ class Key:
     `used_by` names what obeys it in this version; empty means that it is checked and kept for later versions.
     """
 
-    __slots__ = ("choices", "clamped", "default", "high", "kind", "low", "meaning", "name", "used_by")
+    __slots__ = ("choices", "clamped", "deepest", "default", "high", "kind", "low", "meaning", "name", "used_by")
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class Key:
         high: float | None = None,
         clamped: bool = False,
         choices: Sequence[str] = (),
+        deepest: int = 0,
         used_by: str = "",
     ) -> None:
         self.name = name
@@ -45,6 +46,7 @@ class Key:
         self.high = high
         self.clamped = clamped
         self.choices = choices
+        self.deepest = deepest  # of a folder: how many names its path may have; 0 for what is no folder
         self.used_by = used_by
 
     @property
@@ -67,6 +69,10 @@ class Key:
         if self.kind in (int, float):
             noun = "a whole number" if self.kind is int else "a number"
             return f"{noun} from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        if self.deepest == 1:
+            return "the name of a folder: letters, digits, hyphens and underscores"
+        if self.deepest:
+            return "a path of folders below the project, with no spaces and no .."
         return "a text without spaces"
 
 
@@ -88,15 +94,32 @@ def _category_keys(category: str) -> list[Key]:
     words = category.replace("_", " ")
     prefix = f"categories.{category}"
     return [
-        Key(f"{prefix}.enabled", True, f"Whether {words} memories are kept at all."),
-        Key(f"{prefix}.folder", FOLDER[category], f"The folder of {words} files below the memory root."),
-        Key(f"{prefix}.auto_capture", True, f"Whether the end of a session may suggest a {words}."),
+        Key(
+            f"{prefix}.enabled",
+            True,
+            f"Whether {words} memories are written and found; those that are there stay where they are.",
+            used_by="write, candidate, search",
+        ),
+        Key(
+            f"{prefix}.folder",
+            FOLDER[category],
+            f"The folder of {words} files below the memory root.",
+            deepest=1,
+            used_by="everything that reads or writes memories",
+        ),
+        Key(
+            f"{prefix}.auto_capture",
+            True,
+            f"Whether a {words} may be written down without being asked for.",
+            used_by="write --auto, candidate --auto",
+        ),
         Key(
             f"{prefix}.retention_days",
             90 if category == "session_summary" else 0,
             f"After how many days without change a {words} is retired; 0 keeps it.",
             low=0,
             high=36500,
+            used_by="write, index",
         ),
     ]
 
@@ -230,7 +253,13 @@ KEYS: tuple[Key, ...] = (
         used_by="inject, search, upsert, promote",
     ),
     Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session."),
-    Key("memory_root", ".claude/memory", "The folder of project memories below the project's root."),
+    Key(
+        "memory_root",
+        ".claude/memory",
+        "The folder of project memories below the project's root.",
+        deepest=10,
+        used_by="everything that reads or writes memories",
+    ),
     *(key for category in PROJECT for key in _category_keys(category)),
     Key(
         "categories.session_summary.max_retained",
@@ -238,14 +267,21 @@ KEYS: tuple[Key, ...] = (
         "How many session summaries stay active; older ones are retired.",
         low=1,
         high=10_000,
+        used_by="write",
     ),
-    Key("auto_commit", False, "Whether changes to memory files are committed to git."),
+    Key(
+        "auto_commit",
+        False,
+        "Whether changes to memory files are committed to git, by themselves.",
+        used_by="everything that writes memories",
+    ),
     Key(
         "max_memories_per_category",
         100,
         "How many active memories a category holds at most.",
         low=1,
         high=1_000_000,
+        used_by="write",
     ),
     Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it."),
     Key(
@@ -289,11 +325,17 @@ KEYS: tuple[Key, ...] = (
     Key(
         "delete.grace_period_days",
         30,
-        "How many days a retired memory can be restored before it is removed.",
+        "How many days a retired memory can be restored, before `recollect index --gc` takes it away.",
         low=0,
         high=36500,
+        used_by="restore, index",
     ),
-    Key("delete.archive_retired", True, "Whether a retired memory is archived instead of removed."),
+    Key(
+        "delete.archive_retired",
+        True,
+        "Whether a retired memory is archived after the grace period instead of removed.",
+        used_by="index",
+    ),
 )
 
 BY_NAME = {key.name: key for key in KEYS}

@@ -16,7 +16,7 @@ from recollect.errors import InvalidEntry, StillReading, StorageError
 from recollect.files.bank import BankFile, bank_paths
 from recollect.files.textfile import read_text
 from recollect.services import locations, project
-from recollect.store.values import BANK, JOURNAL, Source
+from recollect.store.values import BANK, JOURNAL, MEMORY, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,15 +65,25 @@ def sync(
 
 
 def known_roots(store: Store) -> list[str]:
-    """The roots of all projects whose banks the store has read and that are still there."""
-    return roots_of(source.path for source in store.sources().values() if source.project)
+    """The roots of all projects whose banks or memories the store has read and that are still there."""
+    roots = set(roots_of(source for source in store.sources(BANK).values() if source.project))
+    for identity in store.projects(MEMORY):
+        # A project has thousands of memories, and they are needed to find it only if it has no main checkout.
+        roots.update([identity] if os.path.isdir(identity) else roots_of(store.sources(MEMORY, identity).values()))
+    return sorted(roots)
 
 
-def roots_of(paths: Iterable[str]) -> list[str]:
-    """The roots of the projects whose banks these are, as far as they are still there."""
+def roots_of(sources: Iterable[Source]) -> list[str]:
+    """The roots of the projects whose banks and memories these are, as far as they are still there."""
     ending = os.sep + locations.BANK
-    folders = {os.path.dirname(path) for path in paths}
-    roots = {folder.removesuffix(ending) for folder in folders if folder.endswith(ending)}
+    roots: set[str] = set()
+    for kind, folder, identity in {(source.kind, os.path.dirname(source.path), source.project) for source in sources}:
+        if kind == BANK and folder.endswith(ending):
+            roots.add(folder.removesuffix(ending))
+        elif kind == MEMORY and os.path.isdir(identity):
+            roots.add(identity)
+        elif kind == MEMORY and os.path.isdir(folder):
+            roots.add(project.find_root(folder))
     return sorted(root for root in roots if os.path.isdir(root))
 
 
@@ -81,7 +91,7 @@ def _sync_banks(
     store: Store, banks: dict[str, str], identity: str, labels: Labels | None, end: float | None
 ) -> tuple[bool, list[str]]:
     """Read the banks that have changed, given by their paths with whom they belong to; whether any had."""
-    known = store.sources()
+    known = store.sources(BANK)
     changed = False
     problems: list[str] = []
     for path, owner in banks.items():
@@ -90,7 +100,7 @@ def _sync_banks(
         except StorageError as error:
             problems.append(f"{error}; skipped")
     for source in known.values():
-        of_this = source.kind == BANK and source.project in ("", identity) and source.path not in banks
+        of_this = source.project in ("", identity) and source.path not in banks
         if of_this and source.hash != _GONE and not os.path.exists(source.path):
             store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
             changed = True
@@ -100,12 +110,12 @@ def _sync_banks(
 def sync_journal(store: Store, global_store: str, labels: Labels | None = None) -> list[str]:
     """Have the store follow the journal: each line once, whoever wrote it; what could not be read, in sentences."""
     path = os.path.abspath(locations.journal(global_store))
-    if _is_read(path, store.sources().get(path)):
+    if _is_read(path, store.sources(JOURNAL).get(path)):
         return []
     from recollect.files.captures import fingerprint, read_captures
 
     with store.writing():
-        known = store.sources().get(path)
+        known = store.sources(JOURNAL).get(path)
         if _is_read(path, known):
             return []  # whoever comes second finds that there is nothing left to do
         start = known.offset if known else 0
@@ -121,7 +131,7 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
             return []
         except (StorageError, OSError) as error:
             return [str(error)]
-        entries, problems = _captured(captures.lines, labels)
+        entries, problems = captured(captures.lines, labels)
         source = Source(path, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
         store.put(source, entries, anew=anew)
     return captures.problems + problems
@@ -157,7 +167,7 @@ def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
         modified=status.st_mtime_ns if settled else 0,
         hash=mark,
     )
-    known = store.sources().get(path)  # another bank may just have asked for this one to be read again
+    known = store.sources(BANK).get(path)  # another bank may just have asked for this one to be read again
     if known is not None and known.hash == mark and known.project == owner:
         if (known.size, known.modified) != (source.size, source.modified):
             store.put(source, [], anew=False)
@@ -227,7 +237,8 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
     )
 
 
-def _captured(lines: Iterable[dict[str, Any]], labels: Labels | None) -> tuple[list[StoredEntry], list[str]]:
+def captured(lines: Iterable[dict[str, Any]], labels: Labels | None = None) -> tuple[list[StoredEntry], list[str]]:
+    """Lines of the journal as the store holds them, and what is wrong with the others, in sentences."""
     from recollect.services.given import given_entry
 
     entries: list[StoredEntry] = []

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from recollect.domain.stored import Match, Standing, StoredEntry
-from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source
+from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
 
 
 class Store(Protocol):
@@ -21,20 +21,29 @@ class Store(Protocol):
         """A transaction that no other writer can come between: all of it happens, or none."""
         ...
 
-    def sources(self) -> dict[str, Source]:
-        """Every source by its path."""
+    def sources(self, kind: str = "", project: str | None = None) -> dict[str, Source]:
+        """Every source by its path, or those of a kind, of a project."""
+        ...
+
+    def projects(self, kind: str) -> list[str]:
+        """The projects that sources of a kind belong to; cheap to ask."""
         ...
 
     def put(self, source: Source, entries: Sequence[StoredEntry], *, anew: bool = True) -> None:
         """Take over what a source says, and the source's own state with it.
 
         The entries are all that it holds: what it no longer holds is retired, unless another source holds it; or, if
-        not `anew`, they come on top. A bank says how often each was observed, a journal has a line for each time.
+        not `anew`, they come on top. A bank says how often each was observed, a journal has a line for each time. A
+        memory is one entry and says everything of it, its status included.
         """
         ...
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         """The entries with these ids, in this order; an unknown id is left out."""
+        ...
+
+    def memory_paths(self, ids: Iterable[str]) -> dict[str, str]:
+        """The paths of the memory files that these entries are, by id; others are left out."""
         ...
 
     def unlabelled(self) -> list[str]:
@@ -46,7 +55,7 @@ class Store(Protocol):
         ...
 
     def standings(self, scope: Scope) -> list[Standing]:
-        """Every active entry in scope."""
+        """Every entry in scope."""
         ...
 
     def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:
@@ -99,6 +108,18 @@ class Store(Protocol):
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
         """Keep a receipt and, if it is to be counted, that each of its entries was recalled once more."""
+        ...
+
+    def usages(self) -> list[Usage]:
+        """How every entry has been used, by id; those that never were are left out."""
+        ...
+
+    def put_usages(self, usages: Iterable[Usage]) -> None:
+        """Take over usage from elsewhere: of what both know, the higher counts. One that cannot be refuses them all."""
+        ...
+
+    def hand_on(self, old_id: str, new_id: str) -> None:
+        """Let an entry inherit what another has earned."""
         ...
 
     def receipts(self, limit: int) -> list[Receipt]:

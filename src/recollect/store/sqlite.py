@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 
-from recollect.domain.stored import RETIRED, Match, Standing, StoredEntry
+from recollect.domain.stored import ACTIVE, RETIRED, Match, Standing, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
@@ -22,8 +22,20 @@ from recollect.store.sqlite_rows import (
     more_text,
     says_the_same,
 )
+from recollect.store.sqlite_usage import SqliteUsage
 from recollect.store.sqlite_vectors import SqliteVectors
-from recollect.store.values import BANK, JOURNAL, Background, Coverage, Model, Receipt, ReceiptLine, Scope, Source
+from recollect.store.values import (
+    BANK,
+    JOURNAL,
+    MEMORY,
+    Background,
+    Coverage,
+    Model,
+    Receipt,
+    Scope,
+    Source,
+    Usage,
+)
 from recollect.store.vectors import code_length
 
 TYPE_CHECKING = False
@@ -33,7 +45,6 @@ if TYPE_CHECKING:
     from recollect.store.base import Store
 
 _KEPT_QUERIES = 200
-_KEPT_RECEIPTS = 5_000
 
 # Errors that say nothing about the full-text index.
 _NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint")
@@ -60,6 +71,7 @@ class SqliteStore:
         self._database = SqliteConnection(path, patience, connect)
         self._run = self._database.run
         self._vectors = SqliteVectors(self._database)
+        self._usage = SqliteUsage(self._database)
         self._suspect: StoreError | None = None
         self._coverage: tuple[object, Coverage] | None = None
         try:
@@ -100,12 +112,21 @@ class SqliteStore:
 
     # Sources and entries
 
-    def sources(self) -> dict[str, Source]:
-        rows = self._run('SELECT path, kind, project, size, modified, hash, "offset" FROM sources')
+    def sources(self, kind: str = "", project: str | None = None) -> dict[str, Source]:
+        asked = [("kind", kind)] if kind else []
+        asked += [("project", project)] if project is not None else []
+        where = " AND ".join(f"{column} = ?" for column, _ in asked) or "true"
+        rows = self._run(
+            f'SELECT path, kind, project, size, modified, hash, "offset" FROM sources WHERE {where}',
+            [value for _, value in asked],
+        )
         return {
             path: Source(path, kind, project=project, size=size, modified=modified, hash=hash, offset=offset)
             for path, kind, project, size, modified, hash, offset in rows
         }
+
+    def projects(self, kind: str) -> list[str]:
+        return [row[0] for row in self._run("SELECT DISTINCT project FROM sources WHERE kind = ?", (kind,))]
 
     def put(self, source: Source, entries: Sequence[StoredEntry], *, anew: bool = True) -> None:
         self._mended(lambda: self._put(source, entries, anew))
@@ -115,6 +136,15 @@ class SqliteStore:
         rows = self._database.select(f"SELECT {ENTRY} WHERE e.id IN ({{}})", wanted, ())
         found = {row[0]: entry_of(row) for row in rows}
         return [found[id] for id in wanted if id in found]
+
+    def memory_paths(self, ids: Iterable[str]) -> dict[str, str]:
+        return dict(
+            self._database.select(
+                "SELECT e.id, s.path FROM entries e JOIN origins o ON o.entry = e.number"
+                " JOIN sources s ON s.number = o.source WHERE e.id IN ({}) AND s.kind = 'memory'",
+                list(ids),
+            )
+        )
 
     def unlabelled(self) -> list[str]:
         return [row[0] for row in self._run("SELECT id FROM entries WHERE keywords = '[]' AND status = 'active'")]
@@ -263,7 +293,7 @@ class SqliteStore:
 
     def coverage_of(self, scope: Scope) -> Coverage:
         everything = self.coverage()
-        if scope.project is None and not scope.categories:
+        if scope.project is None and not scope.categories and scope.statuses == (ACTIVE,):
             return everything
         model = self.model()
         condition, values = in_scope(scope)
@@ -279,45 +309,21 @@ class SqliteStore:
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
         with self.writing():
-            ((number,),) = self._run(
-                "INSERT INTO receipts (at, event, project, session, query) VALUES (?, ?, ?, ?, ?) RETURNING number",
-                [
-                    visible(text)
-                    for text in (receipt.at, receipt.event, receipt.project, receipt.session, receipt.query)
-                ],
-            )
-            for place, line in enumerate(receipt.lines, 1):
-                self._run(
-                    "INSERT INTO receipt_lines VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (number, place, line.id, line.score, line.vector, line.keyword, line.prominence),
-                )
-                if counted:
-                    self._run(
-                        "INSERT INTO usage (id, recall_count, last_recalled_at) VALUES (?, 1, ?)"
-                        " ON CONFLICT (id) DO UPDATE SET recall_count = recall_count + 1,"
-                        " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
-                        (line.id, receipt.at),
-                    )
-            self._run("DELETE FROM receipt_lines WHERE receipt <= ?", (number - _KEPT_RECEIPTS,))
-            self._run("DELETE FROM receipts WHERE number <= ?", (number - _KEPT_RECEIPTS,))
+            self._usage.recalled(receipt, counted=counted)
+
+    def usages(self) -> list[Usage]:
+        return self._usage.all()
+
+    def put_usages(self, usages: Iterable[Usage]) -> None:
+        with self.writing():
+            self._usage.put(usages)
+
+    def hand_on(self, old_id: str, new_id: str) -> None:
+        with self.writing():
+            self._usage.hand_on(old_id, new_id)
 
     def receipts(self, limit: int) -> list[Receipt]:
-        found: list[Receipt] = []
-        rows = self._run(
-            "SELECT number, at, event, project, session, query FROM receipts ORDER BY number DESC LIMIT ?", (limit,)
-        )
-        for number, at, event, project, session, query in rows:
-            lines = self._run(
-                "SELECT id, score, vector, keyword, prominence FROM receipt_lines WHERE receipt = ? ORDER BY place",
-                (number,),
-            )
-            receipt = Receipt(at=at, event=event, project=project, session=session, query=query, lines=())
-            receipt.lines = [
-                ReceiptLine(id, score, vector=vector, keyword=keyword, prominence=prominence)
-                for id, score, vector, keyword, prominence in lines
-            ]
-            found.append(receipt)
-        return found
+        return self._usage.receipts(limit)
 
     def note(self, key: str) -> str:
         rows = self._run("SELECT value FROM _metadata WHERE key = ?", (key,))
@@ -423,6 +429,9 @@ class SqliteStore:
 
     def _put(self, source: Source, entries: Sequence[StoredEntry], anew: bool) -> None:
         number = self._put_source(source)
+        if source.kind == MEMORY:
+            self._put_memory(source, number, entries, anew)
+            return
         held = {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (number,))}
         if anew and source.kind == JOURNAL:
             self._run("DELETE FROM origins WHERE source = ?", (number,))
@@ -484,6 +493,44 @@ class SqliteStore:
         )
         return number, True
 
+    def _put_memory(self, source: Source, source_number: int, entries: Sequence[StoredEntry], anew: bool) -> None:
+        """Put the entry that a memory file is, as the file says it; or let it go, when there is none any more."""
+        given = [self._put_as_said(entry, source, source_number) for entry in entries]
+        if not anew:
+            return
+        for (number,) in self._run("SELECT entry FROM origins WHERE source = ?", (source_number,)):
+            if number not in given:
+                self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (number, source_number))
+                self._run(
+                    "UPDATE entries SET status = 'retired' WHERE number = ?1"
+                    " AND NOT EXISTS (SELECT 1 FROM origins WHERE entry = ?1)",
+                    (number,),
+                )
+
+    def _put_as_said(self, entry: StoredEntry, source: Source, source_number: int) -> int:
+        rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.id = ?", (entry.id,))
+        if not rows:
+            number = self._insert(entry)
+        else:
+            number, known = rows[0][0], entry_of(rows[0][1:])
+            if not says_the_same(entry, known):
+                self._update(number, entry)
+            if visible(entry.embedded_text) != known.embedded_text:
+                self._vectors.forget(number)
+        self._run(
+            "UPDATE entries SET status = ?, owner = ?, observation_count = ?, source = ?, source_project = ?,"
+            " created_at = ? WHERE number = ?",
+            (
+                *(entry.status, source.project, entry.observation_count, entry.source),
+                *(visible(entry.source_project) or None, entry.created_at, number),
+            ),
+        )
+        self._run(
+            "INSERT OR REPLACE INTO origins VALUES (?, ?, ?, ?)",
+            (number, source_number, source.project, entry.observation_count),
+        )
+        return number
+
     def _others(self, number: int, source: Source, source_number: int) -> tuple[Others, int]:
         """What else an entry comes from, and how often this source has observed it so far."""
         ((everywhere, here, strangers, count),) = self._run(
@@ -542,14 +589,7 @@ class SqliteStore:
         for name, category, old in self._database.select(named, list(gone)):
             heir = heirs.get((name, category))
             if heir:
-                self._run(
-                    "INSERT INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
-                    " FROM usage WHERE id = ? ON CONFLICT (id) DO UPDATE SET"
-                    " recall_count = max(recall_count, excluded.recall_count),"
-                    " influence_count = max(influence_count, excluded.influence_count),"
-                    " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
-                    (heir, old),
-                )
+                self._usage.hand_on(old, heir)
 
     def _read_again(self, entries: Iterable[int]) -> None:
         """Have other banks of these entries read again: what is shown of one may have come from the bank it left."""

@@ -107,7 +107,35 @@ def m001_entries(connection: Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries,)
+def m002_memories(connection: Connection) -> None:
+    """Memory files as sources; thousands of them, so sources are found by kind and project.
+
+    A constraint can only be changed by making the table again. It is not renamed into place: that would have SQLite
+    read all of the schema, full-text search included, which this SQLite may not have.
+    """
+    for statement in (
+        "CREATE TEMP TABLE sources_before AS SELECT * FROM main.sources",
+        "DROP TABLE main.sources",
+        """
+        CREATE TABLE sources (
+            number INTEGER PRIMARY KEY,
+            path TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL CHECK (kind IN ('bank', 'journal', 'memory')),
+            project TEXT NOT NULL DEFAULT '',
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            hash TEXT NOT NULL,
+            "offset" INTEGER NOT NULL
+        ) STRICT
+        """,
+        "INSERT INTO sources SELECT * FROM temp.sources_before",
+        "DROP TABLE temp.sources_before",
+        "CREATE INDEX sources_by_kind ON sources (kind, project)",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries, m002_memories)
 NEWEST = len(MIGRATIONS)
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import time
 
 from recollect.errors import StoreError
+from recollect.store.values import Source
 
 # What no file can tell again.
 _KEPT = ("usage", "receipts", "receipt_lines")
@@ -71,9 +72,10 @@ def rescue(damaged: str, path: str) -> int:
     return rows
 
 
-def source_paths(damaged: str) -> list[str]:
-    """The paths of all files that a damaged database had read, as far as it can still tell."""
-    return [str(path) for _, path, *_ in _readable(damaged, "sources")]
+def sources_of(damaged: str) -> list[Source]:
+    """The files that a damaged database had read, as far as it can still tell."""
+    rows = _readable(damaged, "sources")
+    return [Source(str(path), str(kind), project=str(project)) for _, path, kind, project, *_ in rows]
 
 
 def _copied(connection: sqlite3.Connection, table: str, row: tuple[object, ...]) -> bool:

@@ -28,10 +28,10 @@ ENTRY = (
 def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
     """A condition on `entries e`, and its values.
 
-    Where entries are looked up `by_number`, the plus keeps SQLite from walking through all active ones instead.
+    Where entries are looked up `by_number`, the plus keeps SQLite from walking through all of a status instead.
     """
-    parts = ["+e.status = 'active'" if by_number else "e.status = 'active'"]
-    values: list[str] = []
+    parts = [f"{'+' * by_number}e.status IN ({marks(scope.statuses)})"]
+    values: list[str] = [*scope.statuses]
     if scope.project is not None:
         parts.append(
             "(e.owner IN ('', ?) OR (e.owner = '*' AND EXISTS"

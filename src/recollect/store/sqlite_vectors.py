@@ -116,7 +116,7 @@ class SqliteVectors:
     def _sampled(self, scope: Scope, dimensions: int) -> list[bytes]:
         """The codes of some hundred vectors in scope, evenly spread over all and always the same."""
         bits = self._all_bits(dimensions)
-        version = (self._version(), scope.project, scope.categories)
+        version = (self._version(), scope.project, scope.categories, scope.statuses)
         if self._sample is None or self._sample[0] != version:
             condition, values = in_scope(scope, by_number=True)
             rows = self._database.select(

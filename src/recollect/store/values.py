@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from recollect.domain.stored import ACTIVE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What a source is: a file that holds all its entries, or one that every observation is added to.
+# What a source is: a file that holds all its entries, one that every observation is added to, or one that is an entry.
 BANK = "bank"
 JOURNAL = "journal"
+MEMORY = "memory"
 
 
 class Source:
@@ -39,11 +42,14 @@ class Source:
 class Scope:
     """Which entries may be found: those that hold everywhere and those of one project, or of all projects."""
 
-    __slots__ = ("categories", "project")
+    __slots__ = ("categories", "project", "statuses")
 
-    def __init__(self, project: str | None = "", categories: Sequence[str] = ()) -> None:
+    def __init__(
+        self, project: str | None = "", categories: Sequence[str] = (), statuses: Sequence[str] = (ACTIVE,)
+    ) -> None:
         self.project = project  # None for all projects
         self.categories = tuple(categories)
+        self.statuses = tuple(statuses)
 
 
 class Model:
@@ -82,6 +88,18 @@ class Background:
         self.mean = mean
         self.deviation = deviation
         self.count = count
+
+
+class Usage:
+    """How an entry has been used. An entry that no file holds any more has its usage still."""
+
+    __slots__ = ("id", "influence_count", "last_recalled_at", "recall_count")
+
+    def __init__(self, id: str, recall_count: int, influence_count: int, last_recalled_at: str) -> None:
+        self.id = id
+        self.recall_count = recall_count
+        self.influence_count = influence_count
+        self.last_recalled_at = last_recalled_at
 
 
 class ReceiptLine:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import StorageError
-from recollect.files.textfile import read_text, write_text, write_texts
+from recollect.files.textfile import read_regular, read_text, write_bytes, write_text, write_texts
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX file system")
 
@@ -65,6 +65,42 @@ def test_read_text_names_the_file_and_the_reason_when_it_cannot_be_read(tmp_path
     with pytest.raises(StorageError, match="Not a directory") as caught:
         read_text(path)
     assert path in str(caught.value)
+
+
+def test_read_regular_reads_so_many_bytes_and_no_more(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"abc")
+    assert read_regular(str(tmp_path / "f"), 2) == b"ab"
+    with pytest.raises(FileNotFoundError):
+        read_regular(str(tmp_path / "none"), 2)
+
+
+@posix
+def test_read_regular_follows_a_link_only_if_it_may(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"abc")
+    (tmp_path / "link").symlink_to(tmp_path / "f")
+    assert read_regular(str(tmp_path / "link"), 9) == b"abc"
+    with pytest.raises(OSError, match="symbolic links"):
+        read_regular(str(tmp_path / "link"), 9, follow=False)
+
+
+@posix
+def test_what_is_no_regular_file_is_neither_waited_for_nor_left_open(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    code = (
+        "import os, sys\n"
+        "from recollect.errors import StorageError\n"
+        "from recollect.files.textfile import read_regular, read_text\n"
+        "before = os.listdir('/dev/fd')\n"
+        "for read in (lambda path: read_regular(path, 1), read_text):\n"
+        "    for path in sys.argv[1:]:\n"
+        "        try:\n            read(path)\n"
+        "        except StorageError as error:\n            print(error)\n"
+        "assert os.listdir('/dev/fd') == before\n"
+    )
+    # In a process of its own: opening a pipe that nobody else opens may wait forever.
+    done = run(code, str(tmp_path / "pipe"), str(tmp_path))
+    said = f"{tmp_path}/pipe is not a regular file\n{tmp_path} is not a regular file\n"
+    assert (done.stdout, done.stderr) == (said * 2, "")
 
 
 # Writing
@@ -155,6 +191,70 @@ def test_write_text_in_place_of_a_pipe_fails_at_once_and_leaves_it(tmp_path: Pat
     assert str(pipe) in done.stdout
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert os.listdir(tmp_path) == ["f"]
+
+
+# For the owner alone
+
+
+@posix
+def test_write_bytes_gives_new_and_replaced_files_the_same_permissions(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    for data in (b"one", b"two"):
+        write_bytes(str(path), data)
+        assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (data, 0o600)
+        path.chmod(0o666)
+    write_bytes(str(path), b"three", mode=0o640)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert contents(tmp_path) == {"f": b"three"}
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link", pytest.param("dangling link", marks=posix)])
+def test_write_bytes_never_replaces_anything_unasked(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "f"
+    (tmp_path / "real").write_bytes(b"old")
+    if kind == "file":
+        path.write_bytes(b"old")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path / ("real" if kind == "link" else "gone"))
+    before = contents(tmp_path)
+    with pytest.raises(StorageError, match="is not a regular file" if kind == "folder" else "exists already"):
+        write_bytes(str(path), b"new", replace=False)
+    assert contents(tmp_path) == before
+    assert sorted(os.listdir(tmp_path)) == ["f", "real"]
+
+
+def test_write_bytes_makes_a_new_file_and_no_folder(tmp_path: Path) -> None:
+    write_bytes(str(tmp_path / "f"), b"new", replace=False)
+    assert contents(tmp_path) == {"f": b"new"}
+    with pytest.raises(StorageError, match="cannot write"):
+        write_bytes(str(tmp_path / "none" / "f"), b"new")
+    assert contents(tmp_path) == {"f": b"new"}
+
+
+def test_write_bytes_does_without_links_where_the_file_system_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*_: str) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", link)
+    write_bytes(str(tmp_path / "f"), b"new", replace=False)
+    assert contents(tmp_path) == {"f": b"new"}
+
+
+@posix
+def test_writing_does_not_follow_what_was_put_in_the_temporary_files_place(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(b"old")
+    open_already = tmp_path / f".f.{os.getpid()}.tmp"
+    open_already.symlink_to(tmp_path / "victim")
+    write_bytes(str(tmp_path / "f"), b"new")
+    assert contents(tmp_path) == {"f": b"new", "victim": b"old"}
+    open_already.touch()
+    with open_already.open("rb") as spy:
+        write_bytes(str(tmp_path / "f"), b"newer")
+        assert spy.read() == b""
 
 
 # Several files

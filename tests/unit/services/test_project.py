@@ -178,3 +178,10 @@ def test_repository_below_a_folder_called_modules_keeps_its_name_in_a_worktree(t
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n", encoding="utf-8")
     assert identity(str(tree)) == str(main)
+
+
+def test_folder_called_like_a_bare_repository_is_another_project(tmp_path, git, repository):
+    git("clone", "-q", "--bare", repository, tmp_path / "shop.git")
+    git("worktree", "add", "-q", "-b", "one", tmp_path / "one", cwd=tmp_path / "shop.git")
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    assert identity(str(tmp_path / "one")) != identity(str(tmp_path / "shop"))

@@ -508,7 +508,7 @@ def test_unset_says_which_weaker_source_counts_now(tmp_path):
 
 
 def test_value_with_a_space_in_it_is_refused_and_not_joined(tmp_path):
-    with pytest.raises(InvalidSetting, match="must be a text without spaces"):
+    with pytest.raises(InvalidSetting, match="must be a path of folders below the project, with no spaces"):
         set_setting(str(tmp_path), "memory_root", "docs/my memory")
 
 

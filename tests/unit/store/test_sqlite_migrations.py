@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,9 +13,10 @@ import pytest
 import recollect
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
+from recollect.store import sqlite_index as index
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite_migrations import MIGRATIONS, NEWEST, migrate, version_of
-from recollect.store.values import BANK, Scope, Source
+from recollect.store.values import BANK, MEMORY, Scope, Source
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 
@@ -198,3 +200,113 @@ def test_index_that_another_process_has_just_made_was_not_missing(tmp_path: Path
 
     with SqliteStore(path, connect=lambda *a, **o: sqlite3.connect(*a, factory=Overtaken, **o)) as store:
         assert store.findings == []
+
+
+# From banks and journals to memories
+
+
+TABLES = ("entries", "sources", "origins", "vectors", "vector_bits", "usage", "receipts", "receipt_lines")
+
+
+# A store of the first version with something in each of its tables, and numbers that have a gap.
+FIRST_VERSION = """
+CREATE TABLE _migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT;
+CREATE TABLE _metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+INSERT INTO _migrations VALUES (1, 'm001_entries', '2026-01-01T00:00:00Z');
+INSERT INTO _metadata VALUES ('schema_version', '1');
+INSERT INTO entries (number, id, name, description, category, created_at, updated_at, source) VALUES
+    (1, 'a', 'a', 'About caching, a.', 'patterns', 'x', 'x', 'import'),
+    (4, 'b', 'b', 'About caching, b.', 'patterns', 'x', 'x', 'manual');
+INSERT INTO sources VALUES
+    (2, '/bank.md', 'bank', '', 3, 1152921504606846976, 'h', 0), (5, '/journal', 'journal', '', 9, 1, 'j', 9);
+INSERT INTO origins VALUES (1, 2, '', 1), (4, 2, '', 1), (4, 5, '', 2);
+INSERT INTO vectors VALUES (1, x'00');
+INSERT INTO vector_bits VALUES (0, x'00');
+INSERT INTO usage VALUES ('a', 1, 0, 'x');
+INSERT INTO receipts VALUES (1, 'x', 'e', '/p', 's', 'q');
+INSERT INTO receipt_lines VALUES (1, 1, 'a', 0.5, 0.1, 0.2, 0.3);
+"""
+
+
+@pytest.fixture
+def first_version(tmp_path: Path) -> str:
+    path = str(tmp_path / "memory.db")
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    MIGRATIONS[0](connection)
+    connection.executescript(FIRST_VERSION)
+    index.rebuild(connection)
+    connection.commit()
+    assert version_of(connection) == 1
+    connection.close()
+    return path
+
+
+def contents(path: str) -> dict[str, list[tuple[object, ...]]]:
+    connection = sqlite3.connect(path)
+    try:
+        return {table: connection.execute(f"SELECT * FROM {table}").fetchall() for table in TABLES}
+    finally:
+        connection.close()
+
+
+def test_store_of_the_first_version_is_carried_over_intact(first_version: str) -> None:
+    before = contents(first_version)
+    assert all(before.values())
+    with SqliteStore(first_version) as store:
+        assert (store.findings, store.check()) == ([], [])
+        assert contents(first_version) == before
+        assert len(store.text_matches(["caching"], Scope(None), 50)) == 2
+        entry = StoredEntry(id="m", name="m", description="A memory.", category="decision", created_at="x")
+        store.put(Source("/m.json", MEMORY, project="/p"), [entry])
+        store.put(Source("/bank.md", BANK), [])
+        assert {each.id for each in store.standings(Scope("/p"))} == {"b", "m"}
+
+
+def test_step_to_memories_that_fails_half_way_leaves_the_first_version(first_version: str) -> None:
+    before = contents(first_version)
+    connection = sqlite3.connect(first_version, isolation_level=None)
+    old_schema = schema(connection)
+    connection.execute("CREATE TABLE sources_by_kind (x)")  # in the way of the last statement
+    with pytest.raises(sqlite3.OperationalError, match="sources_by_kind"):
+        migrate(connection)
+    connection.execute("DROP TABLE sources_by_kind")
+    assert (version_of(connection), schema(connection), contents(first_version)) == (1, old_schema, before)
+    migrate(connection)
+    assert (version_of(connection), contents(first_version)) == (NEWEST, before)
+    connection.close()
+
+
+KILLED = """
+import os, signal, sqlite3, sys
+sys.path.insert(0, sys.argv[1])
+from recollect.store.sqlite import SqliteStore
+left = int(sys.argv[3])
+class Mortal(sqlite3.Connection):
+    def execute(self, statement, *values):
+        global left
+        cursor = super().execute(statement, *values)
+        left -= self.in_transaction
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return cursor
+SqliteStore(sys.argv[2], connect=lambda *a, **o: sqlite3.connect(*a, factory=Mortal, **o)).close()
+"""
+
+
+def test_kill_at_any_statement_of_a_step_leaves_one_version_or_the_next(first_version: str) -> None:
+    before = contents(first_version)
+    versions: list[int] = []
+    for step in range(1, 100):
+        done = subprocess.run([sys.executable, "-I", "-c", KILLED, SOURCE, first_version, str(step)], check=False)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL
+        connection = sqlite3.connect(first_version)
+        versions.append(version_of(connection))
+        connection.close()
+        assert contents(first_version) == before
+    assert len(versions) > 8
+    assert versions[0] == 1
+    with SqliteStore(first_version) as store:
+        assert (store.findings, store.check(), len(store.standings(Scope(None)))) == ([], [], 2)

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import click
+
+from recollect.cli.memory import change, change_options, reason_option
+from recollect.services import write
+
+_SENTENCES = {
+    "archived": "Archived: {title}. It is found no more, and kept; `recollect restore {name}` brings it back.",
+    "already_archived": "Nothing changed: {title} is archived already. `recollect restore {name}` brings it back.",
+}
+
+
+@click.command("archive")
+@change_options
+@reason_option
+def command(slug: str, project_root: str, global_store: str, as_json: bool, reason: str) -> None:
+    """Archive a memory: it is found no more, and kept for good.
+
+    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path.
+    """
+    change(
+        slug,
+        project_root,
+        global_store,
+        as_json,
+        lambda root, _settings, memory: write.archive(root, memory.path, memory.category, reason),
+        _SENTENCES,
+    )

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import click
+
+from recollect.cli.shared import counted, json_option, print_json, project_root_option, settings_of, styled, warn
+from recollect.domain.categories import PROJECT
+from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.text import cut, one_line
+from recollect.files.memories import MemoryFile, MemoryRoot, scan
+from recollect.services.place import memory_root
+
+_ALL = "all"
+_LONGEST_TITLE = 80
+_LONGEST_TAGS = 60
+
+
+@click.command("list")
+@click.option("--category", type=click.Choice(PROJECT), help="Only memories of this category.")
+@click.option(
+    "--state",
+    type=click.Choice([*STATUSES, _ALL]),
+    default=ACTIVE,
+    show_default=True,
+    help="Only memories in this state.",
+)
+@json_option
+@project_root_option
+def command(category: str | None, state: str, as_json: bool, project_root: str) -> None:
+    """List the project's memories."""
+    root = memory_root(project_root, settings_of(project_root))
+    problems: list[str] = []
+    memories = scan(root, problems)
+    chosen = [memory for memory in memories if category in (None, memory.category) and state in (_ALL, memory.status)]
+    chosen.sort(key=lambda memory: (memory.category, one_line(memory.title).lower(), memory.slug))
+    warn(problems)
+    if as_json:
+        print_json({"memories": [_as_object(root, memory) for memory in chosen], "warnings": problems})
+    elif chosen:
+        click.echo("\n".join(_lines(chosen)))
+    else:
+        click.echo(_nothing(root, memories, category, state))
+
+
+def _lines(memories: list[MemoryFile]) -> list[str]:
+    rows = [_row(memory) for memory in memories]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines: list[str] = []
+    for row in rows:
+        state, category, slug, title, updated, tags = map(str.ljust, row, widths)
+        cells = [styled(state, "yellow"), category, styled(slug, "green"), title, updated, styled(tags, "bright_black")]
+        lines.append("  ".join(cells[0 if widths[0] else 1 :]).rstrip())
+    return lines
+
+
+def _row(memory: MemoryFile) -> tuple[str, ...]:
+    state = "" if memory.status == ACTIVE else cut(one_line(memory.status), 10)
+    title, tags = cut(one_line(memory.title), _LONGEST_TITLE), cut(one_line(", ".join(memory.tags)), _LONGEST_TAGS)
+    return state, memory.category, memory.slug, title, one_line(memory.updated_at[:10]), tags
+
+
+def _as_object(root: MemoryRoot, memory: MemoryFile) -> dict[str, object]:
+    return {
+        "slug": memory.slug,
+        "category": memory.category,
+        "status": memory.status,
+        "title": memory.title,
+        "updated_at": memory.updated_at,
+        "tags": memory.tags,
+        "path": root.shown(memory.path),
+    }
+
+
+def _nothing(root: MemoryRoot, memories: list[MemoryFile], category: str | None, state: str) -> str:
+    """Why there is nothing to list, and how to have something."""
+    if not memories:
+        return (
+            f"There are no memories in {one_line(root.shown(root.path))} yet. Agents write them with `recollect write`;"
+            " `recollect write --help` and `recollect schema CATEGORY` show how."
+        )
+    wanted = " ".join(word for word in ("" if state == _ALL else state, category) if word)
+    others = counted(len(memories), "other", "others")
+    return f"There are no {wanted} memories, but {others}: `recollect list --state all` shows all."

@@ -1,0 +1,61 @@
+"""What the commands on memories have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from recollect.cli.shared import (
+    global_store_option,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    warn,
+)
+from recollect.domain.text import one_line
+from recollect.files.memories import MemoryFile, MemoryRoot
+from recollect.services import write
+from recollect.services.lookup import read_named, shortest_name
+from recollect.services.place import memory_root
+from recollect.services.settings import Settings
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Change = Callable[[MemoryRoot, Settings, MemoryFile], write.Written]
+
+
+def slug_argument(command: _Command) -> _Command:
+    return click.argument("slug")(command)
+
+
+def reason_option(command: _Command) -> _Command:
+    return click.option("--reason", metavar="TEXT", default="", help="Why; it is kept with the memory.")(command)
+
+
+def change_options(command: _Command) -> _Command:
+    """The options of a command that changes one memory."""
+    return slug_argument(project_root_option(global_store_option(json_option(command))))
+
+
+def change(
+    slug: str, project_root: str, global_store: str, as_json: bool, made: _Change, sentences: dict[str, str]
+) -> None:
+    """Change one memory and say what became of it, by the sentence for its status: {title} and {name} are filled in."""
+    settings = settings_of(project_root)
+    root = memory_root(project_root, settings)
+    memory = read_named(root, slug, project_root)
+    written = made(root, settings, memory)
+    if as_json:
+        print_json(written.document())
+    else:
+        name = shortest_name(root, memory.path, memory.category)
+        click.echo(sentences[written.status].format(title=one_line(memory.title), name=name))
+    finish(root, settings, project_root, global_store, written)
+
+
+def finish(root: MemoryRoot, settings: Settings, project_root: str, global_store: str, written: write.Written) -> None:
+    """Have the store and git follow a change; what is worth a warning goes to standard error."""
+    warnings = write.finish(root, settings, project_root, global_store, written.paths, message=written.message)
+    warn(dict.fromkeys([*written.warnings, *warnings]))

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import click
+
+from recollect.cli.memory import change, change_options
+from recollect.domain.stored import ACTIVE, ARCHIVED
+from recollect.errors import WriteRefused
+from recollect.files.memories import MemoryFile, MemoryRoot
+from recollect.services import write
+from recollect.services.settings import Settings
+
+_SENTENCES = {
+    "restored": "Restored: {title}. It is found again; `recollect retire {name}` undoes it.",
+    "unarchived": "Restored from the archive: {title}. It is found again; `recollect archive {name}` undoes it.",
+}
+
+
+@click.command("restore")
+@change_options
+def command(slug: str, project_root: str, global_store: str, as_json: bool) -> None:
+    """Make a retired or archived memory active again.
+
+    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path.
+    """
+    change(slug, project_root, global_store, as_json, _restored, _SENTENCES)
+
+
+def _restored(root: MemoryRoot, settings: Settings, memory: MemoryFile) -> write.Written:
+    if memory.status == ACTIVE:
+        raise WriteRefused(
+            "RESTORE_ERROR",
+            ("target", root.shown(memory.path)),
+            ("record_status", ACTIVE),
+            ("fix", "it is active, so there is nothing to restore; `recollect list --state all` shows what is not"),
+        )
+    restore = write.unarchive if memory.status == ARCHIVED else write.restore
+    return restore(root, settings, memory.path, memory.category)

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+import click
+
+from recollect.domain.categories import PROJECT
+from recollect.files.schemas import BASE, schema_text
+
+
+@click.command("schema")
+@click.argument("category", type=click.Choice([BASE, *PROJECT]))
+def command(category: str) -> None:
+    """Print the JSON Schema of a category's memory files, or of what they all share (base)."""
+    click.echo(schema_text(category), nl=False)

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any, cast
+
+import click
+
+from recollect.cli.memory import slug_argument
+from recollect.cli.shared import is_terminal, json_option, print_json, project_root_option, settings_of, styled
+from recollect.domain.stored import ACTIVE
+from recollect.domain.text import cut, one_line, visible
+from recollect.files.memories import LARGEST, MemoryFile, MemoryRoot
+from recollect.files.textfile import read_text
+from recollect.services.lookup import find_memory, read_named
+from recollect.services.place import memory_root
+
+_NEWEST = 10
+_WIDTH = 14
+_LONGEST_VALUE = 120
+_LONGEST_SUMMARY = 300
+
+# Fields that are told in some other way, and not in the order of the file.
+_ELSEWHERE = ("title", "category", "record_status", "tags", "related_files", "content", "changes")
+
+
+@click.command("show")
+@slug_argument
+@click.option("--history", is_flag=True, help=f"Show all of its history, not only the last {_NEWEST} changes.")
+@click.option("--raw", is_flag=True, help="Print the file as it is.")
+@json_option
+@project_root_option
+def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: str) -> None:
+    """Show one memory with all that is known of it.
+
+    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path.
+    """
+    if raw and (as_json or history):
+        raise click.UsageError("--raw goes with neither --json nor --history")
+    root = memory_root(project_root, settings_of(project_root))
+    if raw:
+        _print_raw(find_memory(root, slug, project_root).path)
+        return
+    memory = read_named(root, slug, project_root)
+    if as_json:
+        print_json({"path": root.shown(memory.path), "hash": memory.hash, "record": memory.record})
+    else:
+        click.echo("\n".join(_lines(root, memory, history)))
+
+
+def _print_raw(path: str) -> None:
+    text = read_text(path, LARGEST)
+    if is_terminal(sys.stdout):
+        click.echo(visible(text), nl=False)
+    else:
+        click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
+
+
+def _lines(root: MemoryRoot, memory: MemoryFile, history: bool) -> Iterator[str]:
+    yield styled(one_line(memory.title), "green")
+    yield from _field("path", root.shown(memory.path))
+    yield from _field("hash", memory.hash)
+    yield from _field("category", memory.category)
+    yield from _field("state", _state(memory))
+    yield from _field("tags", ", ".join(memory.tags))
+    yield from _field("related_files", [_related(root, path) for path in memory.related_files])
+    for field, value in memory.record.items():
+        if field not in _ELSEWHERE and field not in _state_fields(memory):
+            yield from _field(field, value)
+    yield ""
+    for field, value in memory.content.items():
+        yield from _field(field, value)
+    yield from _history(memory, history)
+
+
+def _state(memory: MemoryFile) -> str:
+    since, reason = (memory.record.get(field) for field in _state_fields(memory))
+    told = memory.status if memory.status == ACTIVE else f"{memory.status} since {since or 'an unknown time'}"
+    return f"{told}: {reason}" if reason else told
+
+
+def _state_fields(memory: MemoryFile) -> tuple[str, str]:
+    """Where a record says since when and why it is in its state."""
+    return f"{memory.status}_at", f"{memory.status}_reason"
+
+
+def _related(root: MemoryRoot, path: str) -> str:
+    return path if os.path.exists(os.path.join(root.project, path)) else f"{path} (gone)"
+
+
+def _field(name: str, value: object) -> Iterator[str]:
+    """A value with its label; further lines are indented, so that they cannot pass for labels."""
+    if value is None:
+        return
+    first, *rest = _text(value)
+    yield f"{styled(_label(name).ljust(_WIDTH), 'cyan')}  {first}".rstrip()
+    for line in rest:
+        yield f"{'':{_WIDTH}}  {line}".rstrip()
+
+
+def _label(name: str) -> str:
+    return one_line(name.replace("_", " ")).capitalize()
+
+
+def _text(value: object) -> list[str]:
+    """A value as lines: a text as it is, a list with a dash before each item, an object as its pairs."""
+    if isinstance(value, str):
+        return visible(value).split("\n")
+    if isinstance(value, list):
+        items = [_text(item) for item in cast("list[object]", value)]
+        return [f"{'-' if not place else ' '} {line}" for item in items for place, line in enumerate(item)] or ["none"]
+    if isinstance(value, dict):
+        pairs = [(_label(str(key)), _text(item)) for key, item in cast("dict[str, object]", value).items()]
+        return [line for name, lines in pairs for line in _labelled(name, lines)] or ["none"]
+    return [json.dumps(value)]
+
+
+def _labelled(name: str, lines: list[str]) -> list[str]:
+    if len(lines) == 1 and not lines[0].startswith("- "):
+        return [f"{name}: {lines[0]}"]
+    return [f"{name}:", *(f"  {line}" for line in lines)]
+
+
+def _history(memory: MemoryFile, everything: bool) -> Iterator[str]:
+    changes = memory.changes
+    shown = changes[::-1] if everything else changes[: -_NEWEST - 1 : -1]
+    if not changes:
+        return
+    more = f", the last {len(shown)} of {len(changes)}; --history shows all" if len(shown) < len(changes) else ""
+    yield from ("", f"{styled('History', 'cyan')} (newest first{more})")
+    for change in shown:
+        date, summary = (_short(change.get(field) or "", _LONGEST_SUMMARY) for field in ("date", "summary"))
+        yield f"  {date or 'undated'}  {summary}".rstrip()
+        if everything and change.get("field"):
+            field, old, new = (_short(change.get(key), _LONGEST_VALUE) for key in ("field", "old_value", "new_value"))
+            yield f"    {field}: {old} -> {new}"
+
+
+def _short(value: Any, most: int) -> str:
+    return cut(one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), most)

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from recollect.cli.index import issue_document, issue_text
+from recollect.cli.shared import (
+    counted,
+    global_store_option,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    styled,
+    warn,
+)
+from recollect.domain.memory import seen
+from recollect.domain.stored import STATUSES
+from recollect.domain.text import one_line
+from recollect.services.place import memory_root
+from recollect.services.settings import Settings
+from recollect.services.status import Status, status_of_project
+from recollect.services.upkeep import BROKEN, IN_SYNC, MISSING, OUT_OF_SYNC
+
+_INDEX = {IN_SYNC: "in sync", OUT_OF_SYNC: "out of sync", MISSING: "missing", BROKEN: "broken"}
+
+# How many files are named for each thing that needs attention; `recollect index --health` names more.
+_PLACES = 3
+
+_BEGIN = """\
+This project has no memories yet. To begin:
+
+  recollect inject --print-hook
+      prints the settings with which sessions are given what is known
+  recollect write --action create --category decision --input FILE
+      keeps a memory in this project; `recollect schema decision` shows what it may say
+  recollect upsert --entry-json JSON
+      keeps a lesson for every project
+"""
+
+
+@click.command("status")
+@project_root_option
+@global_store_option
+@json_option
+def command(project_root: str, global_store: str, as_json: bool) -> None:
+    """Show what this project remembers and what needs attention.
+
+    Counts memories by category and state, looks for what is wrong with them and says what puts it right. Nothing is
+    changed.
+    """
+    settings = settings_of(project_root)
+    root = memory_root(project_root, settings)
+    status = status_of_project(root, project_root, global_store, settings, datetime.now(UTC))
+    warn(status.warnings)
+    if as_json:
+        print_json(seen(_document(status, settings)))
+        return
+    if status.is_empty:
+        click.echo(_BEGIN)
+    else:
+        click.echo(f"{styled('Memory root', 'cyan')}   {one_line(root.path)}")
+        click.echo("\n".join(["", *_table(status, settings), ""]))
+    for name, value in _facts(status):
+        click.echo(f"{styled(f'{name:<13}', 'cyan')} {one_line(value)}")
+    if status.issues:
+        click.echo(f"\n{styled('What needs attention', 'yellow')}")
+        for issue in status.issues:
+            click.echo(issue_text(issue, _PLACES))
+
+
+def _table(status: Status, settings: Settings) -> list[str]:
+    width = max(len(category) for category in status.health.counts)
+    lines = [f"{'':<{width}}" + "".join(f"{state:>10}" for state in STATUSES)]
+    for category, by_status in status.health.counts.items():
+        off = "" if settings.flag(f"categories.{category}.enabled") else "  (disabled)"
+        lines.append(f"{category:<{width}}" + "".join(f"{by_status[state]:>10,}" for state in STATUSES) + off)
+    return [*lines, f"{'total':<{width}}" + "".join(f"{status.health.total(state):>10,}" for state in STATUSES)]
+
+
+def _facts(status: Status) -> list[tuple[str, str]]:
+    knowledge = status.knowledge
+    banks = f"{counted(knowledge.project_bank, 'entry', 'entries')} in the project's bank"
+    store = "not made yet"
+    if knowledge.stored is not None:
+        store = f"{counted(knowledge.stored, 'entry', 'entries')}, {knowledge.awaiting_vector:,} awaiting a vector"
+    facts = [
+        ("Index", _INDEX[status.health.index.state]),
+        ("Storage", f"{counted(status.files, 'file', 'files')}, {_bytes(status.bytes)}"),
+        ("Last capture", status.last_capture or "none"),
+        ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one"),
+        ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
+        ("Switched off", ", ".join(status.settings_off) or "nothing"),
+    ]
+    return facts[2:] if status.is_empty else facts
+
+
+def _bytes(size: int) -> str:
+    if size < 1024:
+        return counted(size, "byte", "bytes")
+    return f"{size / 1024:,.1f} KiB" if size < 1024 * 1024 else f"{size / (1024 * 1024):,.1f} MiB"
+
+
+def _document(status: Status, settings: Settings) -> dict[str, Any]:
+    knowledge = status.knowledge
+    return {
+        "project": status.root.project,
+        "memory_root": status.root.path,
+        "empty": status.is_empty,
+        "categories": {
+            category: {
+                "enabled": settings.flag(f"categories.{category}.enabled"),
+                "auto_capture": settings.flag(f"categories.{category}.auto_capture"),
+                **by_status,
+            }
+            for category, by_status in status.health.counts.items()
+        },
+        "totals": {state: status.health.total(state) for state in STATUSES},
+        "settings_off": status.settings_off,
+        "index": status.health.index.state,
+        "storage": {"files": status.files, "bytes": status.bytes, "database_bytes": status.database_bytes},
+        "last_capture": status.last_capture or None,
+        "knowledge": {
+            "project_bank": knowledge.project_bank,
+            "global_bank": knowledge.global_bank,
+            "store_entries": knowledge.stored,
+            "awaiting_vector": knowledge.awaiting_vector,
+        },
+        "attention": [issue_document(issue) for issue in status.issues],
+        "warnings": status.warnings,
+    }

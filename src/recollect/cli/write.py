@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import os
+
+import click
+
+from recollect.cli.shared import global_store_option, memory_place, print_json, root_options, warn
+from recollect.domain.categories import PROJECT
+from recollect.domain.memory import clean_title, slugify
+from recollect.errors import LockTimeout, StorageError, WriteRefused
+from recollect.files.handover import read_handover, remove_handover
+from recollect.files.memories import MemoryRoot
+from recollect.services import write
+from recollect.services.place import target_file
+from recollect.services.settings import Settings
+
+_ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
+
+
+@click.command("write")
+@click.option("--action", type=click.Choice(_ACTIONS), required=True, help="What to do; delete retires a memory.")
+@click.option("--category", type=click.Choice(PROJECT), help="The category; required for create.")
+@click.option("--target", metavar="PATH", help="The memory file; for create, the default is made from the title.")
+@click.option("--input", "given", metavar="FILE", help="The record as JSON, in a temporary file; - for standard input.")
+@click.option("--hash", "expected", metavar="MD5", default="", help="update: the file's hash when it was read.")
+@click.option("--reason", metavar="TEXT", default="", help="delete, archive: why.")
+@click.option("--auto", is_flag=True, help="create: nobody asked for it; categories.*.auto_capture decides.")
+@root_options
+@global_store_option
+def command(
+    action: str,
+    category: str | None,
+    target: str | None,
+    given: str | None,
+    expected: str,
+    reason: str,
+    auto: bool,
+    root: str | None,
+    project_root: str | None,
+    global_store: str,
+) -> None:
+    """Create or change a memory file, through checks.
+
+    Prints what was done as JSON. A change that is refused says why in one block on standard error: its kind, then
+    the facts and how to fix it; nothing is written then. An input file is removed when it has served its purpose.
+    """
+    if action in ("create", "update") and given is None:
+        raise click.UsageError(f"--action {action} needs --input")
+    if action == "create" and category is None:
+        raise click.UsageError("--action create needs --category")
+    if action not in ("create", "update") and given is not None:
+        raise click.UsageError(f"--action {action} takes no --input")
+    if action != "create" and target is None:
+        raise click.UsageError(f"--action {action} needs --target")
+    folder, settings, place = memory_place(root, project_root, target or "")
+    try:
+        record = read_handover(given, place) if given is not None else {}
+        path, of_path = _target(place, folder, target, category, record)
+        result = _changed(action, place, settings, path, of_path, record, expected=expected, reason=reason, auto=auto)
+    except LockTimeout as error:
+        raise WriteRefused("LOCK_ERROR", ("error", error), ("fix", "try again in a moment")) from error
+    except StorageError as error:
+        raise WriteRefused("WRITE_ERROR", ("error", error), ("fix", "make the place writable and try again")) from error
+    if given is not None:
+        remove_handover(given, place)
+    warnings = write.finish(place, settings, folder, global_store, result.paths, message=result.message)
+    print_json(result.document())
+    warn([*result.warnings, *warnings])
+
+
+def _target(
+    place: MemoryRoot, folder: str, target: str | None, category: str | None, record: dict[str, object]
+) -> tuple[str, str]:
+    if target is None:
+        title = record.get("title")
+        slug = slugify(clean_title(title)) if isinstance(title, str) else ""
+        if not slug or category is None:
+            raise WriteRefused(
+                "PATH_ERROR",
+                ("target", "none"),
+                ("expected", "a title with letters a to z or digits to name the file by, or --target"),
+                ("fix", f"give --target {place.folders[category or 'decision']}/SLUG.json"),
+            )
+        target = f"{place.folders[category]}/{slug}.json"
+    path, found = target_file(place, target, folder)
+    if category and category != found:
+        raise WriteRefused(
+            "PATH_ERROR",
+            ("target", place.shown(path)),
+            ("expected", f"a file in {place.shown(place.folder(category))}, the folder of {category} memories"),
+            ("fix", f"use {place.shown(place.folder(category))}/{os.path.basename(path)}, or --category {found}"),
+        )
+    return path, found
+
+
+def _changed(
+    action: str,
+    place: MemoryRoot,
+    settings: Settings,
+    path: str,
+    category: str,
+    record: dict[str, object],
+    *,
+    expected: str,
+    reason: str,
+    auto: bool,
+) -> write.Written:
+    if action == "create":
+        return write.create(place, settings, path, category, record, auto=auto)
+    if action == "update":
+        return write.update(place, settings, path, category, record, expected=expected)
+    if action == "delete":
+        return write.retire(place, path, category, reason)
+    if action == "archive":
+        return write.archive(place, path, category, reason)
+    return (write.unarchive if action == "unarchive" else write.restore)(place, settings, path, category)

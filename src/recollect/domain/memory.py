@@ -1,0 +1,162 @@
+"""Memory files as records: their states, their slugs, and what is put right in one before it is checked."""
+
+from __future__ import annotations
+
+from recollect.domain.text import one_line, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from typing import Any
+
+    Record = dict[str, Any]
+
+SCHEMA_VERSION = "1.0"
+LONGEST_TITLE = 120
+LONGEST_SLUG = 80
+LONGEST_SUMMARY = 300
+LONGEST_REASON = 300
+MOST_TAGS = 12
+MOST_CHANGES = 50
+UNTAGGED = "untagged"
+
+# What a slug is, as schemas say it; `is_slug` says the same without a regular expression, which hooks cannot afford.
+SLUG = r"^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$"
+_SLUG_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+
+# What sums a memory up, in the order in which it is told.
+KEY_FIELDS = {
+    "session_summary": ("goal", "outcome"),
+    "decision": ("context", "decision", "rationale"),
+    "runbook": ("trigger", "root_cause"),
+    "constraint": ("rule", "impact"),
+    "tech_debt": ("description", "reason_deferred"),
+    "preference": ("topic", "value", "reason"),
+}
+
+# Fields of a state that a record is not in.
+_STATE_FIELDS = ("retired_at", "retired_reason", "archived_at", "archived_reason")
+
+# What has a meaning in a line of index.md.
+_ARROW = "->"
+_TAGS_MARK = "#tags:"
+_LOWER = str.maketrans("TAGS", "tags")  # unlike str.lower, it leaves every character at its place
+
+# More of a title or a tag is not worth cleaning: it is too long in any case.
+_LONGEST_CLEANED = 1_000
+
+
+def slugify(text: str) -> str:
+    """A slug for a text: ASCII, lower case, words joined by hyphens, at most 80 characters; may be empty."""
+    from unicodedata import normalize
+
+    plain = normalize("NFKD", text).encode("ascii", "ignore").decode("ascii").lower()
+    words = "".join(char if char.isalnum() else " " for char in plain).split()
+    return "-".join(words)[:LONGEST_SLUG].strip("-")
+
+
+def is_slug(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_SLUG and _SLUG_CHARACTERS.issuperset(text) and text == text.strip("-")
+
+
+def clean_title(text: str) -> str:
+    """A title on one line, with nothing unseen in it and nothing that means something in a line of the index."""
+    return _unmarked(text, "-")
+
+
+def clean_tags(tags: Iterable[object], first: Collection[str] = ()) -> list[str]:
+    """Tags in lower case, each once, in order, with nothing in them that would part them in a line of the index.
+
+    Of too many, those that come `first` stay.
+    """
+    found = {_clean_tag(tag) for tag in tags if isinstance(tag, str)} - {""}
+    return sorted(sorted(found, key=lambda tag: (tag not in first, tag))[:MOST_TAGS]) or [UNTAGGED]
+
+
+def auto_fix(record: Record, *, now: str, new: bool, had: Collection[str] = ()) -> list[str]:
+    """Put right what can be put right without asking; what was, in sentences. `had` are the tags so far."""
+    for field, value in (("schema_version", SCHEMA_VERSION), ("updated_at", now), *((("created_at", now),) * new)):
+        if record.get(field) in (None, ""):
+            record[field] = value
+    fixed = {
+        "id": (_fixed_text(record.get("id"), slugify), "made a slug"),
+        "confidence": (_clamped(record.get("confidence")), "moved into 0.0 to 1.0"),
+        "title": (
+            _fixed_text(record.get("title"), clean_title),
+            "cleaned of spaces, unseen characters and markers of the index",
+        ),
+        "tags": (_fixed_tags(record.get("tags"), had), f"a list, cleaned, each once, at most {MOST_TAGS}"),
+    }
+    changed = {field: value for field, (value, _) in fixed.items() if field in record and value != record[field]}
+    notes = [f"{field}: {fixed[field][1]}" for field in changed if not _is_only_sorted(changed[field], record[field])]
+    record |= changed
+    return notes
+
+
+def _is_only_sorted(value: Any, before: Any) -> bool:
+    """Whether a list has another order and nothing else."""
+    return isinstance(before, list) and sorted(map(str, before)) == value  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _fixed_text(value: Any, fix: Callable[[str], str]) -> Any:
+    return fix(value) if isinstance(value, str) else value
+
+
+def _clamped(value: Any) -> Any:
+    return min(1.0, max(0.0, value)) if isinstance(value, int | float) and not 0 <= value <= 1 else value
+
+
+def _fixed_tags(value: Any, had: Collection[str]) -> Any:
+    tags: Any = [value] if isinstance(value, str) else value
+    return clean_tags(tags, had) if isinstance(tags, list) else value  # pyright: ignore[reportUnknownArgumentType]
+
+
+def without_state(record: Record) -> Record:
+    """A record without the fields that say since when and why it is not active."""
+    return {field: value for field, value in record.items() if field not in _STATE_FIELDS}
+
+
+def seen(value: Any) -> Any:
+    """A value of JSON with nothing in its texts that a reader cannot see."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, list):
+        return [seen(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {visible(str(key)): seen(item) for key, item in value.items()}  # pyright: ignore
+    return value
+
+
+def texts(value: Any, *, names: bool = False) -> list[str]:
+    """Every text in a value of JSON, in order; with the names of fields, if asked for."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for item in value for text in texts(item, names=names)]  # pyright: ignore
+    if isinstance(value, dict):
+        keys: list[str] = list(value) if names else []  # pyright: ignore
+        return [*keys, *(text for item in value.values() for text in texts(item, names=names))]  # pyright: ignore
+    return []
+
+
+def difference(old_title: str, new_title: str) -> float:
+    """What share of the words of two titles is in only one of them."""
+    old, new = set(old_title.lower().split()), set(new_title.lower().split())
+    return len(old ^ new) / len(old | new) if old | new else 0.0
+
+
+def _clean_tag(text: str) -> str:
+    return _unmarked(text.lower().replace(",", " "), "")
+
+
+def _unmarked(text: str, arrow: str) -> str:
+    """The text on one line, with each arrow replaced and without the marker of tags."""
+    text = one_line(text)[:_LONGEST_CLEANED]
+    before = ""
+    while text != before:  # what is taken out may leave another marker behind
+        before = text
+        place = text.translate(_LOWER).find(_TAGS_MARK)
+        if place >= 0:
+            text = text[:place] + text[place + len(_TAGS_MARK) :]
+        text = one_line(" ".join(arrow if word == _ARROW else word for word in text.split()))
+    return text

@@ -1,0 +1,87 @@
+"""A memory's content as text: what is searched, embedded and shown of it."""
+
+from __future__ import annotations
+
+from recollect.domain.memory import KEY_FIELDS
+from recollect.domain.text import cut, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+LONGEST_DESCRIPTION = 4_000
+LONGEST_REASONING = 2_000
+LONGEST_DETAILS = 8_000
+
+# Which of the key fields says why.
+_REASON = {"decision": "rationale", "tech_debt": "reason_deferred", "preference": "reason"}
+
+_LONGEST_LABEL = 40
+_DEEPEST = 4
+
+
+def described(category: str, title: str, content: dict[str, Any]) -> tuple[str, str, str]:
+    """A memory's description, reasoning and details, each of bounded length. Content that fits no schema is told too.
+
+    The details have a line "- Label: text" for each field that is in neither of the others.
+    """
+    reason = _REASON.get(category, "")
+    told = [field for field in KEY_FIELDS.get(category, ()) if field != reason]
+    lines = [(field, _text(content.get(field), LONGEST_DESCRIPTION)) for field in told]
+    lines = [(field, text) for field, text in lines if text]
+    # The first says what it is about by itself; what follows needs a word on what it is.
+    description = [text if not place else f"{_label(field)}: {text}" for place, (field, text) in enumerate(lines)]
+    others = ((field, value) for field, value in content.items() if field not in told and field != reason)
+    return (
+        cut("\n".join(description) or one_line(title), LONGEST_DESCRIPTION),
+        _text(content.get(reason), LONGEST_REASONING),
+        _details(others),
+    )
+
+
+def _details(fields: Iterable[tuple[str, Any]]) -> str:
+    lines: list[str] = []
+    left = LONGEST_DETAILS
+    for field, value in fields:
+        if left <= 0:
+            break
+        text = _text(value, left)
+        if text:
+            lines.append(f"- {_label(field)}: {text}")
+            left -= len(lines[-1]) + 1
+    return cut("\n".join(lines), LONGEST_DETAILS)
+
+
+def _text(value: Any, most: int, depth: int = 0) -> str:
+    """A value of JSON on one line; no more of it is looked at than fits."""
+    if isinstance(value, str):
+        return cut(one_line(value[: 2 * most]), most)
+    if value is None or depth == _DEEPEST:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return cut(str(value), most)
+    parts: list[str] = []
+    left = most
+    for label, item in _items(value):
+        if left <= 0:
+            break
+        text = _text(item, left, depth + 1)
+        if text:
+            parts.append(label + text)
+            left -= len(parts[-1]) + 2
+    return cut("; ".join(parts), most)
+
+
+def _items(value: dict[str, Any] | list[Any]) -> Iterable[tuple[str, Any]]:
+    """What a value of JSON holds, each with what is said before it."""
+    if isinstance(value, dict):
+        return ((f"{_label(key).lower()}: ", item) for key, item in value.items())
+    return (("", item) for item in value)
+
+
+def _label(field: str) -> str:
+    words = one_line(field[: 2 * _LONGEST_LABEL]).replace("_", " ").replace(":", " ")
+    return words[:_LONGEST_LABEL].strip().capitalize() or "Other"

@@ -1,0 +1,129 @@
+"""Where a project's memories are, and which file of theirs a path means."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.domain.categories import PROJECT
+from recollect.errors import WriteRefused
+from recollect.files.memories import ENDING, MemoryRoot, is_file_name
+from recollect.services import project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.services.settings import Settings
+
+_MARK = (".claude", "memory")
+
+
+def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
+    """The memory root of a project: that of its repository's main checkout, so that all worktrees share it.
+
+    Raises:
+        WriteRefused: it is a link that leads out of the project, or two categories share a folder.
+    """
+    home = project.identity(project_root)
+    if not os.path.isdir(home):
+        home = os.path.realpath(project_root)  # of a bare repository there is no main checkout
+    below = settings.text("memory_root")
+    path = os.path.realpath(os.path.join(home, *below.split("/")))
+    if not path.startswith(home.rstrip(os.sep) + os.sep):
+        raise WriteRefused(
+            "SECURITY_ERROR",
+            ("path", os.path.join(home, below)),
+            ("rule", "the memory root must be inside the project, but a link leads out of it"),
+            ("fix", "replace the link by a folder, or name another with `recollect config set memory_root DIR`"),
+        )
+    return MemoryRoot(home, path, _folders(settings))
+
+
+def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
+    """The memory root in a folder that somebody has named.
+
+    Paths are shown from the project if it is that of the project, or else from two folders above it.
+
+    Raises:
+        WriteRefused: two categories share a folder, or the index could not tell where it is.
+    """
+    real = os.path.realpath(path)
+    try:
+        own = memory_root(project.find_root(real), settings)
+    except WriteRefused:
+        own = None  # it leads elsewhere, so it is not this one
+    if own and own.path == real:
+        return own
+    root = MemoryRoot(os.path.dirname(os.path.dirname(real)), real, _folders(settings))
+    if not root.shown(real).isprintable():
+        raise WriteRefused(
+            "PATH_ERROR",
+            ("root", ascii(path)[1:-1]),
+            ("expected", "a folder whose name can be written on one line"),
+            ("fix", "rename the folder"),
+        )
+    return root
+
+
+def project_of(target: str) -> str:
+    """The project that an absolute path to a memory file belongs to, by the usual name of memory roots."""
+    names = os.path.normpath(target).split(os.sep)
+    for place in range(len(names) - 1):
+        if tuple(names[place : place + 2]) == _MARK:
+            return os.sep.join(names[:place]) or os.sep
+    return project.find_root(os.path.dirname(target))
+
+
+def target_file(root: MemoryRoot, target: str, project_root: str = "") -> tuple[str, str]:
+    """The memory file that a path means, with links resolved, and its category.
+
+    A relative path counts from the project's folder, or from the memory root if it begins with a category's folder.
+    In a worktree, a path below its own copy of the memory root means the file in the shared one.
+
+    Raises:
+        WriteRefused: it is no place for a memory.
+    """
+    if "\0" in target or ".." in target.replace("\\", "/").split("/"):
+        raise _path_error(root, target, "a path without ..")
+    path = target
+    if not os.path.isabs(target):
+        first = os.path.normpath(target).split(os.sep)[0]
+        path = os.path.join(root.path if first in root.folders.values() else root.project, target)
+    elif project_root:
+        below = os.path.relpath(root.path, root.project)
+        for top in {project_root, os.path.realpath(project_root)}:
+            own = os.path.join(top, below) + os.sep
+            if path.startswith(own):
+                path = os.path.join(root.path, path.removeprefix(own))
+    asked, path = path, os.path.realpath(path)
+    folder, name = os.path.split(path)
+    category = {root.folder(category): category for category in root.folders}.get(folder, "")
+    if not category:
+        linked = os.path.normpath(asked) != path and os.path.dirname(asked) != folder
+        through = f", and not behind a link (it leads to {path})" if linked else ""
+        raise _path_error(root, target, f"a file directly in the folder of a category{through}")
+    if not is_file_name(name):
+        raise _path_error(
+            root, target, f"a name of 1 to 80 lower-case letters, digits and inner hyphens, ending in {ENDING}"
+        )
+    return path, category
+
+
+def _path_error(root: MemoryRoot, target: str, expected: str) -> WriteRefused:
+    folders = ", ".join(root.folders[category] for category in PROJECT)
+    return WriteRefused(
+        "PATH_ERROR",
+        ("target", ascii(target)[1:-1]),
+        ("expected", expected),
+        ("fix", f"use {root.shown(root.path)}/FOLDER/SLUG{ENDING}, with one of the folders {folders}"),
+    )
+
+
+def _folders(settings: Settings) -> dict[str, str]:
+    folders = {category: settings.text(f"categories.{category}.folder") for category in PROJECT}
+    if len(set(folders.values())) < len(folders):
+        raise WriteRefused(
+            "SETTINGS_ERROR",
+            ("setting", "categories.*.folder"),
+            ("rule", "each category has a folder of its own"),
+            ("fix", "give each another name with `recollect config set categories.NAME.folder FOLDER`"),
+        )
+    return folders

@@ -1,0 +1,377 @@
+"""`recollect list`, `show`, `retire`, `archive` and `restore` as people call them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import RECOLLECT, World
+
+LONG_AGO = "2026-01-02T03:04:05Z"
+
+
+def put(world: World, slug: str, *, folder: str = "decisions", **fields: Any) -> Path:
+    """Write a memory file as another tool, or a hand, might have."""
+    category = {"decisions": "decision", "runbooks": "runbook"}[folder]
+    content = {
+        "decision": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]},
+        "runbook": {"trigger": "t", "steps": ["s"], "verification": "v"},
+    }[category]
+    record = {
+        "schema_version": "1.0",
+        "category": category,
+        "id": slug,
+        "title": slug.replace("-", " ").capitalize(),
+        "record_status": "active",
+        "created_at": LONG_AGO,
+        "updated_at": LONG_AGO,
+        "tags": ["shop"],
+        "content": content,
+        **fields,
+    }
+    path = world.project / ".claude" / "memory" / folder / f"{slug}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, ensure_ascii=True), encoding="utf-8")
+    return path
+
+
+def state_of(path: Path) -> str:
+    return json.loads(path.read_text(encoding="utf-8"))["record_status"]
+
+
+def on_a_terminal(world: World, *arguments: str) -> str:
+    """What a command prints to a terminal."""
+    main, other = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(world.home), "LANG": "C.UTF-8", "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        [RECOLLECT, *arguments], cwd=world.project, env=environment, stdin=other, stdout=other, stderr=other
+    )
+    os.close(other)
+    data = b""
+    while True:
+        try:
+            chunk = os.read(main, 65536)
+        except OSError:  # the terminal is closed on the other side
+            break
+        if not chunk:
+            break
+        data += chunk
+    os.close(main)
+    assert process.wait() == 0
+    return data.decode("utf-8").replace("\r\n", "\n")
+
+
+# list
+
+
+def test_list_shows_active_memories_by_category_and_title(world: World) -> None:
+    put(world, "b", title="zebra", tags=["x", "y"])
+    put(world, "c", title="Apple", updated_at="2026-02-03T00:00:00Z")
+    put(world, "a", folder="runbooks", title="Restart")
+    put(world, "old", record_status="retired")
+    done = world.run("list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "decision  c  Apple    2026-02-03  shop\n"
+        "decision  b  zebra    2026-01-02  x, y\n"
+        "runbook   a  Restart  2026-01-02  shop\n"
+    )
+
+
+def test_list_by_state_and_category(world: World) -> None:
+    put(world, "a", record_status="retired")
+    put(world, "b", record_status="archived")
+    put(world, "c", folder="runbooks")
+    assert world.run("list", "--state", "all").stdout == (
+        "retired   decision  a  A  2026-01-02  shop\n"
+        "archived  decision  b  B  2026-01-02  shop\n"
+        "          runbook   c  C  2026-01-02  shop\n"
+    )
+    assert world.run("list", "--state", "archived").stdout == "archived  decision  b  B  2026-01-02  shop\n"
+    assert world.run("list", "--category", "runbook").stdout == "runbook  c  C  2026-01-02  shop\n"
+
+
+def test_list_as_json(world: World) -> None:
+    put(world, "use-postgres", tags=["db"])
+    assert json.loads(world.run("list", "--json").stdout) == {
+        "memories": [
+            {
+                "slug": "use-postgres",
+                "category": "decision",
+                "status": "active",
+                "title": "Use postgres",
+                "updated_at": LONG_AGO,
+                "tags": ["db"],
+                "path": ".claude/memory/decisions/use-postgres.json",
+            }
+        ],
+        "warnings": [],
+    }
+
+
+def test_list_of_nothing_says_why_and_how_to_begin(world: World) -> None:
+    done = world.run("list")
+    assert done.returncode == 0
+    assert done.stdout.startswith("There are no memories in .claude/memory yet.")
+    assert "`recollect write --help`" in done.stdout
+    assert json.loads(world.run("list", "--json").stdout) == {"memories": [], "warnings": []}
+    put(world, "a")
+    assert world.run("list", "--state", "retired", "--category", "runbook").stdout == (
+        "There are no retired runbook memories, but 1 other: `recollect list --state all` shows all.\n"
+    )
+
+
+def test_list_with_a_broken_file_names_it_and_lists_the_others(world: World) -> None:
+    put(world, "good")
+    put(world, "bad").write_text('{"title": ', encoding="utf-8")
+    put(world, "worse").write_text("[" * 100_000, encoding="utf-8")
+    put(world, "odd").write_text('{"title": 3, "tags": "x", "record_status": null, "updated_at": []}', encoding="utf-8")
+    done = world.run("list")
+    assert done.returncode == 0
+    assert [line.split()[1] for line in done.stdout.splitlines()] == ["good", "odd"]
+    assert "bad.json is not valid JSON" in done.stderr
+    assert "worse.json is nested too deeply" in done.stderr
+    assert len(json.loads(world.run("list", "--json").stdout)["warnings"]) == 2
+
+
+def test_list_shows_hostile_titles_and_tags_on_one_line_each(world: World) -> None:
+    put(
+        world, "a", title="Red\x1b[31m\n\nrunbook  fake  \u202egnitset", tags=["a\nb", "\u200b"], updated_at="\x1b[2J\n"
+    )
+    put(world, "b", title="x" * 100_000, tags=["y" * 100_000])
+    put(world, "c", title="half \ud800")
+    done = world.run("list")
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    assert all(line.isprintable() and len(line) < 250 for line in lines)
+
+
+# show
+
+
+def test_show_labels_every_field(world: World) -> None:
+    (world.project / "orders.py").write_text("", encoding="utf-8")
+    content = {
+        "status": "accepted",
+        "context": "First line.\nPath            a line that looks like a label",
+        "decision": "Postgres.",
+        "alternatives": [{"option": "MySQL", "rejected_reason": "Known\ntoo little."}],
+        "rationale": ["Transactions.", "We know it."],
+        "consequences": [],
+    }
+    path = put(
+        world,
+        "use-postgres",
+        record_status="retired",
+        retired_at="2026-03-04T00:00:00Z",
+        retired_reason="We moved.",
+        confidence=0.9,
+        related_files=["orders.py", "gone.py"],
+        content=content,
+        changes=[{"date": "2026-03-04T00:00:00Z", "summary": "Retired: We moved."}],
+        times_updated=2,
+    )
+    done = world.run("show", "use")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "Use postgres\n"
+        "Path            .claude/memory/decisions/use-postgres.json\n"
+        f"Hash            {hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}\n"
+        "Category        decision\n"
+        "State           retired since 2026-03-04T00:00:00Z: We moved.\n"
+        "Tags            shop\n"
+        "Related files   - orders.py\n"
+        "                - gone.py (gone)\n"
+        "Schema version  1.0\n"
+        "Id              use-postgres\n"
+        f"Created at      {LONG_AGO}\n"
+        f"Updated at      {LONG_AGO}\n"
+        "Confidence      0.9\n"
+        "Times updated   2\n"
+        "\n"
+        "Status          accepted\n"
+        "Context         First line.\n"
+        "                Path            a line that looks like a label\n"
+        "Decision        Postgres.\n"
+        "Alternatives    - Option: MySQL\n"
+        "                  Rejected reason:\n"
+        "                    Known\n"
+        "                    too little.\n"
+        "Rationale       - Transactions.\n"
+        "                - We know it.\n"
+        "Consequences    none\n"
+        "\n"
+        "History (newest first)\n"
+        "  2026-03-04T00:00:00Z  Retired: We moved.\n"
+    )
+
+
+def test_show_has_the_last_ten_changes_and_all_on_demand(world: World) -> None:
+    changes: list[dict[str, Any]] = [{"date": f"2026-01-{day:02}", "summary": f"Change {day}"} for day in range(1, 15)]
+    changes[0] |= {"field": "content.status", "old_value": "proposed", "new_value": "accepted"}
+    put(world, "use-postgres", changes=changes)
+    shown = world.run("show", "use-postgres").stdout.split("History")[1].splitlines()
+    assert shown[0] == " (newest first, the last 10 of 14; --history shows all)"
+    assert [line.split()[-1] for line in shown[1:]] == [str(day) for day in range(14, 4, -1)]
+    everything = world.run("show", "use-postgres", "--history").stdout.split("History")[1].splitlines()
+    assert everything[0] == " (newest first)"
+    assert everything[-2:] == ["  2026-01-01  Change 1", "    content.status: proposed -> accepted"]
+    assert len(everything) == 1 + 14 + 1
+
+
+def test_show_as_json_and_raw(world: World) -> None:
+    path = put(world, "use-postgres")
+    document = json.loads(world.run("show", "use-postgres", "--json").stdout)
+    assert document == {
+        "path": ".claude/memory/decisions/use-postgres.json",
+        "hash": hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest(),
+        "record": json.loads(path.read_text(encoding="utf-8")),
+    }
+    path.write_text("{broken: \x07\u202e", encoding="utf-8")
+    assert world.run("show", "use-postgres", "--raw").stdout == "{broken: \x07\u202e"
+    assert on_a_terminal(world, "show", "use-postgres", "--raw") == "{broken: "
+    refused = world.run("show", "use-postgres")
+    assert refused.returncode == 1
+    assert "use-postgres.json is not valid JSON" in refused.stderr
+    assert world.run("show", "use-postgres", "--raw", "--json").returncode == 2
+
+
+def test_show_is_safe_with_hostile_and_huge_records(world: World) -> None:
+    put(
+        world,
+        "odd",
+        title="A\x1b[2J\nB",
+        record_status="weird\n",
+        tags=[1, "\x9b2J"],
+        content={"a\x1b": "\x07bell\u202e", "n": None, "b": True, "l": [[], {}, [1, [2]]], "o": {"k\n": {"x": []}}},
+        changes=[3, {"summary": {"x": 1}, "field": "f", "old_value": ["\x1b"]}, {}],
+        related_files=["\0", "../../etc", 3],
+        surprise={"x": "y" * 1_000_000},
+    )
+    done = world.run("show", "odd", "--history")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.replace("\n", "").isprintable()
+    assert "y" * 1_000_000 in done.stdout
+
+
+def test_show_of_an_ambiguous_or_unknown_name_lists_candidates(world: World) -> None:
+    put(world, "use-postgres", title="Use Postgres")
+    put(world, "use-python", title="Use Python", record_status="archived")
+    done = world.run("show", "use")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "Error: 'use' may mean any of 2 memories; give more of the name:\n"
+        "  use-postgres  decision  active    Use Postgres\n"
+        "  use-python    decision  archived  Use Python\n"
+    )
+    assert "Did you mean use-python?" in world.run("show", "use-pyhton").stderr
+    assert world.run("show").returncode == 2
+
+
+# retire, archive, restore
+
+
+def test_retire_and_restore_undo_each_other(world: World) -> None:
+    path = put(world, "use-postgres", title="Use Postgres")
+    done = world.run("retire", "use", "--reason", "We moved.")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "Retired: Use Postgres. It is found no more; `recollect restore use-postgres` brings it back.\n"
+    )
+    assert state_of(path) == "retired"
+    assert json.loads(path.read_text(encoding="utf-8"))["retired_reason"] == "We moved."
+    again = world.run("retire", "use-postgres")
+    assert (again.returncode, again.stdout.startswith("Nothing changed: ")) == (0, True)
+    done = world.run("restore", "use-postgres")
+    assert done.stdout == "Restored: Use Postgres. It is found again; `recollect retire use-postgres` undoes it.\n"
+    assert state_of(path) == "active"
+    assert "Use Postgres" in (world.project / ".claude" / "memory" / "index.md").read_text(encoding="utf-8")
+
+
+def test_archive_and_restore_undo_each_other(world: World) -> None:
+    path = put(world, "use-postgres", title="Use Postgres")
+    put(world, "use-postgres", folder="runbooks")
+    done = world.run("archive", "decision/use-postgres")
+    assert done.stdout == (
+        "Archived: Use Postgres. It is found no more, and kept;"
+        " `recollect restore decision/use-postgres` brings it back.\n"
+    )
+    assert state_of(path) == "archived"
+    assert world.run("archive", "decision/use").stdout.startswith("Nothing changed: ")
+    assert world.run("restore", "decision/use").stdout == (
+        "Restored from the archive: Use Postgres. It is found again; `recollect archive decision/use-postgres` undoes"
+        " it.\n"
+    )
+    assert state_of(path) == "active"
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "status"),
+    [
+        ("retire", "active", "retired"),
+        ("retire", "retired", "already_retired"),
+        ("archive", "active", "archived"),
+        ("archive", "archived", "already_archived"),
+        ("restore", "archived", "unarchived"),
+    ],
+)
+def test_change_of_state_as_json(world: World, command: str, before: str, status: str) -> None:
+    put(world, "use-postgres", record_status=before)
+    document = json.loads(world.run(command, "use", "--json").stdout)
+    assert document["status"] == status
+    assert document["target"] == ".claude/memory/decisions/use-postgres.json"
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "kind"),
+    [
+        ("restore", "active", "RESTORE_ERROR"),
+        ("retire", "archived", "DELETE_ERROR"),
+        ("archive", "retired", "ARCHIVE_ERROR"),
+    ],
+)
+def test_change_of_state_that_makes_no_sense_is_refused(world: World, command: str, before: str, kind: str) -> None:
+    path = put(world, "use-postgres", record_status=before)
+    text = path.read_text(encoding="utf-8")
+    done = world.run(command, "use-postgres")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"{kind}\ntarget: .claude/memory/decisions/use-postgres.json\n")
+    assert "\nfix: " in done.stderr
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_changes_by_an_ambiguous_name_change_nothing(world: World) -> None:
+    paths = [put(world, "use-postgres"), put(world, "use-python")]
+    for command in ("retire", "archive", "restore"):
+        done = world.run(command, "use")
+        assert done.returncode == 1
+        assert "may mean any of 2 memories" in done.stderr
+    assert [state_of(path) for path in paths] == ["active", "active"]
+
+
+def test_hostile_title_is_reported_on_one_line(world: World) -> None:
+    put(world, "odd", title="{name}\x1b[2J\nRetired: another {0}")
+    done = world.run("retire", "odd")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Retired: {name}[2J Retired: another {0}. It is found no more;")
+    assert done.stdout.count("\n") == 1
+
+
+def test_retired_memory_is_found_no_more_and_found_again_when_restored(semantic_world: World) -> None:
+    world = semantic_world
+    variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+    put(world, "use-postgres", title="Postgres holds the ledger")
+
+    def found() -> list[str]:
+        return [hit["name"] for hit in json.loads(world.run("search", "ledger", "--json", **variables).stdout)["hits"]]
+
+    assert world.run("retire", "use", **variables).returncode == 0
+    assert found() == []
+    assert world.run("restore", "use", **variables).returncode == 0
+    assert found() == ["Postgres holds the ledger"]

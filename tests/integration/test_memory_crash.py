@@ -1,0 +1,119 @@
+"""Writers of memories that are killed at every step: each file is the old or the new one, and the next writer works."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import recollect
+from recollect.files.index_md import index_entry, index_text
+from recollect.files.memories import scan
+from recollect.files.memory_lock import FOLDER
+from recollect.files.schemas import problems_of
+from recollect.services import write
+from recollect.services.place import memory_root
+from recollect.services.settings import load_settings
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
+
+# Kills itself at its n-th file operation from the start of the work on.
+WRITER = """
+import json, os, signal, sys
+sys.path[:0] = json.loads(sys.argv[1])
+from recollect.services import write
+from recollect.services.place import memory_root
+from recollect.services.settings import load_settings
+import recollect.domain.terms
+
+folder, left, name, arguments = sys.argv[2], int(sys.argv[3]), sys.argv[4], json.loads(sys.argv[5])
+settings = load_settings(folder)
+root = memory_root(folder, settings)
+def count(event, _):
+    global left
+    if event == "open" or event.startswith(("os.", "fcntl.")):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+action = getattr(write, name)
+sys.addaudithook(count)
+if name in ("create", "update"):
+    action(root, settings, root.file(*arguments[:2]), arguments[0], arguments[2])
+else:
+    action(root, root.file(*arguments[:2]), arguments[0])
+left = -1
+print("done", flush=True)
+"""
+
+DEBT = {"status": "open", "priority": "low", "description": "d", "reason_deferred": "time"}
+OLD = {"title": "Slow start of the worker", "tags": ["a"], "content": DEBT}
+OTHER = {"title": "Another debt", "tags": ["b"], "content": DEBT}
+RENAMED = {"title": "Quick end of all tests", "tags": ["a"], "content": {**DEBT, "description": "other"}}
+EDITED = {"title": "Slow start of the worker", "tags": ["a", "c"], "content": {**DEBT, "description": "other"}}
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments"),
+    [
+        ("create", ["tech_debt", "new", OTHER]),
+        ("update", ["tech_debt", "old", EDITED]),
+        ("update", ["tech_debt", "old", RENAMED]),
+        ("retire", ["tech_debt", "old"]),
+    ],
+    ids=["create", "update", "rename", "retire"],
+)
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_version(world, action, arguments):
+    settings = load_settings(str(world.project), {})
+    for step in range(1, 200):
+        folder = world.project / f"{action}-{step}"
+        (folder / ".git").mkdir(parents=True)
+        root = memory_root(str(folder), settings)
+        write.create(root, settings, root.file("tech_debt", "old"), "tech_debt", OLD)
+        before = _records(root)
+
+        finished = _run(folder, step, action, arguments)
+
+        after = _records(root)
+        assert len(after) in (len(before), len(before) + (action == "create"))
+        for slug, record in after.items():
+            assert problems_of(record, "tech_debt") == []
+            old = before.get(slug) or before["old"]
+            new = arguments[2]["content"] if len(arguments) == 3 else old["content"]
+            assert record["content"] in (old["content"], new)
+        assert finished <= (after != before)
+
+        # The next one is not kept waiting by a lock of the dead, and puts the index right.
+        write.create(root, settings, root.file("tech_debt", "next"), "tech_debt", {**OTHER, "title": "Next"})
+        active = [memory for memory in scan(root, []) if memory.status == "active"]
+        with open(root.index, encoding="utf-8") as file:
+            assert file.read() == index_text([index_entry(root, memory) for memory in active])
+        assert FOLDER not in os.listdir(root.path)
+        if finished:
+            break
+    assert finished
+    assert step > 10
+
+
+def _records(root):
+    problems = []
+    found = {memory.slug: memory.record for memory in scan(root, problems)}
+    assert problems == []
+    return found
+
+
+def _run(folder, step, action, arguments):
+    """Whether the writer came to its end."""
+    process = subprocess.run(
+        [
+            *(sys.executable, "-I", "-c", WRITER, json.dumps([SOURCE, *sys.path])),
+            *(str(folder), str(step), action, json.dumps(arguments)),
+        ],
+        capture_output=True,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"},
+        check=False,
+        timeout=60,
+    )
+    assert process.returncode in (0, -signal.SIGKILL), process.stderr
+    return process.stdout == b"done\n"
