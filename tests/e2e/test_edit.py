@@ -100,7 +100,7 @@ def test_edit_saves_what_was_changed_with_a_line_of_history(memory: Path, desk: 
     assert done.stdout == "Updated .claude/memory/decisions/use-postgres.json.\n"
     record = record_of(memory)
     assert record["content"] == {**CONTENT, "context": 'Orders must not be lost.\nNot "one".'}
-    assert record["changes"][0]["summary"] == "Edited by hand: content.context"
+    assert [line["summary"] for line in record["changes"]] == ["content.context changed"]
     assert record["times_updated"] == 1
     assert {field: record[field] for field in ("title", "tags", "created_at")} == {
         field: before[field] for field in ("title", "tags", "created_at")
@@ -227,7 +227,7 @@ def test_edit_of_what_somebody_else_has_changed_is_refused_and_can_go_on(memory:
     assert done.returncode == 0
     assert "use-postgres was changed since this text was made" in done.stderr
     assert record_of(memory)["content"]["decision"] == "SQLite holds the orders."
-    assert record_of(memory)["changes"][0]["summary"] == "Edited by hand: content.context"
+    assert record_of(memory)["changes"][0]["summary"] == "content.context changed"
 
 
 def test_edit_of_a_memory_that_has_gone_meanwhile_keeps_the_text(memory: Path, desk: Desk) -> None:

@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import RECOLLECT, World
 
 from recollect.domain.categories import FOLDER
+from recollect.files import memory_lock
 from recollect.files.memories import MemoryFile
 from recollect.services.resolve import excerpt
 
@@ -277,7 +278,7 @@ def test_memory_of_the_plugin_is_edited(adopted: World) -> None:
     saved = json.loads((adopted.project / MEMORY / "runbooks" / "unsure.json").read_text(encoding="utf-8"))
     assert saved["content"]["verification"] == "PONG"
     assert "symptoms" not in saved["content"]
-    assert saved["changes"][0]["summary"] == "Edited by hand: content.verification"
+    assert saved["changes"][0]["summary"] == "content.verification changed"
 
 
 def test_memories_of_the_plugin_are_exported_backed_up_and_brought_back(adopted: World, tmp_path: Path) -> None:
@@ -388,6 +389,10 @@ def test_every_command_works_in_a_project_of_any_name_behind_a_link(world: World
         "index.md",
         "use-sqlite.json",
     ]
+
+
+def test_lock_has_the_patience_and_the_stale_age_of_the_plugin() -> None:
+    assert (memory_lock.PATIENCE, memory_lock.STALE_AFTER, memory_lock.FOLDER) == (5.0, 60.0, ".index.lockdir")
 
 
 # Streams

@@ -61,8 +61,8 @@ def test_empty_project_is_told_how_to_begin_and_nothing_is_made(world: World) ->
 def test_keys_of_the_document_are_stable(world: World) -> None:
     told = status(world)
     assert list(told) == [
-        *("project", "memory_root", "empty", "categories", "totals", "settings_off", "index", "storage"),
-        *("last_capture", "knowledge", "attention", "warnings"),
+        *("project", "memory_root", "empty", "categories", "totals", "settings_off", "health", "index"),
+        *("storage", "last_capture", "knowledge", "attention", "warnings"),
     ]
     assert told["empty"] is True
     assert told["last_capture"] is None

@@ -63,8 +63,8 @@ def command(slug: str, project_root: str, global_store: str, as_json: bool, give
         print_json({"status": "unchanged", "target": target}) if as_json else click.echo("Nothing changed.")
         return
     before = f", which was {memory.slug} until now" if "renamed_from" in written.facts else ""
-    print_json(written.document()) if as_json else click.echo(f"Updated {written.target}{before}.")
     finish(root, settings, project_root, global_store, written)
+    print_json(written.document()) if as_json else click.echo(f"Updated {written.target}{before}.")
 
 
 class _Draft:

@@ -52,7 +52,7 @@ _COLOURS = {ERROR: "red", SKIP: "yellow"}
     "--query", "keyword", metavar="KEYWORD", help="Show the lines of the index that hold a text, in any case."
 )
 @click.option("--health", "examines", is_flag=True, help="Report what there is and what needs attention.")
-@click.option("--gc", "collects", is_flag=True, help="Put away what has had its time: see below.")
+@click.option("--gc", "collects", is_flag=True, help="Put away what has had its time.")
 @click.option("--dry-run", is_flag=True, help="gc: show what would be done, but change nothing.")
 @root_options
 @global_store_option

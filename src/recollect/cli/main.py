@@ -44,8 +44,8 @@ class _Commands(click.Group):
 def cli() -> None:
     """Long-term memory for coding agents.
 
-    Lessons live in markdown files that people can read and edit. The few that matter are put in front of the
-    agent when a session starts, in every project, offline, with no key and no daemon.
+    Lessons live in markdown files, a project's decisions and the like in JSON files, and people can read and edit
+    both. The few that matter are put in front of the agent, in every project, offline, with no key and no daemon.
     """
 
 

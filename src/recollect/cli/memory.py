@@ -47,12 +47,12 @@ def change(
     root = memory_root(project_root, settings)
     memory = read_named(root, slug, project_root)
     written = made(root, settings, memory)
+    finish(root, settings, project_root, global_store, written)
     if as_json:
         print_json(written.document())
     else:
         name = shortest_name(root, memory.path, memory.category)
         click.echo(sentences[written.status].format(title=one_line(memory.title), name=name))
-    finish(root, settings, project_root, global_store, written)
 
 
 def finish(root: MemoryRoot, settings: Settings, project_root: str, global_store: str, written: write.Written) -> None:

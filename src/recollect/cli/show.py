@@ -65,7 +65,7 @@ def _lines(root: MemoryRoot, memory: MemoryFile, history: bool) -> Iterator[str]
     yield from _field("category", memory.category)
     yield from _field("state", _state(memory))
     yield from _field("tags", ", ".join(memory.tags))
-    yield from _field("related_files", [_related(root, path) for path in memory.related_files])
+    yield from _field("related_files", [_related(root, path) for path in memory.related_files] or None)
     for field, value in memory.record.items():
         if field not in _ELSEWHERE and field not in _state_fields(memory):
             yield from _field(field, value)

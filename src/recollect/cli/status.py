@@ -19,6 +19,7 @@ from recollect.cli.shared import (
 from recollect.domain.memory import seen
 from recollect.domain.stored import STATUSES
 from recollect.domain.text import one_line
+from recollect.services.health import GOOD, NEEDS_ATTENTION
 from recollect.services.place import memory_root
 from recollect.services.settings import Settings
 from recollect.services.status import Status, status_of_project
@@ -87,6 +88,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     if knowledge.stored is not None:
         store = f"{counted(knowledge.stored, 'entry', 'entries')}, {knowledge.awaiting_vector:,} awaiting a vector"
     facts = [
+        ("Health", NEEDS_ATTENTION if status.issues else GOOD),
         ("Index", _INDEX[status.health.index.state]),
         ("Storage", f"{counted(status.files, 'file', 'files')}, {_bytes(status.bytes)}"),
         ("Last capture", status.last_capture or "none"),
@@ -94,7 +96,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
         ("Switched off", ", ".join(status.settings_off) or "nothing"),
     ]
-    return facts[2:] if status.is_empty else facts
+    return facts[3:] if status.is_empty else facts
 
 
 def _bytes(size: int) -> str:
@@ -119,6 +121,7 @@ def _document(status: Status, settings: Settings) -> dict[str, Any]:
         },
         "totals": {state: status.health.total(state) for state in STATUSES},
         "settings_off": status.settings_off,
+        "health": NEEDS_ATTENTION if status.issues else GOOD,
         "index": status.health.index.state,
         "storage": {"files": status.files, "bytes": status.bytes, "database_bytes": status.database_bytes},
         "last_capture": status.last_capture or None,

@@ -48,8 +48,14 @@ def command(
         raise click.UsageError(f"--action {action} needs --input")
     if action == "create" and category is None:
         raise click.UsageError("--action create needs --category")
-    if action not in ("create", "update") and given is not None:
-        raise click.UsageError(f"--action {action} takes no --input")
+    for option, value, actions in (
+        ("--input", given is not None, ("create", "update")),
+        ("--hash", expected, ("update",)),
+        ("--reason", reason, ("delete", "archive")),
+        ("--auto", auto, ("create",)),
+    ):
+        if value and action not in actions:  # passed over, it would seem to have been obeyed
+            raise click.UsageError(f"--action {action} takes no {option}")
     if action != "create" and target is None:
         raise click.UsageError(f"--action {action} needs --target")
     folder, settings, place = memory_place(root, project_root, target or "")

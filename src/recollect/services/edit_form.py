@@ -88,16 +88,19 @@ def edited(memory: MemoryFile, text: str, now: str) -> Record | None:
         return None
     record = {field: value for field, value in memory.record.items() if field not in changed}
     record |= {field: after[field] for field in changed if field in after}
-    summary = f"Edited by hand: {', '.join(_named(changed, before, after))}"
-    return {**record, "changes": [*memory.changes, change(summary, now)]}
+    named = list(_named(changed, before, after))
+    line = [change(f"Edited by hand: {', '.join(named)}", now)] if named else []
+    return {**record, "changes": [*memory.changes, *line]}
 
 
 def _named(changed: list[str], before: Record, after: Record) -> Iterator[str]:
+    """What was changed, but for single values of the content: an update has a line of history for each of these."""
     for field in changed:
         old, new = before.get(field), after.get(field)
         if field == "content" and isinstance(old, dict) and isinstance(new, dict):
-            keys = dict.fromkeys([*cast("Record", old), *cast("Record", new)])
-            yield from (f"content.{key}" for key in keys if old.get(key) != new.get(key))  # pyright: ignore
+            earlier, later = cast("Record", old), cast("Record", new)
+            lists = [key for key, value in earlier.items() if isinstance(value, list | dict)]
+            yield from (f"content.{key}" for key in lists if earlier[key] != later.get(key))
         else:
             yield field
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from recollect.domain.clock import parse_time, time_text
 from recollect.domain.lifecycle import archived, retired
-from recollect.domain.memory import LONGEST_REASON
+from recollect.domain.memory import LONGEST_REASON, clean_tags, clean_title
 from recollect.domain.stored import ACTIVE, RETIRED
 from recollect.domain.text import one_line
 from recollect.errors import StorageError, WriteRefused
@@ -176,8 +176,8 @@ def _is_active(memory: MemoryFile) -> bool:
 
 
 def _says(entry: IndexEntry) -> tuple[str, str, frozenset[str]]:
-    """What a line tells; in which order it has the tags does not matter."""
-    return entry.category, entry.title, frozenset(entry.tags)
+    """What a line tells; how other tools space a title and order tags does not matter."""
+    return entry.category, clean_title(entry.title), frozenset(clean_tags(entry.tags))
 
 
 def _retirement(memory: MemoryFile, since: datetime) -> str:
