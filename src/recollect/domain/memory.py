@@ -152,7 +152,7 @@ def _clean_tag(text: str) -> str:
 def _unmarked(text: str, arrow: str) -> str:
     """The text on one line, with each arrow replaced and without the marker of tags."""
     text = one_line(text)[:_LONGEST_CLEANED]
-    before = ""
+    before = "" if "#" in text or ">" in text else text
     while text != before:  # what is taken out may leave another marker behind
         before = text
         place = text.translate(_LOWER).find(_TAGS_MARK)
