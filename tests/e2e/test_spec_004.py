@@ -454,3 +454,14 @@ def on_a_terminal(world: World, *arguments: str, **variables: str) -> bytes:
         os.close(ours)
     assert process.wait() == 0
     return shown
+
+
+def test_moving_the_memory_root_says_what_stays_behind(world: World) -> None:
+    record = {"title": "Cookies", "tags": ["t"], "content": CONTENT["decision"]}
+    arguments = ("write", "--action", "create", "--category", "decision", "--input", "-")
+    assert world.run(*arguments, stdin=json.dumps(record)).returncode == 0
+    done = world.run("config", "set", "memory_root", "docs/memory")
+    assert done.returncode == 0
+    assert "1 memory files stay below" in done.stderr
+    assert world.run("config", "set", "categories.runbook.folder", "books").stderr == ""
+    assert world.run("config", "unset", "memory_root").stderr == ""

@@ -5,7 +5,10 @@ import os
 import click
 
 from recollect.cli.shared import json_option, print_json, project_root_option, settings_of, styled, warn
-from recollect.services.settings import DEFAULT, Settings
+from recollect.errors import WriteRefused
+from recollect.files.memories import MemoryRoot
+from recollect.services.place import left_behind, memory_root
+from recollect.services.settings import DEFAULT, Settings, load_settings
 from recollect.services.settings_edit import Edit, known_key, set_setting, unset_setting
 from recollect.services.settings_keys import KEYS, Key, as_text
 from recollect.services.settings_report import complaints
@@ -63,7 +66,9 @@ def set_(key: str, value: str, project_root: str) -> None:
     .claude/memory/memory-config.json; a file that has the setting already keeps it. Everything else in the file
     stays as it is.
     """
+    places = _places(project_root, key)
     edit = set_setting(project_root, key, value)
+    warn(_left_behind(places, _places(project_root, key)))
     click.echo(f"{key} is set in {os.path.relpath(edit.path, project_root)}; {_now(edit)}")
     if edit.source.startswith("RECOLLECT_"):
         warn([f"{edit.source} is set in the environment and overrides the file"])
@@ -74,8 +79,24 @@ def set_(key: str, value: str, project_root: str) -> None:
 @project_root_option
 def unset(key: str, project_root: str) -> None:
     """Take a setting out of the project's file, so that the next weaker source counts, in the end the default."""
+    places = _places(project_root, key)
     edit = unset_setting(project_root, key)
+    warn(_left_behind(places, _places(project_root, key)))
     click.echo(f"{key} is not set in {os.path.relpath(edit.path, project_root)}; {_now(edit)}")
+
+
+def _places(project_root: str, key: str) -> MemoryRoot | None:
+    """Where memories are, if the setting has a say in it."""
+    if key != "memory_root" and not key.endswith(".folder"):
+        return None
+    try:
+        return memory_root(project_root, load_settings(project_root))
+    except WriteRefused:
+        return None
+
+
+def _left_behind(before: MemoryRoot | None, after: MemoryRoot | None) -> list[str]:
+    return left_behind(before, after) if before and after else []
 
 
 def _now(edit: Edit) -> str:

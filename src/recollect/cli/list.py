@@ -46,7 +46,7 @@ def _lines(memories: list[MemoryFile]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:
-        state, category, slug, title, updated, tags = map(str.ljust, row, widths)
+        state, category, slug, title, updated, tags = map(str.ljust, row, [*widths[:-1], 0])
         cells = [styled(state, "yellow"), category, styled(slug, "green"), title, updated, styled(tags, "bright_black")]
         lines.append("  ".join(cells[0 if widths[0] else 1 :]).rstrip())
     return lines

@@ -6,7 +6,7 @@ import os
 
 from recollect.domain.categories import PROJECT
 from recollect.errors import WriteRefused
-from recollect.files.memories import ENDING, MemoryRoot, is_file_name
+from recollect.files.memories import ENDING, MemoryRoot, find_memories, is_file_name
 from recollect.services import project
 
 TYPE_CHECKING = False
@@ -61,6 +61,15 @@ def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
             ("fix", "rename the folder"),
         )
     return root
+
+
+def left_behind(before: MemoryRoot, after: MemoryRoot) -> list[str]:
+    """What to say when the place of memories has changed: files that are not found where they are."""
+    folders = set(map(after.folder, after.folders))
+    files = [found for found in find_memories(before, []) if os.path.dirname(found.path) not in folders]
+    if not files:
+        return []
+    return [f"{len(files):,} memory files stay below {before.path} and are not found there; move them to {after.path}"]
 
 
 def project_of(target: str) -> str:
