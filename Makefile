@@ -16,7 +16,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-dev
-	@echo "Running the tests; about eight minutes on two cores ..."
+	@echo "Running the tests; about six minutes on two cores ..."
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 lint: $(VENV)/.installed-dev

@@ -309,7 +309,7 @@ def test_retired_memory_of_the_plugin_is_archived_after_its_grace(adopted: World
 
 def git(folder: Path, *arguments: str) -> str:
     identity = ["-c", "user.name=Dev", "-c", "user.email=dev@example.org"]
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, encoding="utf-8")
     return done.stdout
 
 
