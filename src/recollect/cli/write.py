@@ -64,7 +64,7 @@ def command(
         path, of_path = _target(place, folder, target, category, record)
         result = _changed(action, place, settings, path, of_path, record, expected=expected, reason=reason, auto=auto)
     except LockTimeout as error:
-        raise WriteRefused("LOCK_ERROR", ("error", error), ("fix", "try again in a moment")) from error
+        raise WriteRefused("LOCK_ERROR", ("error", error), ("fix", "try again when the other is done")) from error
     except StorageError as error:
         raise WriteRefused("WRITE_ERROR", ("error", error), ("fix", "make the place writable and try again")) from error
     if given is not None:

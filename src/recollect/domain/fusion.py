@@ -23,7 +23,7 @@ MEANING = 1.0
 # An entry that shares no word with the question is about it from this surprise on, and from this cosine on: what is
 # next to unrelated may still stand out among the quite unrelated.
 _LEAST_NATS = 0.25
-_LEAST_COSINE = 0.1
+_LEAST_COSINE = 0.18
 
 # What is usual is assumed until enough entries tell it: how near they are, and by how much that differs. The first few
 # may all be about the question, so they are believed slowly.

@@ -20,7 +20,7 @@ from recollect.files.memories import (
     slug_of,
 )
 from recollect.files.memory_lock import memories_locked
-from recollect.files.textfile import read_text, sweep_folder, write_text
+from recollect.files.textfile import read_text, sweep, sweep_folder, write_text
 
 _HEADER = "# Memory Index\n\n<!-- Made by recollect from the files beside it. Do not edit: it is made again. -->\n\n"
 _TITLE = "# Memory Index"
@@ -54,7 +54,7 @@ class IndexEntry:
 
 def index_entry(root: MemoryRoot, memory: MemoryFile) -> IndexEntry:
     tags = clean_tags(memory.tags) if memory.tags else []
-    title = clean_title(memory.title)[:LONGEST_TITLE].strip() or memory.slug
+    title = clean_title(clean_title(memory.title)[:LONGEST_TITLE]) or memory.slug  # a cut may leave a marker at the end
     return IndexEntry(memory.category, title, root.shown(memory.path), tags)
 
 
@@ -129,10 +129,7 @@ def current_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
         entries = trusted_index(root)
     except StorageError:
         entries = None
-    if entries is None:
-        rebuild_index(root, problems)
-        entries = read_index(root)
-    return entries or []
+    return rebuild_index(root, problems) if entries is None else entries
 
 
 def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
@@ -160,8 +157,8 @@ def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
     return entries
 
 
-def rebuild_index(root: MemoryRoot, problems: list[str]) -> int:
-    """Make the index again from the files; how many entries it has. The caller holds the lock.
+def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
+    """Make the index again from the files; its entries. The caller holds the lock.
 
     Raises:
         StorageError: it cannot be written.
@@ -169,9 +166,10 @@ def rebuild_index(root: MemoryRoot, problems: list[str]) -> int:
     entries = [index_entry(root, memory) for memory in scan(root, problems) if memory.status == ACTIVE]
     for folder in map(root.folder, root.folders):
         sweep_folder(folder)
+    sweep([root.index])
     unlink_link(root.index)
     write_text(root.index, index_text(entries), durable=False)
-    return len(entries)
+    return entries
 
 
 def index_with(root: MemoryRoot, memory: MemoryFile, before: str = "") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from recollect.errors import StorageError, WriteRefused
+from recollect.errors import WriteRefused
 from recollect.files.index_md import index_with, unlink_link
 from recollect.files.memories import LARGEST, MemoryFile, MemoryRoot, memory_of, record_text
 from recollect.files.schemas import validated
@@ -23,15 +23,9 @@ def save_memory(root: MemoryRoot, path: str, category: str, record: dict[str, An
     memory = memory_of(text.encode(), path, category)
     index = index_with(root, memory, before)
     unlink_link(root.index)
-    moved = bool(before) and before != path
-    if moved:
-        _rename(before, path)  # first the name, then the text: cut short, there is one file and not two
-    try:
-        write_texts({path: text, root.index: index})
-    except StorageError:
-        if moved:
-            os.rename(path, before)
-        raise
+    # The name comes just before the text: cut short between them, there is one file and not two.
+    moved = (before, path) if before and before != path else None
+    write_texts({path: text, root.index: index}, moved=moved)
     os.utime(root.index)  # it was staged before the memory's folder changed, and would seem older
     return memory
 
@@ -53,10 +47,3 @@ def _checked(record: dict[str, Any], category: str) -> str:
             ("fix", "keep what matters; name large texts in related_files"),
         )
     return text
-
-
-def _rename(before: str, after: str) -> None:
-    try:
-        os.rename(before, after)
-    except OSError as error:
-        raise StorageError(f"cannot rename {before} to {os.path.basename(after)}: {error.strerror or error}") from error

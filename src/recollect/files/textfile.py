@@ -66,31 +66,41 @@ def write_text(path: str, text: str, *, durable: bool = True) -> None:
     write_texts({path: text}, durable=durable)
 
 
-def write_texts(texts: Mapping[str, str], *, durable: bool = True) -> None:
+def write_texts(texts: Mapping[str, str], *, durable: bool = True, moved: tuple[str, str] | None = None) -> None:
     """Replace several files' texts, all or none: everything is on the disk before the first file changes.
+
+    A file that is `moved` has another name before its text changes.
 
     Raises:
         StorageError: one of them could not be written; all files are as they were.
     """
     staged: dict[str, str] = {}
     replaced: list[tuple[str, bytes | None]] = []
+    has_moved = False
     path = ""
     try:
         for path, text in texts.items():
             target = os.path.realpath(path)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             staged[target] = _stage(target, text.encode("utf-8", "surrogateescape"), durable)
+        before = {target: _bytes_of(target) for target in staged}
+        if moved:
+            before[moved[1]] = _bytes_of(moved[0])
+            path = moved[1]
+            os.rename(*moved)
+            has_moved = True
         for path in list(staged):
-            before = _bytes_of(path)
             os.replace(staged[path], path)
             del staged[path]
-            replaced.append((path, before))
+            replaced.append((path, before[path]))
         if durable:
             for folder in {os.path.dirname(target) for target, _ in replaced}:
                 _sync_directory(folder)
     except OSError as error:
-        for target, before in reversed(replaced):
-            _put_back(target, before)
+        for target, data in reversed(replaced):
+            _put_back(target, data)
+        if moved and has_moved:
+            os.rename(moved[1], moved[0])
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         for temporary in staged.values():

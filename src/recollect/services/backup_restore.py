@@ -24,7 +24,7 @@ from recollect.files.archive import (
 )
 from recollect.files.index_md import rebuild_index, trusted_index
 from recollect.files.locks import locked, locked_folder
-from recollect.files.memories import ENDING, MemoryRoot, parse_record, scan
+from recollect.files.memories import ENDING, MemoryFile, MemoryRoot, parse_record, scan
 from recollect.files.memory_lock import memories_locked
 from recollect.files.textfile import sweep, write_texts
 from recollect.services import locations, project
@@ -178,15 +178,26 @@ class _Restoring:
 
 
 def _renamed(root: MemoryRoot, members: list[Member]) -> dict[str, str]:
-    """The slugs here of memories that were renamed since the backup, which leaves category and `created_at` alone."""
+    """The slugs here of memories that were renamed since the backup.
+
+    An update has renamed them, which leaves category and `created_at` alone and counts itself.
+    """
     there = {member.name for member in members}
-    here = {
-        (memory.category, memory.created_at): memory.slug
-        for memory in scan(root, [])
-        if memory.created_at and memory_name(memory.category, memory.slug + ENDING) not in there
-    }
-    slugs = {member.name: here.get((member.name.split("/")[1], _told(member, "created_at"))) for member in members}
-    return {name: slug for name, slug in slugs.items() if slug}
+    here: dict[tuple[str, str], list[MemoryFile]] = {}
+    for memory in scan(root, []):
+        if memory.created_at and memory_name(memory.category, memory.slug + ENDING) not in there:
+            here.setdefault((memory.category, memory.created_at), []).append(memory)
+    slugs: dict[str, str] = {}
+    for member in members:
+        created, updates = _told(member, "created_at"), _updates(_told(member, "times_updated"))
+        found = here.get((member.name.split("/")[1], created), []) if isinstance(created, str) else []
+        if len(found) == 1 and _updates(found[0].record.get("times_updated")) > updates:
+            slugs[member.name] = found[0].slug
+    return slugs
+
+
+def _updates(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _compared(here: Member, there: Member, overwrite: bool) -> tuple[str, str]:
@@ -220,13 +231,12 @@ def _updated_at(member: Member) -> int:
     return int(moment.timestamp()) * 1_000_000_000 if moment else 0
 
 
-def _told(member: Member, field: str) -> str:
-    """The text that a memory file has in a field; empty when it has none."""
+def _told(member: Member, field: str) -> object:
+    """What a memory file has in a field; nothing when it has none."""
     try:
-        value = parse_record(member.data, member.name).get(field)
+        return parse_record(member.data, member.name).get(field)
     except StorageError:
-        return ""
-    return value if isinstance(value, str) else ""
+        return None
 
 
 def _shown(nanoseconds: int) -> str:

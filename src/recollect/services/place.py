@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.categories import PROJECT
+from recollect.domain.memory import clean_title
 from recollect.errors import WriteRefused
 from recollect.files.memories import ENDING, MemoryRoot, find_memories, is_file_name
 from recollect.services import project
@@ -19,12 +20,12 @@ _MARK = (".claude", "memory")
 def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
     """The memory root of a project: that of its repository's main checkout, so that all worktrees share it.
 
+    A bare repository has none, so its worktrees have each their own, and git carries memories from one to the other.
+
     Raises:
         WriteRefused: it is a link that leads out of the project, or two categories share a folder.
     """
-    home = project.identity(project_root)
-    if not os.path.isdir(home):
-        home = os.path.realpath(project_root)  # of a bare repository there is no main checkout
+    home = project.checkout(project_root)
     below = settings.text("memory_root")
     path = os.path.realpath(os.path.join(home, *below.split("/")))
     if not path.startswith(home.rstrip(os.sep) + os.sep):
@@ -53,11 +54,11 @@ def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
     if own and own.path == real:
         return own
     root = MemoryRoot(os.path.dirname(os.path.dirname(real)), real, _folders(settings))
-    if not root.shown(real).isprintable():
+    if not root.shown(real).isprintable() or clean_title(root.shown(real)) != root.shown(real):
         raise WriteRefused(
             "PATH_ERROR",
             ("root", ascii(path)[1:-1]),
-            ("expected", "a folder whose name can be written on one line"),
+            ("expected", "a folder whose name means nothing else in a line of index.md"),
             ("fix", "rename the folder"),
         )
     return root

@@ -39,6 +39,20 @@ def identity(root: str) -> str:
     return _checkout(os.path.realpath(os.path.join(git_dir, common)))
 
 
+def checkout(root: str) -> str:
+    """The folder whose memories and settings count for a project: its main checkout, or the root if there is none."""
+    main = identity(root)
+    return main if is_checkout(main) else os.path.realpath(root)
+
+
+def is_checkout(folder: str) -> bool:
+    """Whether a folder that stands for a project is one to work in: no bare repository, nor the folder around one."""
+    git = os.path.join(folder, ".git")
+    if os.path.lexists(git):
+        return os.path.isdir(git)
+    return os.path.isdir(folder) and not os.path.isfile(os.path.join(folder, "HEAD"))
+
+
 def name(root: str) -> str:
     """What people call the project: its folder's name, the same in every worktree."""
     return os.path.basename(identity(root)).removesuffix(".git") or "root"

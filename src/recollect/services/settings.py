@@ -231,7 +231,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, 
 def settings_path(root: str, relative: str) -> str:
     """Where a settings file of the project is: in a worktree without one, that of the main checkout counts."""
     path = os.path.join(root, relative)
-    main = root if os.path.exists(path) else project.identity(root)
+    main = root if os.path.exists(path) else project.checkout(root)
     return path if main in (root, os.path.realpath(root)) else os.path.join(main, relative)
 
 

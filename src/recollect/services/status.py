@@ -18,10 +18,10 @@ from recollect.services.settings import Settings
 from recollect.services.settings_keys import KEYS
 
 # Whoever asks how things are does not wait long for other writers.
+_PATIENCE = 1.0
+
 # As many entries as these are given a vector by the next search.
 _SOON = 50
-
-_PATIENCE = 1.0
 
 
 @dataclass

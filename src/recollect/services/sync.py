@@ -69,7 +69,8 @@ def known_roots(store: Store) -> list[str]:
     roots = set(roots_of(source for source in store.sources(BANK).values() if source.project))
     for identity in store.projects(MEMORY):
         # A project has thousands of memories, and they are needed to find it only if it has no main checkout.
-        roots.update([identity] if os.path.isdir(identity) else roots_of(store.sources(MEMORY, identity).values()))
+        there = project.is_checkout(identity)
+        roots.update([identity] if there else roots_of(store.sources(MEMORY, identity).values()))
     return sorted(roots)
 
 
@@ -80,7 +81,7 @@ def roots_of(sources: Iterable[Source]) -> list[str]:
     for kind, folder, identity in {(source.kind, os.path.dirname(source.path), source.project) for source in sources}:
         if kind == BANK and folder.endswith(ending):
             roots.add(folder.removesuffix(ending))
-        elif kind == MEMORY and os.path.isdir(identity):
+        elif kind == MEMORY and project.is_checkout(identity):
             roots.add(identity)
         elif kind == MEMORY and os.path.isdir(folder):
             roots.add(project.find_root(folder))

@@ -77,7 +77,7 @@ def sync_all_memories(store: Store, roots: Iterable[str], but: str = "", *, anew
     homes: dict[str, str] = {}
     for root in roots:
         identity = project.identity(root)
-        homes[identity] = identity if os.path.isdir(identity) else root
+        homes[identity] = project.checkout(root)
     problems: list[str] = []
     for identity, home in homes.items():
         if identity != but:

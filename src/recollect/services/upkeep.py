@@ -85,8 +85,8 @@ def rebuild(root: MemoryRoot) -> tuple[int, list[str]]:
         StorageError: the index cannot be written.
     """
     with memories_locked(root.path) as warnings:
-        count = rebuild_index(root, warnings)
-    return count, warnings
+        entries = rebuild_index(root, warnings)
+    return len(entries), warnings
 
 
 def check_index(root: MemoryRoot, memories: list[MemoryFile]) -> IndexCheck:

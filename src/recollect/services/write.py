@@ -279,11 +279,20 @@ def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: Memory
         result.paths.append(memory.path)
         warnings.append(f"{root.shown(memory.path)} is retired: {old[memory.path]}")
     if gone:
-        forget_in_index(root, result.paths[1:])
+        warnings += _forgotten(root, result.paths[1:])
     if gone and category == SESSION:
         others = read_entries(root, [entry for entry in index if entry.category != SESSION])
         warnings += _unique(root, gone, others)
     result.warnings += few(warnings, _MOST_WARNINGS)
+
+
+def _forgotten(root: MemoryRoot, paths: list[str]) -> list[str]:
+    """Take memories out of the index; if that fails, the new memory is there all the same, and so is the warning."""
+    try:
+        forget_in_index(root, paths)
+    except StorageError as error:
+        return [f"{error}; `recollect index --rebuild` makes the index again"]
+    return []
 
 
 def _unique(root: MemoryRoot, gone: list[MemoryFile], others: list[MemoryFile]) -> list[str]:
@@ -294,7 +303,7 @@ def _unique(root: MemoryRoot, gone: list[MemoryFile], others: list[MemoryFile]) 
         points = told_nowhere_else(memory, known)
         if points:
             named = "; ".join(points[:_MOST_NAMED]) + ("; …" if len(points) > _MOST_NAMED else "")
-            found.append(f"{len(points)} points of {root.shown(memory.path)} are in no other memory: {named}")
+            found.append(f"told in {root.shown(memory.path)} and in no other memory: {named}")
     return found
 
 

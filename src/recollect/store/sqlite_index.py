@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 # When the way changes in which text is indexed, older indexes are made anew.
 VERSION = "1"
 
-COLUMNS = ("name", "description", "keywords", "reasoning", "more")
-
 _TOKENIZER = "porter unicode61 remove_diacritics 2"
 _KEYWORDS = """REPLACE(REPLACE(REPLACE(REPLACE({row}keywords, '["', ''), '"]', ''), '","', ' '), '"', '')"""
 _OLD = f"old.number, old.name, old.description, {_KEYWORDS.format(row='old.')}, old.reasoning, old.more"

@@ -152,7 +152,7 @@ def test_lines_are_sorted_by_category_then_title_whatever_its_case(root):
         ("k", "decision", "b"),
     ]:
         write(root, slug, category, title=title, tags=[])
-    assert rebuild_index(root, []) == 6
+    assert len(rebuild_index(root, [])) == 6
     assert [line.split(" -> ")[0] for line in lines_of(root)] == [
         "- [CONSTRAINT] z",
         "- [DECISION] A",
@@ -168,13 +168,13 @@ def test_index_has_its_header_and_active_memories_alone(root):
     write(root, "one")
     write(root, "two", record_status="retired")
     write(root, "three", record_status="archived")
-    assert rebuild_index(root, []) == 1
+    assert len(rebuild_index(root, [])) == 1
     assert text_of(root).startswith("# Memory Index\n\n<!-- ")
     assert lines_of(root) == ["- [DECISION] One -> .claude/memory/decisions/one.json #tags:t"]
 
 
 def test_index_of_nothing_is_a_header(root):
-    assert rebuild_index(root, []) == 0
+    assert len(rebuild_index(root, [])) == 0
     assert read_index(root) == []
 
 
@@ -183,7 +183,7 @@ def test_rebuilding_reports_what_could_not_be_read(root):
     with open(root.file("decision", "bad"), "w", encoding="utf-8") as file:
         file.write("{")
     problems = []
-    assert rebuild_index(root, problems) == 1
+    assert len(rebuild_index(root, problems)) == 1
     [problem] = problems
     assert "bad.json" in problem
 
@@ -375,3 +375,21 @@ def test_line_that_names_no_place_of_its_category_breaks_the_index(root, path):
 def test_line_without_end_takes_no_time(root):
     put(root, "# Memory Index\n- [DECISION] " + "a -> b.json x" * 500_000 + "\n")
     assert read_index(root) is None
+
+
+@pytest.mark.parametrize("title", ["a" * 117 + " -> x more", "a" * 114 + " #tags:x", "a" * 119 + " -> b", "-> " * 60])
+def test_title_that_is_cut_in_the_middle_of_a_marker_leaves_the_index_whole(root, title):
+    write(root, "long", title=title)
+    write(root, "other")
+    assert len(rebuild_index(root, [])) == 2
+    entries = trusted_index(root)
+    assert entries is not None
+    assert len(entries) == 2
+
+
+def test_what_a_killed_writer_left_of_the_index_is_swept(root):
+    write(root, "a")
+    with open(os.path.join(root.path, ".index.md.4711.tmp"), "w", encoding="utf-8") as file:
+        file.write("half")
+    rebuild_index(root, [])
+    assert sorted(os.listdir(root.path)) == ["decisions", "index.md"]

@@ -351,3 +351,21 @@ def test_write_texts_changes_nothing_when_the_disk_is_full(tmp_path: Path, durab
     assert done.stdout == f"cannot write {tmp_path}/b: File too large\n"
     assert (done.returncode, done.stderr) == (0, "")
     assert contents(tmp_path) == before
+
+
+def test_file_that_is_moved_and_cannot_be_written_is_where_and_what_it_was(tmp_path):
+    old, new, blocked = tmp_path / "old", tmp_path / "new", tmp_path / "blocked"
+    old.write_text("text", encoding="utf-8")
+    blocked.mkdir()
+    with pytest.raises(StorageError):
+        write_texts({str(new): "other", str(blocked): "x"}, moved=(str(old), str(new)))
+    assert old.read_text(encoding="utf-8") == "text"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["blocked", "old"]
+
+
+def test_file_is_moved_with_its_new_text(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("text", encoding="utf-8")
+    write_texts({str(new): "other", str(tmp_path / "index"): "i"}, moved=(str(old), str(new)))
+    assert new.read_text(encoding="utf-8") == "other"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "new"]

@@ -44,7 +44,9 @@ class Place:
         self.memories = self.project / ".claude" / "memory"
         self.journal = self.store / "session-captures.jsonl"
 
-    def memory(self, slug: str, *, updated_at: str = "2026-03-01T10:00:00Z", title: str = "Use JWT") -> Path:
+    def memory(
+        self, slug: str, *, updated_at: str = "2026-03-01T10:00:00Z", title: str = "Use JWT", times_updated: int = 0
+    ) -> Path:
         path = self.memories / "decisions" / f"{slug}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         record = {
@@ -57,6 +59,7 @@ class Place:
             "updated_at": updated_at,
             "tags": ["auth"],
             "content": {"status": "accepted", "context": "Login", "decision": "JWT", "rationale": ["no state"]},
+            "times_updated": times_updated,
         }
         path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
         return path
@@ -498,7 +501,7 @@ def test_a_memory_that_was_renamed_since_is_not_written_twice(here: Place, backu
     path = here.filled().memory("use-jwt")
     here.create(backup)
     path.rename(path.with_name("use-tokens.json"))
-    here.memory("use-tokens", updated_at="2026-04-01T10:00:00Z", title="Use tokens")
+    here.memory("use-tokens", updated_at="2026-04-01T10:00:00Z", title="Use tokens", times_updated=9)
     for options in ({"dry_run": True}, {}):
         result = here.restore(backup, **options)
         (kept,) = result.of(KEPT)
@@ -510,6 +513,14 @@ def test_a_memory_that_was_renamed_since_is_not_written_twice(here: Place, backu
         assert not path.exists()
     assert actions(here.restore(backup, overwrite=True))["memories/decision/use-jwt.json"] == WRITTEN
     assert path.exists()
+
+
+def test_a_memory_made_at_the_same_time_is_not_taken_for_a_renamed_one(here: Place, backup: Path) -> None:
+    path = here.filled().memory("use-jwt")
+    here.create(backup)
+    path.unlink()
+    here.memory("something-else", title="Something else")
+    assert actions(here.restore(backup))["memories/decision/use-jwt.json"] == WRITTEN
 
 
 @pytest.mark.parametrize("change", [{"created_at": "2026-03-02T10:00:00Z"}, {"created_at": None}, {"created_at": [1]}])

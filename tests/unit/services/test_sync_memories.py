@@ -409,22 +409,26 @@ def test_worktree_sees_the_memories_of_its_repository(tmp_path: Path) -> None:
         assert known_roots(store) == [str(main.resolve())]
 
 
-def test_worktrees_of_a_bare_repository_share_the_memories_in_its_folder(tmp_path: Path) -> None:
+def test_worktree_of_a_bare_repository_is_found_by_its_own_memories(tmp_path: Path) -> None:
     seed, bare = tmp_path / "seed", tmp_path / "shop.git"
     seed.mkdir()
     git(seed, "init", "-q")
     git(seed, "commit", "-q", "--allow-empty", "-m", "one")
     git(tmp_path, "clone", "-q", "--bare", str(seed), str(bare))
-    path = bare / ".claude" / "memory" / "decisions" / "x.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(record("x", title="Shared memory")), encoding="utf-8")
+    trees = [tmp_path / "one", tmp_path / "two"]
+    for tree in trees:
+        git(bare, "worktree", "add", "-q", "--detach", str(tree))
+        path = tree / ".claude" / "memory" / "decisions" / "x.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(record("x", title=f"Memory of {tree.name}")), encoding="utf-8")
     with SqliteStore(str(tmp_path / "memory.db")) as store:
-        for name in ("one", "two"):
-            git(bare, "worktree", "add", "-q", "--detach", str(tmp_path / name))
-            assert sync_memories_of(store, str(tmp_path / name), load_settings(str(tmp_path / name), {})) == []
-            (standing,) = store.standings(Scope(project.identity(str(tmp_path / name))))
-            assert store.entries([standing.id])[0].name == "Shared memory"
-        assert known_roots(store) == [str(bare.resolve())]
+        for tree in [*trees, *trees]:
+            sync_memories_of(store, str(tree), load_settings(str(tree), {}))
+            (standing,) = store.standings(Scope(None))
+            assert store.entries([standing.id])[0].name == f"Memory of {tree.name}"
+        assert known_roots(store) == [str(tree.resolve()) for tree in trees]
+        assert sync_all_memories(store, known_roots(store)) == []
+        assert len(store.standings(Scope(None))) == 1
 
 
 def test_project_that_is_known_only_by_its_memories_is_known(shop: Shop) -> None:
