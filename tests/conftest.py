@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -94,6 +95,24 @@ class World:
         """Run the installed command in the project."""
         return self._process([RECOLLECT, *arguments], cwd, stdin, variables)
 
+    def on_a_terminal(self, *arguments: str, **variables: str) -> bytes:
+        """All that the installed command prints when its output is a terminal."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [RECOLLECT, *arguments], cwd=self.project, env=self._environment(variables), stdout=theirs, stderr=theirs
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while data := os.read(ours, 65536):
+                shown += data
+        except OSError:
+            pass  # how Linux says that the other end of a terminal is closed
+        finally:
+            os.close(ours)
+        assert process.wait() == 0
+        return shown
+
     def run_bare(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run injection as a hook does: in a bare interpreter."""
         return self._process([*BARE_ENTRY, "inject", *arguments], None, "", variables)
@@ -101,12 +120,10 @@ class World:
     def _process(
         self, command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
-        switched = {} if self.semantic else {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}
         return subprocess.run(
             command,
             cwd=cwd or self.project,
-            env={**environment, "RECOLLECT_HOME": str(self.store), **switched, **variables},
+            env=self._environment(variables),
             input=stdin,
             capture_output=True,
             text=True,
@@ -114,6 +131,11 @@ class World:
             check=False,
             timeout=120,
         )
+
+    def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
+        switched = {} if self.semantic else {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}
+        return {**environment, "RECOLLECT_HOME": str(self.store), **switched, **variables}
 
 
 @pytest.fixture

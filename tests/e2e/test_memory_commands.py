@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World
+from tests.conftest import World
 
 LONG_AGO = "2026-01-02T03:04:05Z"
 
@@ -43,28 +40,6 @@ def put(world: World, slug: str, *, folder: str = "decisions", **fields: Any) ->
 
 def state_of(path: Path) -> str:
     return json.loads(path.read_text(encoding="utf-8"))["record_status"]
-
-
-def on_a_terminal(world: World, *arguments: str) -> str:
-    """What a command prints to a terminal."""
-    main, other = pty.openpty()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(world.home), "LANG": "C.UTF-8", "NO_COLOR": "1"}
-    process = subprocess.Popen(
-        [RECOLLECT, *arguments], cwd=world.project, env=environment, stdin=other, stdout=other, stderr=other
-    )
-    os.close(other)
-    data = b""
-    while True:
-        try:
-            chunk = os.read(main, 65536)
-        except OSError:  # the terminal is closed on the other side
-            break
-        if not chunk:
-            break
-        data += chunk
-    os.close(main)
-    assert process.wait() == 0
-    return data.decode("utf-8").replace("\r\n", "\n")
 
 
 # list
@@ -235,7 +210,7 @@ def test_show_as_json_and_raw(world: World) -> None:
     }
     path.write_text("{broken: \x07\u202e", encoding="utf-8")
     assert world.run("show", "use-postgres", "--raw").stdout == "{broken: \x07\u202e"
-    assert on_a_terminal(world, "show", "use-postgres", "--raw") == "{broken: "
+    assert world.on_a_terminal("show", "use-postgres", "--raw") == b"{broken: "
     refused = world.run("show", "use-postgres")
     assert refused.returncode == 1
     assert "use-postgres.json is not valid JSON" in refused.stderr

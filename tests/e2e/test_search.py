@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import sqlite3
 import subprocess
@@ -358,9 +357,9 @@ def test_a_damaged_database_is_exit_1_and_names_what_repairs_it(library: World) 
 
 
 def test_colours_are_for_terminals_and_respect_no_color(library: World) -> None:
-    assert b"\x1b[" in on_a_terminal(library, "search", "tokenizer", "--explain")
-    assert b"\x1b[" not in on_a_terminal(library, "search", "tokenizer", "--explain", NO_COLOR="1")
-    assert b"Nothing found: nothing matched" in on_a_terminal(library, "search", "xylophone")
+    assert b"\x1b[" in library.on_a_terminal("search", "tokenizer", "--explain")
+    assert b"\x1b[" not in library.on_a_terminal("search", "tokenizer", "--explain", NO_COLOR="1")
+    assert b"Nothing found: nothing matched" in library.on_a_terminal("search", "xylophone")
 
 
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", "| true", "| head -c 1"])
@@ -380,26 +379,3 @@ def test_a_closed_stream_is_no_traceback(library: World, redirection: str) -> No
 def environment(world: World) -> dict[str, str]:
     variables = {"PATH": os.environ["PATH"], "HOME": str(world.home), "RECOLLECT_HOME": str(world.store)}
     return {**variables, "LANG": "C.UTF-8", **BY_WORDS}
-
-
-def on_a_terminal(world: World, *arguments: str, **variables: str) -> bytes:
-    """All that the command prints when its output is a terminal."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [RECOLLECT, *arguments],
-        cwd=world.project,
-        env={**environment(world), **variables},
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while data := os.read(ours, 65536):
-            shown += data
-    except OSError:
-        pass  # how Linux says that the other end of a terminal is closed
-    finally:
-        os.close(ours)
-    assert process.wait() == 0
-    return shown

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 from datetime import UTC, datetime, timedelta
 from hashlib import md5
@@ -409,8 +408,8 @@ def told(world: World) -> World:
 
 @pytest.mark.parametrize("arguments", PEOPLE)
 def test_colours_are_for_terminals_and_respect_no_color(told: World, arguments: tuple[str, ...]) -> None:
-    assert b"\x1b[" in on_a_terminal(told, *arguments)
-    assert b"\x1b[" not in on_a_terminal(told, *arguments, NO_COLOR="1")
+    assert b"\x1b[" in told.on_a_terminal(*arguments)
+    assert b"\x1b[" not in told.on_a_terminal(*arguments, NO_COLOR="1")
 
 
 def test_text_is_utf8_where_the_locale_knows_only_ascii(told: World) -> None:
@@ -434,26 +433,6 @@ def test_closed_streams_are_no_traceback_and_the_change_is_made(told: World, red
     assert done.stderr == ""
     saved = json.loads((told.project / MEMORY / "constraints" / "grosse.json").read_text(encoding="utf-8"))
     assert saved["record_status"] == "retired"
-
-
-def on_a_terminal(world: World, *arguments: str, **variables: str) -> bytes:
-    """All that the command prints when its output is a terminal."""
-    ours, theirs = pty.openpty()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(world.home), "RECOLLECT_HOME": str(world.store)}
-    process = subprocess.Popen(
-        [RECOLLECT, *arguments], cwd=world.project, env={**environment, **variables}, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while data := os.read(ours, 65536):
-            shown += data
-    except OSError:
-        pass  # how Linux says that the other end of a terminal is closed
-    finally:
-        os.close(ours)
-    assert process.wait() == 0
-    return shown
 
 
 def test_moving_the_memory_root_says_what_stays_behind(world: World) -> None:

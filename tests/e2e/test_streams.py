@@ -3,43 +3,22 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 
 import pytest
 from tests.conftest import RECOLLECT, World
 
 
-def on_a_terminal(world: World, *arguments: str, **variables: str) -> bytes:
-    """All that the command prints when its output is a terminal."""
-    ours, theirs = pty.openpty()
-    environment = {"PATH": os.environ["PATH"], "HOME": str(world.home), "RECOLLECT_HOME": str(world.store)}
-    process = subprocess.Popen(
-        [RECOLLECT, *arguments], cwd=world.project, env={**environment, **variables}, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    shown = b""
-    try:
-        while data := os.read(ours, 65536):
-            shown += data
-    except OSError:
-        pass  # how Linux says that the other end of a terminal is closed
-    finally:
-        os.close(ours)
-    assert process.wait() == 0
-    return shown
-
-
 @pytest.mark.parametrize("arguments", [("config",), ("promote", "--dry-run")])
 def test_colours_are_for_terminals_and_respect_no_color(world: World, arguments: tuple[str, ...]) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
-    assert b"\x1b[" in on_a_terminal(world, *arguments)
-    assert b"\x1b[" not in on_a_terminal(world, *arguments, NO_COLOR="1")
+    assert b"\x1b[" in world.on_a_terminal(*arguments)
+    assert b"\x1b[" not in world.on_a_terminal(*arguments, NO_COLOR="1")
     assert "\x1b[" not in world.run(*arguments).stdout
 
 
 def test_a_person_is_told_why_nothing_is_injected(world: World) -> None:
-    assert b"Nothing to inject: no entries in " in on_a_terminal(world, "inject")
+    assert b"Nothing to inject: no entries in " in world.on_a_terminal("inject")
     assert world.run("inject").stderr == ""
 
 
