@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +70,61 @@ def run_without_rights(
     )
 
 
+def read_terminal(descriptor: int) -> bytes:
+    """All that is printed to a terminal until its other end is closed."""
+    shown = b""
+    try:
+        while data := os.read(descriptor, 65536):
+            shown += data
+    except OSError:
+        pass  # how Linux says that the other end of a terminal is closed
+    finally:
+        os.close(descriptor)
+    return shown
+
+
+def days_ago(days: float) -> str:
+    return (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts a process that runs some code; none outlives the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(code: str, *arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def heard(process: subprocess.Popen[str]) -> str:
+    """The next line that a process says."""
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+def tell(process: subprocess.Popen[str]) -> None:
+    """Let a process go on that waits for a line."""
+    assert process.stdin
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
 @dataclass(frozen=True)
 class World:
     """A project and a global store in a home folder of their own."""
@@ -81,6 +139,25 @@ class World:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{category}.md"
         path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    def write_decision(self, slug: str, **fields: Any) -> Path:
+        """Write a memory file by hand, with these fields in place of the usual ones."""
+        record = {
+            "schema_version": "1.0",
+            "category": "decision",
+            "id": slug,
+            "title": f"Title of {slug}",
+            "record_status": "active",
+            "created_at": days_ago(3),
+            "updated_at": days_ago(2),
+            "tags": ["storage"],
+            "content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]},
+            **fields,
+        }
+        path = self.project / ".claude" / "memory" / "decisions" / f"{slug}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record), encoding="utf-8")
         return path
 
     def write_local_settings(self, text: str) -> Path:
@@ -102,14 +179,7 @@ class World:
             [RECOLLECT, *arguments], cwd=self.project, env=self._environment(variables), stdout=theirs, stderr=theirs
         )
         os.close(theirs)
-        shown = b""
-        try:
-            while data := os.read(ours, 65536):
-                shown += data
-        except OSError:
-            pass  # how Linux says that the other end of a terminal is closed
-        finally:
-            os.close(ours)
+        shown = read_terminal(ours)
         assert process.wait() == 0
         return shown
 

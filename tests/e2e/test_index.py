@@ -4,41 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import World, days_ago
 
 FOLDER = ".claude/memory/decisions"
 
 
-def days_ago(days: float) -> str:
-    return (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def put(world: World, slug: str, **fields: Any) -> Path:
-    record = {
-        "schema_version": "1.0",
-        "category": "decision",
-        "id": slug,
-        "title": f"Title of {slug}",
-        "record_status": "active",
-        "created_at": days_ago(1),
-        "updated_at": days_ago(1),
-        "tags": ["storage"],
-        "content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]},
-        **fields,
-    }
-    path = world.project / FOLDER / f"{slug}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record), encoding="utf-8")
-    return path
-
-
 def retire(world: World, slug: str, days: float) -> Path:
-    return put(world, slug, record_status="retired", retired_at=days_ago(days), retired_reason="superseded")
+    return world.write_decision(slug, record_status="retired", retired_at=days_ago(days), retired_reason="superseded")
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -53,7 +28,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     [(), ("--rebuild", "--validate"), ("--query", "x", "--gc"), ("--health", "--dry-run"), ("--gc", "--health")],
 )
 def test_calls_that_do_not_say_what_to_do_are_usage_errors(world: World, arguments: tuple[str, ...]) -> None:
-    put(world, "one")
+    world.write_decision("one")
     done = world.run("index", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--" in done.stderr
@@ -81,8 +56,8 @@ def test_root_can_be_named_and_its_own_settings_count(world: World) -> None:
 
 
 def test_rebuild_prints_the_count_and_writes_the_lines_in_order(world: World) -> None:
-    put(world, "one", title="beta")
-    put(world, "two", title="Alpha", tags=["b", "a"])
+    world.write_decision("one", title="beta")
+    world.write_decision("two", title="Alpha", tags=["b", "a"])
     retire(world, "three", 1)
     done = world.run("index", "--rebuild")
     assert (done.returncode, done.stdout, done.stderr) == (0, "Rebuilt index.md with 2 entries\n", "")
@@ -95,8 +70,8 @@ def test_rebuild_prints_the_count_and_writes_the_lines_in_order(world: World) ->
 
 
 def test_rebuild_skips_what_cannot_be_read_with_a_warning(world: World) -> None:
-    put(world, "one")
-    put(world, "two").write_text("{", encoding="utf-8")
+    world.write_decision("one")
+    world.write_decision("two").write_text("{", encoding="utf-8")
     done = world.run("index", "--rebuild", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["entries"] == 1
@@ -108,7 +83,7 @@ def test_rebuild_skips_what_cannot_be_read_with_a_warning(world: World) -> None:
 
 
 def test_validate_says_that_a_rebuilt_index_is_valid(world: World) -> None:
-    put(world, "one")
+    world.write_decision("one")
     world.run("index", "--rebuild")
     done = world.run("index", "--validate")
     assert (done.returncode, done.stdout, done.stderr) == (0, "Index is valid\n", "")
@@ -116,11 +91,11 @@ def test_validate_says_that_a_rebuilt_index_is_valid(world: World) -> None:
 
 def test_validate_names_every_difference_and_writes_nothing(world: World) -> None:
     for slug in ("one", "gone", "edited"):
-        put(world, slug)
+        world.write_decision(slug)
     world.run("index", "--rebuild")
     (world.project / FOLDER / "gone.json").unlink()
-    put(world, "new")
-    put(world, "edited", title="Edited by hand")
+    world.write_decision("new")
+    world.write_decision("edited", title="Edited by hand")
     before = everything(world.project)
     text = world.run("index", "--validate")
     document = world.run("index", "--validate", "--json")
@@ -138,7 +113,7 @@ def test_validate_names_every_difference_and_writes_nothing(world: World) -> Non
 
 @pytest.mark.parametrize(("text", "word"), [(None, "missing"), ("# Memory Index\n- nonsense\n", "broken")])
 def test_validate_of_no_usable_index_fails_and_does_not_make_one(world: World, text: str | None, word: str) -> None:
-    put(world, "one")
+    world.write_decision("one")
     index = world.project / ".claude" / "memory" / "index.md"
     if text is not None:
         index.write_text(text, encoding="utf-8")
@@ -153,8 +128,8 @@ def test_validate_of_no_usable_index_fails_and_does_not_make_one(world: World, t
 
 
 def test_query_prints_count_and_lines_and_makes_a_missing_index(world: World) -> None:
-    put(world, "one", title="Use SQLite")
-    put(world, "two")
+    world.write_decision("one", title="Use SQLite")
+    world.write_decision("two")
     done = world.run("index", "--query", "sqlite")
     assert done.returncode == 0
     assert done.stdout == f"1 match for 'sqlite'\n- [DECISION] Use SQLite -> {FOLDER}/one.json #tags:storage\n"
@@ -164,7 +139,7 @@ def test_query_prints_count_and_lines_and_makes_a_missing_index(world: World) ->
 
 
 def test_query_as_json_has_each_entry_in_parts(world: World) -> None:
-    put(world, "one")
+    world.write_decision("one")
     told = json.loads(world.run("index", "--query", "ONE", "--json").stdout)
     assert told["count"] == 1
     assert told["entries"] == [
@@ -173,7 +148,7 @@ def test_query_as_json_has_each_entry_in_parts(world: World) -> None:
 
 
 def test_line_of_a_foreign_index_reaches_the_terminal_without_its_escapes(world: World) -> None:
-    world.run("index", "--rebuild", "--root", str(put(world, "one").parents[1]))
+    world.run("index", "--rebuild", "--root", str(world.write_decision("one").parents[1]))
     index = world.project / ".claude" / "memory" / "index.md"
     index.write_text(f"# Memory Index\n- [DECISION] \x1b[31mred\u202e -> {FOLDER}/one.json\n", encoding="utf-8")
     done = world.run("index", "--query", "red")
@@ -188,10 +163,10 @@ def test_line_of_a_foreign_index_reaches_the_terminal_without_its_escapes(world:
 
 
 def test_health_of_sound_memories_is_good_and_has_every_section(world: World) -> None:
-    put(world, "one", times_updated=6)
-    put(world, "two", times_updated=5)
+    world.write_decision("one", times_updated=6)
+    world.write_decision("two", times_updated=5)
     retire(world, "three", 1)
-    put(world, "four", record_status="archived", archived_at=days_ago(1), archived_reason="done")
+    world.write_decision("four", record_status="archived", archived_at=days_ago(1), archived_reason="done")
     world.run("index", "--rebuild")
     before = everything(world.project)
     done = world.run("index", "--health")
@@ -209,8 +184,8 @@ def test_health_of_sound_memories_is_good_and_has_every_section(world: World) ->
 
 
 def test_health_lists_what_needs_attention_with_what_mends_it(world: World) -> None:
-    put(world, "one", id="another")
-    put(world, "unfit", content={})
+    world.write_decision("one", id="another")
+    world.write_decision("unfit", content={})
     retire(world, "old", 31)
     done = world.run("index", "--health")
     assert done.returncode == 0
@@ -233,7 +208,7 @@ def test_health_lists_what_needs_attention_with_what_mends_it(world: World) -> N
 def test_gc_archives_what_is_past_its_grace_and_says_so(world: World) -> None:
     old = retire(world, "old", 31)
     young = retire(world, "young", 29)
-    put(world, "active")
+    world.write_decision("active")
     before = young.read_bytes()
     done = world.run("index", "--gc")
     assert (done.returncode, done.stderr) == (0, "")
@@ -254,16 +229,16 @@ def test_gc_removes_files_where_that_is_set(world: World) -> None:
 
 
 def test_gc_retires_what_is_past_its_retention(world: World) -> None:
-    path = put(world, "one", updated_at=days_ago(11))
+    path = world.write_decision("one", updated_at=days_ago(11))
     done = world.run("index", "--gc", RECOLLECT_CATEGORIES_DECISION_RETENTION_DAYS="10")
     assert done.stdout.startswith(f"RETIRED {FOLDER}/one.json: ")
     assert json.loads(path.read_text(encoding="utf-8"))["record_status"] == "retired"
 
 
 def test_gc_skips_what_has_no_date_and_fails_for_what_cannot_be_written(world: World) -> None:
-    put(world, "undated", record_status="retired", retired_at="once")
+    world.write_decision("undated", record_status="retired", retired_at="once")
     assert world.run("index", "--gc").returncode == 0
-    put(world, "unfit", record_status="retired", retired_at=days_ago(31), content={})
+    world.write_decision("unfit", record_status="retired", retired_at=days_ago(31), content={})
     done = world.run("index", "--gc")
     assert done.returncode == 1
     assert f"SKIP {FOLDER}/undated.json: " in done.stdout

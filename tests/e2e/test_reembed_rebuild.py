@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World
+from tests.conftest import RECOLLECT, World, read_terminal
 from tests.integration.provider_servers import ProviderServer
 
 from recollect.store.sqlite import SqliteStore
@@ -135,14 +135,7 @@ def test_progress_is_for_terminals(semantic_world: World, bank_text: Callable[..
         stderr=theirs,
     )
     os.close(theirs)
-    shown = b""
-    try:
-        while data := os.read(ours, 65536):
-            shown += data
-    except OSError:
-        pass  # how Linux says that the other end of a terminal is closed
-    finally:
-        os.close(ours)
+    shown = read_terminal(ours)
     answer, _ = process.communicate()
     assert process.returncode == 0
     assert b"Embedding" in shown

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-from tests.conftest import World
+from tests.conftest import World, days_ago
 
 FOLDER = ".claude/memory/decisions"
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
@@ -17,29 +15,6 @@ LESSON = {
     "description": "Open a sample before you write.",
     "category": "patterns",
 }
-
-
-def days_ago(days: float) -> str:
-    return (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def put(world: World, slug: str, **fields: Any) -> Path:
-    record = {
-        "schema_version": "1.0",
-        "category": "decision",
-        "id": slug,
-        "title": f"Title of {slug}",
-        "record_status": "active",
-        "created_at": days_ago(3),
-        "updated_at": days_ago(2),
-        "tags": ["storage"],
-        "content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]},
-        **fields,
-    }
-    path = world.project / FOLDER / f"{slug}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record), encoding="utf-8")
-    return path
 
 
 def status(world: World, **variables: str) -> dict[str, Any]:
@@ -78,9 +53,9 @@ def test_keys_of_the_document_are_stable(world: World) -> None:
 
 def test_memories_are_counted_by_category_and_state(world: World) -> None:
     paths = [
-        put(world, "one"),
-        put(world, "two"),
-        put(world, "three", record_status="retired", retired_at=days_ago(1), updated_at=days_ago(1)),
+        world.write_decision("one"),
+        world.write_decision("two"),
+        world.write_decision("three", record_status="retired", retired_at=days_ago(1), updated_at=days_ago(1)),
     ]
     world.run("index", "--rebuild")
     told = status(world)
@@ -106,8 +81,8 @@ def test_memories_are_counted_by_category_and_state(world: World) -> None:
 
 
 def test_last_capture_is_the_newest_of_memories_and_journal(world: World) -> None:
-    put(world, "one", updated_at="2026-01-02T03:04:05+02:00")
-    put(world, "two", updated_at="whenever")
+    world.write_decision("one", updated_at="2026-01-02T03:04:05+02:00")
+    world.write_decision("two", updated_at="whenever")
     assert status(world)["last_capture"] == "2026-01-02T01:04:05Z"
     world.store.mkdir()
     (world.store / "session-captures.jsonl").write_text(
@@ -117,7 +92,7 @@ def test_last_capture_is_the_newest_of_memories_and_journal(world: World) -> Non
 
 
 def test_what_is_switched_off_is_named(world: World) -> None:
-    put(world, "one")
+    world.write_decision("one")
     variables = {"RECOLLECT_CATEGORIES_RUNBOOK_ENABLED": "false", "RECOLLECT_CATEGORIES_DECISION_AUTO_CAPTURE": "false"}
     told = status(world, **variables)
     assert {"categories.runbook.enabled", "categories.decision.auto_capture"} <= set(told["settings_off"])
@@ -128,9 +103,9 @@ def test_what_is_switched_off_is_named(world: World) -> None:
 
 
 def test_what_needs_attention_comes_with_the_command_that_mends_it(world: World) -> None:
-    put(world, "one")
-    put(world, "old", record_status="retired", retired_at=days_ago(31))
-    put(world, "broken").write_text("{", encoding="utf-8")
+    world.write_decision("one")
+    world.write_decision("old", record_status="retired", retired_at=days_ago(31))
+    world.write_decision("broken").write_text("{", encoding="utf-8")
     done = world.run("status")
     assert done.returncode == 0
     attention = done.stdout.split("What needs attention\n")[1]
@@ -141,8 +116,8 @@ def test_what_needs_attention_comes_with_the_command_that_mends_it(world: World)
 
 
 def test_what_status_says_to_do_leaves_nothing_to_be_done(world: World) -> None:
-    put(world, "one")
-    put(world, "old", record_status="retired", retired_at=days_ago(31))
+    world.write_decision("one")
+    world.write_decision("old", record_status="retired", retired_at=days_ago(31))
     for issue in status(world)["attention"]:
         assert world.run(*issue["fix"].strip("`").split()[1:]).returncode == 0
     assert status(world)["attention"] == []
@@ -176,7 +151,7 @@ def test_many_entries_without_a_vector_need_attention(semantic_world: World, ban
 
 
 def test_store_that_cannot_be_used_needs_attention_and_the_rest_is_told(world: World) -> None:
-    put(world, "one")
+    world.write_decision("one")
     world.run("index", "--rebuild")
     world.store.mkdir()
     (world.store / "memory.db").write_bytes(b"no database at all" * 1000)
@@ -187,7 +162,7 @@ def test_store_that_cannot_be_used_needs_attention_and_the_rest_is_told(world: W
 
 
 def test_worktree_shows_the_memories_of_its_repository(world: World) -> None:
-    put(world, "one")
+    world.write_decision("one")
     git_folder = world.project / ".git"
     (git_folder / "worktrees" / "side").mkdir(parents=True)
     (git_folder / "worktrees" / "side" / "commondir").write_text("../..\n", encoding="utf-8")

@@ -2,12 +2,10 @@
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import Start, heard, tell
 
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.locks import locked
@@ -37,41 +35,6 @@ for _ in range(turns):
             file.write(str(number + 1))
         os.unlink(marker)
 """
-
-Start = Callable[..., "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts a process that runs some code; none outlives the test."""
-    started: list[subprocess.Popen[str]] = []
-
-    def run(code: str, *arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        started.append(process)
-        return process
-
-    yield run
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-def heard(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    return process.stdout.readline().strip()
-
-
-def tell(process: subprocess.Popen[str]) -> None:
-    assert process.stdin
-    process.stdin.write("\n")
-    process.stdin.flush()
 
 
 def test_a_lock_lets_one_process_in_at_a_time(tmp_path: Path, start: Start) -> None:

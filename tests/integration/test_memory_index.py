@@ -93,3 +93,24 @@ def test_root_full_of_old_sessions_is_brought_to_the_window_at_once_and_in_few_w
     entries = trusted_index(root)
     assert entries is not None
     assert len(entries) == 5
+
+
+def test_session_that_cannot_be_retired_is_told_as_that_and_stays(world):
+    config = world.project / ".claude" / "memory" / "memory-config.json"
+    config.parent.mkdir(parents=True)
+    config.write_text('{"categories": {"session_summary": {"max_retained": 1}}}', encoding="utf-8")
+    settings = load_settings(str(world.project), {})
+    root = memory_root(str(world.project), settings)
+    create(root, settings, "old", "Old", "session_summary")
+    path = root.file("session_summary", "old")
+    with open(path, encoding="utf-8") as file:
+        record = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**record, "unknown": 1}, file)
+    result = create(root, settings, "new", "New", "session_summary")
+    assert [warning for warning in result.warnings if "could not be retired" in warning] != []
+    assert [warning for warning in result.warnings if "in no other memory" in warning] == []
+    assert result.paths == [root.file("session_summary", "new")]
+    entries = trusted_index(root)
+    assert entries is not None
+    assert [entry.slug for entry in entries] == ["new", "old"]

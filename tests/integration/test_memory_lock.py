@@ -2,13 +2,11 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import Start, heard, tell
 
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.memory_lock import FOLDER, STALE_AFTER, memories_locked
@@ -50,47 +48,12 @@ sys.stdin.readline()
 os.rmdir(sys.argv[1])
 """
 
-Start = Callable[..., "subprocess.Popen[str]"]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts a process that runs some code; none outlives the test."""
-    started: list[subprocess.Popen[str]] = []
-
-    def run(code: str, *arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        started.append(process)
-        return process
-
-    yield run
-    for process in started:
-        process.kill()
-        process.communicate()
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     path = tmp_path / "memory"
     path.mkdir()
     return path
-
-
-def heard(process: "subprocess.Popen[str]") -> str:
-    assert process.stdout
-    return process.stdout.readline().strip()
-
-
-def tell(process: "subprocess.Popen[str]") -> None:
-    assert process.stdin
-    process.stdin.write("\n")
-    process.stdin.flush()
 
 
 def aged(path: Path, seconds: float) -> None:

@@ -89,7 +89,7 @@ def create(
     record = validated(record, category)
     check_secrets(record)
     with memories_locked(root.path) as warnings:
-        before = _existing(path, category)
+        before = _existing(root, path, category)
         index = current_index(root, warnings)
         record = not_again(root, before, record, now)
         if not makes_room(settings, category):
@@ -270,19 +270,21 @@ def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: Memory
     old.pop(new.path, None)
     gone = [memory for memory in active if memory.path in old]
     warnings: list[str] = []
+    done: list[MemoryFile] = []
     for memory in gone:
         try:
             write_memory(memory.path, category, retired(memory.record, old[memory.path], _now()))
         except (WriteRefused, StorageError) as error:
             warnings.append(f"{root.shown(memory.path)} could not be retired: {error}")
             continue
-        result.paths.append(memory.path)
+        done.append(memory)
         warnings.append(f"{root.shown(memory.path)} is retired: {old[memory.path]}")
-    if gone:
+    if done:
+        result.paths += [memory.path for memory in done]
         warnings += _forgotten(root, result.paths[1:])
-    if gone and category == SESSION:
+    if done and category == SESSION:
         others = read_entries(root, [entry for entry in index if entry.category != SESSION])
-        warnings += _unique(root, gone, others)
+        warnings += _unique(root, done, others)
     result.warnings += few(warnings, _MOST_WARNINGS)
 
 
@@ -319,14 +321,14 @@ def _result(status: str, root: MemoryRoot, saved: MemoryFile, warnings: list[str
     return result
 
 
-def _existing(path: str, category: str) -> MemoryFile | None:
+def _existing(root: MemoryRoot, path: str, category: str) -> MemoryFile | None:
     try:
         return read_memory(path, category)
     except FileNotFoundError:
         return None
     except StorageError as error:
         raise WriteRefused(
-            "READ_ERROR", ("target", path), ("error", error), ("fix", "repair the file or move it away")
+            "READ_ERROR", ("target", root.shown(path)), ("error", error), ("fix", "repair the file or move it away")
         ) from error
 
 
@@ -339,7 +341,7 @@ def _changing(
     if not os.path.lexists(path):
         raise missing  # before the lock, which would make the memory root
     with memories_locked(root.path) as warnings:
-        memory = _existing(path, category)
+        memory = _existing(root, path, category)
         if memory is None:
             raise missing
         yield memory, warnings
