@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import click
@@ -17,6 +17,7 @@ from tests.conftest import RECOLLECT, World
 
 from recollect.cli.main import COMMANDS, cli
 from recollect.services.settings_keys import KEYS
+from recollect.version import VERSION
 
 TOP = Path(__file__).parents[2]
 PAGES = sorted([*TOP.glob("*.md"), *TOP.glob("docs/*.md")])
@@ -91,11 +92,11 @@ def test_quickstart_lesson_is_valid(world: World) -> None:
 
 
 def test_one_version_everywhere() -> None:
-    project = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     changelog = re.search(r"^## \[(\d+\.\d+\.\d+)\]", (TOP / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     printed = subprocess.run([RECOLLECT, "--version"], capture_output=True, encoding="utf-8", check=True).stdout
     assert changelog is not None
-    assert {project, changelog[1], importlib.metadata.version("recollect"), printed.split()[-1]} == {project}
+    plugin = json.loads((TOP / "plugin" / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))["version"]
+    assert {changelog[1], importlib.metadata.version("recollect"), printed.split()[-1], plugin} == {VERSION}
 
 
 def test_commands_are_modules_of_their_own() -> None:

@@ -11,10 +11,12 @@ import click
 
 from recollect.domain.text import visible
 from recollect.errors import RecollectError, WriteRefused
+from recollect.version import VERSION
 
 COMMANDS = (
-    *("archive", "backup", "bench", "candidate", "config", "edit", "export", "index", "inject", "list", "promote"),
-    *("rebuild", "reembed", "restore", "retire", "schema", "search", "show", "status", "upsert", "write"),
+    *("archive", "backup", "bench", "candidate", "config", "edit", "export", "hook", "index", "init", "inject", "list"),
+    *("promote", "rebuild", "reembed", "restore", "retire", "review", "schema", "search", "show", "status"),
+    *("uninstall", "upsert", "write"),
 )
 
 
@@ -40,7 +42,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="recollect", message="recollect %(version)s")
+@click.version_option(VERSION, message="recollect %(version)s")
 def cli() -> None:
     """Long-term memory for coding agents.
 

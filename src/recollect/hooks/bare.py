@@ -1,19 +1,42 @@
-"""Run a hook in a bare interpreter: python -I -S bare.py inject [OPTION...]
+"""recollect in a bare interpreter: python -I -S bare.py hook NAME | inject [OPTION...] | command [ARGUMENT...]
 
 Kept this small because a script, unlike a module, is compiled at each start.
 """
 
 import gc
+import os
 import sys
 
-if __name__ == "__main__":
-    gc.disable()  # the process ends before a collection could pay
-    sys.path.insert(0, __file__.rpartition("recollect")[0])
+
+def _main() -> int:
+    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path.insert(0, source)
     # Where the environment's other packages are, which -S leaves out together with the start-up code of all of them.
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     sys.path.append(sys.executable.rpartition("/bin/")[0] + f"/lib/{version}/site-packages")
+    data = os.environ.get("CLAUDE_PLUGIN_DATA")
+    if data and not os.access(source, os.W_OK):
+        sys.pycache_prefix = os.path.join(data, "bytecode")  # or everything would be compiled at each start
+    if sys.argv[1:2] == ["command"]:
+        return _command()
+    gc.disable()  # the process ends before a collection could pay
     if sys.argv[1:2] == ["inject"]:
         from recollect.hooks.inject import run
+    else:
+        from recollect.hooks.run import run
+    return run(sys.argv[2:])
 
-        sys.exit(run(sys.argv[2:]))
-    sys.stderr.write("usage: bare.py inject [OPTION...]\n")
+
+def _command() -> int:
+    from recollect.services.environment import complete
+
+    complete()
+    from recollect.cli.main import main
+
+    sys.argv[:] = ["recollect", *sys.argv[2:]]
+    main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any, cast
 
 from recollect.domain.categories import KNOWLEDGE
@@ -42,6 +41,7 @@ from recollect.services.app import Engine
 from recollect.services.place import memory_root
 from recollect.services.settings import Settings, settings_path
 from recollect.store.values import Usage
+from recollect.version import VERSION
 
 _USAGE_FIELDS = {"id": str, "recall_count": int, "influence_count": int, "last_recalled_at": str}
 
@@ -85,7 +85,7 @@ def create(project_root: str, global_store: str, settings: Settings, path: str, 
         raise StorageError(f"there is nothing to back up in {where}; give --project-root or --global-store")
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     name, identity = project.name(project_root), project.identity(project_root)
-    result.size = write_archive(path, Archive(name, identity, version("recollect"), now, members), replace=replace)
+    result.size = write_archive(path, Archive(name, identity, VERSION, now, members), replace=replace)
     result.counts = _counts(members)
     return result
 

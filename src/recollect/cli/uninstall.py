@@ -1,0 +1,8 @@
+from __future__ import annotations
+
+import click
+
+
+@click.command("uninstall")
+def command() -> None:
+    """Placeholder."""

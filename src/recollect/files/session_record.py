@@ -1,0 +1,116 @@
+"""What a session has had: a small file for each, so that nothing is given to it twice, and nothing triaged twice."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.errors import StorageError
+from recollect.files.textfile import write_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FOLDER = ".sessions"
+
+_LARGEST = 512 * 1024
+_LONGEST_NAME = 100
+_KEPT_DAYS = 30
+_GIVEN = "+"
+_TRIAGED = "="
+
+
+class SessionRecord:
+    """The keys of what was given, and how far in bytes the transcript was triaged."""
+
+    __slots__ = ("given", "known", "triaged")
+
+    def __init__(self) -> None:
+        self.known = False  # whether there is a record at all
+        self.given: set[str] = set()
+        self.triaged = 0
+
+
+def read_record(store: str, session: str) -> SessionRecord:
+    """The record of a session; an empty one if there is none, or none that can be read."""
+    record = SessionRecord()
+    path = _path(store, session)
+    try:
+        with open(path, "rb") as file:
+            lines = file.read(_LARGEST).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return record
+    record.known = True
+    for line in lines[:-1]:
+        mark, value = line[:1], line[1:]
+        if mark == _GIVEN:
+            record.given.add(value)
+        elif mark == _TRIAGED and value.isdecimal():
+            record.triaged = int(value[:15])
+    return record
+
+
+def add_given(store: str, session: str, keys: Iterable[str]) -> None:
+    """Note that these were given to a session.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    _append(store, session, "".join(f"{_GIVEN}{' '.join(key.split())}\n" for key in keys))
+
+
+def set_triaged(store: str, session: str, end: int) -> None:
+    """Note how far a session's transcript was triaged.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    _append(store, session, f"{_TRIAGED}{end}\n")
+
+
+def reset_given(store: str, session: str) -> None:
+    """Forget what was given to a session, because it has forgotten it too; how far it was triaged stays.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    record = read_record(store, session)
+    if record.known:
+        write_text(_path(store, session), f"{_TRIAGED}{record.triaged}\n", durable=False)
+
+
+def sweep_records(store: str) -> None:
+    """Remove the records of sessions that nobody resumes any more."""
+    folder = os.path.join(store, FOLDER)
+    oldest = time.time() - _KEPT_DAYS * 86_400
+    try:
+        for entry in os.scandir(folder):
+            if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                os.unlink(entry.path)
+    except OSError:
+        return  # next time
+
+
+def _append(store: str, session: str, text: str) -> None:
+    path = _path(store, session)
+    if not path or not text:
+        return
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            os.write(descriptor, text.encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _path(store: str, session: str) -> str:
+    """Where the record of a session is; nowhere if its id is no name for a file."""
+    plain = session.replace("-", "").replace("_", "")
+    if not plain.isascii() or not plain.isalnum() or len(session) > _LONGEST_NAME:
+        return ""
+    return os.path.join(store, FOLDER, session)

@@ -1,0 +1,89 @@
+"""What the client tells a hook: one JSON object on standard input, read without trusting that it ends."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.domain.quick_json import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LARGEST = 64 * 1024 * 1024
+
+# In seconds: how long to wait in all, and how long a pause makes it worth to look whether the object is complete.
+_PATIENCE = 2.0
+_PAUSE = 0.1
+_CHUNK = 1024 * 1024
+
+
+class Told(dict[str, "Any"]):
+    """The fields of an event; what is not of the expected kind is as good as missing."""
+
+    def text(self, name: str) -> str:
+        value = self.get(name)
+        return value if isinstance(value, str) else ""
+
+    def flag(self, name: str) -> bool:
+        return self.get(name) is True
+
+    def fields(self, name: str) -> Told:
+        return _told(self.get(name)) or Told()
+
+
+def read_event(descriptor: int = 0) -> Told:
+    """The event on standard input.
+
+    Raises:
+        ValueError: it is no JSON object, or larger than any event.
+    """
+    data = bytearray()
+    end = time.monotonic() + _PATIENCE
+    while len(data) <= LARGEST:
+        wait = min(_PAUSE, end - time.monotonic()) if data else end - time.monotonic()
+        if not _is_readable(descriptor, max(0.0, wait)):
+            event = _parsed(data)
+            if event is not None:
+                return event
+            if time.monotonic() >= end:
+                break
+            continue
+        chunk = _read(descriptor)
+        if not chunk:
+            break
+        data += chunk
+    event = None if len(data) > LARGEST else _parsed(data)
+    if event is None:
+        raise ValueError(f"standard input holds no JSON object ({len(data):,} bytes)")
+    return event
+
+
+def _parsed(data: bytearray) -> Told | None:
+    try:
+        value = parse(data.decode("utf-8", "replace").removeprefix("\ufeff")) if data else None
+    except ValueError:
+        return None
+    return _told(value)
+
+
+def _told(value: Any) -> Told | None:
+    return Told(value) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _is_readable(descriptor: int, seconds: float) -> bool:
+    """Whether there is something to read, or nothing more will come. Where that cannot be told, reading has to wait."""
+    try:
+        from select import select
+
+        return bool(select([descriptor], [], [], seconds)[0])
+    except (ImportError, OSError, ValueError):
+        return True
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError:
+        return b""  # closed before the start
