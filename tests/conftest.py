@@ -187,6 +187,11 @@ class World:
         """Run injection as a hook does: in a bare interpreter."""
         return self._process([*BARE_ENTRY, "inject", *arguments], None, "", variables)
 
+    def run_hook(self, name: str, event: Mapping[str, Any] | str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Serve one event as the client has it served: in a bare interpreter, from standard input."""
+        stdin = event if isinstance(event, str) else json.dumps(event)
+        return self._process([*BARE_ENTRY, "hook", name], None, stdin, variables)
+
     def _process(
         self, command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str]
     ) -> subprocess.CompletedProcess[str]:

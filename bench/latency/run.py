@@ -195,13 +195,17 @@ def percentile(values: list[float]) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * 0.95))]
 
 
-def print_report(rows: list[Row], scaling: list[tuple[int, float]], runs: int) -> None:
+def print_rows(rows: list[Row], runs: int) -> None:
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {runs} runs each, interleaved\n")
     print("| process | median ms | p95 ms | x bare | at most |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for row in rows:
         target = f"{row.target:.1f}" if row.target else ""
         print(f"| {row.what} | {row.median * 1e3:.1f} | {row.p95 * 1e3:.1f} | {row.ratio:.2f} | {target} |")
+
+
+def print_report(rows: list[Row], scaling: list[tuple[int, float]], runs: int) -> None:
+    print_rows(rows, runs)
     print("\n| entries in the file | µs an entry to parse | x 1,000 entries |")
     print("| ---: | ---: | ---: |")
     for count, each in scaling:

@@ -801,6 +801,21 @@ def test_lone_surrogates_in_terms_find_nothing_and_do_not_raise(store: Store) ->
     assert store.document_frequencies(["\ud800", "pelican"])[0]["pelican"] == 1
 
 
+def test_places_of_terms_are_the_fields_that_hold_them_by_their_stems(store: Store) -> None:
+    one = entry("a", "Webhooks are signed.", name="Retry webhook", keywords=["queue"], reasoning="A queue was lost.")
+    store.put(bank(), [one, entry("b", "Something else.")])
+    found = store.term_places(["webhooks", "queues", "signing", "unheard"], ["a", "b", "nobody"])
+    assert found == {
+        "a": {
+            "webhooks": {"name", "description"},
+            "queues": {"keywords", "reasoning"},
+            "signing": {"description"},
+        },
+        "b": {},
+    }
+    assert store.term_places([], ["a"]) == {}
+
+
 def test_document_frequencies_follow_stems_and_accents(store: Store) -> None:
     store.put(bank(), [entry("a", "caching a menu"), entry("b", "caches"), entry("c", "Menü, menü")])
     assert store.document_frequencies(["cache", "menu", "pelican"]) == ({"cache": 2, "menu": 2, "pelican": 0}, 3)

@@ -248,3 +248,12 @@ def test_an_empty_home_is_the_user_s_own_and_a_relative_store_is_below_it(world:
     assert shown["relative/x"] == str(world.home / "relative" / "x")
     assert shown[""].endswith("/.claude/iflow/memory")
     assert shown[""] != "/.claude/iflow/memory"
+
+
+@pytest.mark.parametrize("home", ["~", "relative/home"])
+def test_a_home_that_is_none_never_leaves_a_store_in_the_project(home: str) -> None:
+    code = "from recollect.services import locations; print(locations.global_store())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"HOME": home}, capture_output=True, encoding="utf-8", check=True
+    )
+    assert done.stdout == "/.claude/iflow/memory\n"

@@ -656,3 +656,38 @@ def test_schema_of_no_category_is_wrong_usage(world, category):
     result = world.run("schema", category)
     assert (result.returncode, result.stdout) == (2, "")
     assert "tech_debt" in result.stderr
+
+
+def tree(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_check_says_that_a_memory_could_be_created_and_writes_nothing(agent):
+    before = tree(agent.world.home)
+    done = agent.create("--check", title="Use SQLite")
+    assert json.loads(done.stdout) == {"status": "valid", "target": TARGET, "id": "use-sqlite", "title": "Use SQLite"}
+    assert (agent.temporary / "input.json").exists(), "it is needed again for the write itself"
+    assert not agent.memories.exists()
+    assert tree(agent.world.home) == before
+    assert not agent.world.store.exists()
+
+
+def test_check_refuses_what_a_create_would_refuse(agent):
+    assert agent.create(title="Use SQLite").returncode == 0
+    before = tree(agent.memories)
+    for arguments in ({"title": "Use SQLite"}, {"title": "Other", "content": {"status": "accepted"}}):
+        assert agent.create("--check", **arguments).stderr == agent.create(**arguments).stderr != ""
+    assert tree(agent.memories) == before
+
+
+def test_check_of_an_update_writes_nothing(agent):
+    assert agent.create(title="Use SQLite").returncode == 0
+    before = tree(agent.memories)
+    done = agent.update("--check", changes=[LINE], title="Use SQLite")
+    assert json.loads(done.stdout)["status"] == "valid"
+    assert "VALIDATION_ERROR" in agent.update("--check", changes=[LINE], content={}).stderr
+    assert tree(agent.memories) == before
+
+
+def test_check_goes_with_create_and_update_only(agent):
+    assert agent.write("delete", "--check", "--target", TARGET).returncode == 2

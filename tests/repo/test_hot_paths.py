@@ -1,11 +1,21 @@
-"""What a hook may import: the start of a session waits for every module."""
+"""What a hook may import: a person waits for every module."""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.conftest import BARE_ENTRY, World
+
+from recollect.hooks.run import HOOKS
+
+DATA = Path(__file__).parents[1] / "data"
 
 # Each of these costs a tenth of a bare interpreter start or more.
 FORBIDDEN = {
@@ -41,6 +51,7 @@ OWN_MODULES = {
     "recollect.domain.categories",
     "recollect.domain.entry",
     "recollect.domain.hashing",
+    "recollect.domain.quick_json",
     "recollect.domain.ranking",
     "recollect.domain.render",
     "recollect.domain.selection",
@@ -89,12 +100,12 @@ def test_injection_loads_only_the_modules_marked_hot(world: World) -> None:
     assert loaded == OWN_MODULES
 
 
-def test_injection_loads_json_only_for_a_settings_file_that_is_json(world: World) -> None:
+def test_a_settings_file_that_is_json_needs_no_costly_module(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
     settings = world.project / ".claude" / "memory" / "memory-config.json"
     settings.parent.mkdir(parents=True)
     settings.write_text('{"retrieval": {"max_inject": 3}}', encoding="utf-8")
-    assert "json" in modules_after(world)
+    assert modules_after(world) & FORBIDDEN == set()
 
 
 def test_a_question_that_was_asked_before_needs_no_model(world: World) -> None:
@@ -109,3 +120,114 @@ def test_a_question_that_was_asked_before_needs_no_model(world: World) -> None:
 
 def packages_after(world: World) -> set[str]:
     return {name.partition(".")[0] for name in modules_after(world, semantic="true")}
+
+
+# The hooks of the plugin. What they load until they have answered is measured; what follows, nobody waits for.
+
+SQLITE_NEEDS = {"collections", "datetime", "functools", "sqlite3"}
+
+# What every hook needs to hear and to answer.
+ALL = {
+    "recollect",
+    "recollect.domain",
+    "recollect.domain.quick_json",
+    "recollect.domain.text",
+    "recollect.hooks",
+    "recollect.hooks.answer",
+    "recollect.hooks.run",
+    "recollect.hooks.stdin",
+}
+
+SESSION_START = (OWN_MODULES - {"recollect.files.log", "recollect.hooks.inject"}) | {
+    "recollect.files.session_record",
+    "recollect.files.staged",
+    "recollect.hooks.apart",
+    "recollect.hooks.session_start",
+    "recollect.services.attention",
+    "recollect.services.begin",
+    "recollect.services.environment",
+    "recollect.services.environment_state",
+}
+
+WRITE_GUARD = {
+    "recollect.hooks.write_guard",
+    "recollect.services",
+    "recollect.services.locations",
+    "recollect.services.project",
+    "recollect.services.protect",
+}
+
+
+def fields_of(hook: str, world: World) -> dict[str, Any]:
+    """An event as most of them are: of a file that is no memory, of a session that says nothing worth remembering."""
+    transcript = world.home / "session.jsonl"
+    shutil.copyfile(DATA / "transcripts" / "scripted-2.1.325.jsonl", transcript)
+    written = {"tool_name": "Write", "tool_input": {"file_path": str(world.project / "src" / "main.py")}}
+    return {
+        "session_id": "s1",
+        "cwd": str(world.project),
+        "transcript_path": str(transcript),
+        **{
+            "session-start": {"source": "startup"},
+            "prompt": {"prompt": "why does the queue lose an order when the importer restarts"},
+            "stop": {"stop_hook_active": False, "last_assistant_message": "Done."},
+            "write-guard": written,
+            "write-check": written,
+        }[hook],
+    }
+
+
+def modules_of(hook: str, world: World) -> set[str]:
+    """All modules that a hook has loaded when it has answered, measured in the process that did it."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "importtime", BARE_ENTRY[-1], "hook", hook],
+        input=json.dumps(fields_of(hook, world)),
+        env={"PATH": os.environ["PATH"], "HOME": str(world.home), "RECOLLECT_HOME": str(world.store)},
+        cwd=world.project,
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+    assert done.returncode in ((0, 2) if hook == "stop" else (0,))
+    assert not (world.store / "recollect.log").exists(), (world.store / "recollect.log").read_text(encoding="utf-8")
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+def own(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] == "recollect"}
+
+
+@pytest.mark.parametrize("hook", [hook for hook in HOOKS if hook != "prompt"])
+def test_a_hook_without_a_store_loads_no_costly_module(world: World, hook: str) -> None:
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
+    world.write_local_settings("memory_semantic_enabled: false\n")
+    loaded = modules_of(hook, world)
+    assert loaded & FORBIDDEN == set()
+    assert f"recollect.hooks.{hook.replace('-', '_')}" in loaded
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_with_a_store_loads_what_sqlite_needs_and_no_more(world: World, hook: str) -> None:
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n", shared=True)
+    path = world.write_decision("advisory-locks", title="Advisory locks keep importers apart")
+    for old in (*world.store.glob("*.md"), path, *path.parents[:2]):
+        os.utime(old, (1_700_000_000, 1_700_000_000))
+    assert world.run("search", "importers", RECOLLECT_MEMORY_SEMANTIC_ENABLED="true").returncode == 0
+    modules_of(hook, world)  # whoever comes first notes what has been read
+    assert modules_of(hook, world) & FORBIDDEN <= SQLITE_NEEDS
+
+
+def test_session_start_loads_only_the_modules_marked_hot(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
+    world.write_local_settings("memory_semantic_enabled: false\n")
+    assert own(modules_of("session-start", world)) == SESSION_START | ALL
+
+
+def test_the_guard_of_a_file_that_is_no_memory_loads_next_to_nothing(world: World) -> None:
+    assert own(modules_of("write-guard", world)) == WRITE_GUARD | ALL
+    assert own(modules_of("write-check", world)) == WRITE_GUARD | ALL | {"recollect.hooks.write_check"}
+
+
+def test_an_event_that_needs_nothing_loads_no_store(world: World) -> None:
+    for hook in ("write-guard", "write-check", "stop"):
+        assert not any(name.startswith("recollect.store") for name in modules_of(hook, world))

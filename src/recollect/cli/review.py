@@ -1,8 +1,113 @@
 from __future__ import annotations
 
+from typing import Any
+
 import click
+
+from recollect.cli.shared import counted, global_store_option, json_option, print_json, project_root_option, styled
+from recollect.domain.memory import seen
+from recollect.domain.text import cut, one_line, visible
+from recollect.files.staged import Staged
+from recollect.services.review import capture_named, captures_to_review, review
+
+_LONGEST = 100
 
 
 @click.command("review")
-def command() -> None:
-    """Placeholder."""
+@click.argument("capture_id", metavar="[ID]", required=False)
+@click.option("--saved", multiple=True, metavar="ID", help="It was saved as a memory. Can be given several times.")
+@click.option("--dismiss", multiple=True, metavar="ID", help="It is not worth keeping. Can be given several times.")
+@click.option("--dismiss-all", is_flag=True, help="Nothing that awaits review is worth keeping.")
+@json_option
+@project_root_option
+@global_store_option
+def command(
+    capture_id: str | None,
+    saved: tuple[str, ...],
+    dismiss: tuple[str, ...],
+    dismiss_all: bool,
+    as_json: bool,
+    project_root: str,
+    global_store: str,
+) -> None:
+    """Review what sessions have staged.
+
+    With triage.mode set to stage, the end of a session never asks for memories: what it finds is kept until somebody
+    has looked at it. Without an ID all of it is listed, with one (or the beginning of one) it is shown in full. Save
+    what is worth it with `recollect write` or `recollect upsert`, then say so with --saved.
+    """
+    if capture_id and (saved or dismiss or dismiss_all):
+        raise click.UsageError("give an ID to see it, or --saved, --dismiss and --dismiss-all to settle captures")
+    captures = captures_to_review(project_root, global_store)
+    if capture_id:
+        _show(capture_named(captures, capture_id), as_json)
+    elif saved or dismiss or dismiss_all:
+        _settle(captures, global_store, saved, dismiss, dismiss_all, as_json)
+    elif as_json:
+        print_json(seen({"captures": [_document(each) for each in captures]}))
+    else:
+        click.echo("\n".join(_lines(captures)) if captures else "Nothing awaits review in this project.")
+
+
+def _settle(
+    captures: list[Staged],
+    global_store: str,
+    saved: tuple[str, ...],
+    dismiss: tuple[str, ...],
+    dismiss_all: bool,
+    as_json: bool,
+) -> None:
+    if dismiss_all:
+        kept_ids = {capture_named(captures, name).id for name in saved}
+        dismiss = (*dismiss, *(each.id for each in captures if each.id not in kept_ids))
+    kept, dropped = review(captures, global_store, saved=saved, dismissed=dismiss)
+    left = len(captures) - len(kept) - len(dropped)
+    if as_json:
+        print_json(
+            {"saved": [each.id for each in kept], "dismissed": [each.id for each in dropped], "awaiting_review": left}
+        )
+        return
+    done = [f"{len(some):,} {what}" for some, what in ((kept, "saved"), (dropped, "dismissed")) if some]
+    click.echo(
+        f"{', '.join(done) or 'Nothing awaits review'}; {counted(left, 'capture awaits', 'captures await')} review."
+    )
+
+
+def _lines(captures: list[Staged]) -> list[str]:
+    widest = max(len(one_line(each.category)) for each in captures)
+    lines: list[str] = []
+    for each in captures:
+        about = cut(one_line(each.snippets[0] if each.snippets else each.context), _LONGEST)
+        day, category = one_line(each.at)[:10], one_line(each.category).ljust(widest)
+        lines.append(f"{styled(one_line(each.id), 'green')}  {day}  {category}  {each.score:.2f}  {about}".rstrip())
+    return [*lines, "", "`recollect review ID` shows one in full; --saved ID and --dismiss ID settle it."]
+
+
+def _show(staged: Staged, as_json: bool) -> None:
+    if as_json:
+        print_json(seen(_document(staged)))
+        return
+    facts = (
+        ("Capture", staged.id),
+        ("Category", staged.category),
+        ("Score", f"{staged.score:.2f}"),
+        ("Staged", staged.at),
+        ("Session", staged.session),
+    )
+    for name, value in facts:
+        click.echo(f"{styled(f'{name:<9}', 'cyan')} {one_line(value)}".rstrip())
+    if staged.snippets:
+        click.echo("\n" + "\n".join(f"- {one_line(snippet)}" for snippet in staged.snippets))
+    click.echo(f"\n{visible(staged.context)}")
+
+
+def _document(staged: Staged) -> dict[str, Any]:
+    return {
+        "id": staged.id,
+        "at": staged.at,
+        "category": staged.category,
+        "score": staged.score,
+        "session": staged.session,
+        "snippets": staged.snippets,
+        "context": staged.context,
+    }

@@ -92,11 +92,16 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("Index", _INDEX[status.health.index.state]),
         ("Storage", f"{counted(status.files, 'file', 'files')}, {_bytes(status.bytes)}"),
         ("Last capture", status.last_capture or "none"),
+        ("To review", _to_review(status.awaiting_review)),
         ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one"),
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
         ("Switched off", ", ".join(status.settings_off) or "nothing"),
     ]
     return facts[3:] if status.is_empty else facts
+
+
+def _to_review(count: int) -> str:
+    return f"{counted(count, 'capture', 'captures')}; `recollect review` shows them" if count else "nothing"
 
 
 def _bytes(size: int) -> str:
@@ -125,6 +130,7 @@ def _document(status: Status, settings: Settings) -> dict[str, Any]:
         "index": status.health.index.state,
         "storage": {"files": status.files, "bytes": status.bytes, "database_bytes": status.database_bytes},
         "last_capture": status.last_capture or None,
+        "awaiting_review": status.awaiting_review,
         "knowledge": {
             "project_bank": knowledge.project_bank,
             "global_bank": knowledge.global_bank,

@@ -16,6 +16,15 @@ from recollect.services.settings import Settings
 
 _ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 
+# Which actions an option goes with.
+_TAKES = {
+    "--input": ("create", "update"),
+    "--hash": ("update",),
+    "--reason": ("delete", "archive"),
+    "--auto": ("create",),
+    "--check": ("create", "update"),
+}
+
 
 @click.command("write")
 @click.option("--action", type=click.Choice(_ACTIONS), required=True, help="What to do; delete retires a memory.")
@@ -25,6 +34,7 @@ _ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 @click.option("--hash", "expected", metavar="MD5", default="", help="update: the file's hash when it was read.")
 @click.option("--reason", metavar="TEXT", default="", help="delete, archive: why.")
 @click.option("--auto", is_flag=True, help="create: nobody asked for it; categories.*.auto_capture decides.")
+@click.option("--check", is_flag=True, help="create, update: only say whether it could be done; nothing is written.")
 @root_options
 @global_store_option
 def command(
@@ -35,6 +45,7 @@ def command(
     expected: str,
     reason: str,
     auto: bool,
+    check: bool,
     root: str | None,
     project_root: str | None,
     global_store: str,
@@ -42,36 +53,47 @@ def command(
     """Create or change a memory file, through checks.
 
     Prints what was done as JSON. A change that is refused says why in one block on standard error: its kind, then
-    the facts and how to fix it; nothing is written then. An input file is removed when it has served its purpose.
+    the facts and how to fix it; nothing is written then. An input file is removed when it has served its purpose, which
+    a check is not.
     """
-    if action in ("create", "update") and given is None:
-        raise click.UsageError(f"--action {action} needs --input")
-    if action == "create" and category is None:
-        raise click.UsageError("--action create needs --category")
-    for option, value, actions in (
-        ("--input", given is not None, ("create", "update")),
-        ("--hash", expected, ("update",)),
-        ("--reason", reason, ("delete", "archive")),
-        ("--auto", auto, ("create",)),
-    ):
-        if value and action not in actions:  # passed over, it would seem to have been obeyed
-            raise click.UsageError(f"--action {action} takes no {option}")
-    if action != "create" and target is None:
-        raise click.UsageError(f"--action {action} needs --target")
+    _check_options(
+        action,
+        category,
+        target,
+        {"--input": given is not None, "--hash": expected, "--reason": reason, "--auto": auto, "--check": check},
+    )
     folder, settings, place = memory_place(root, project_root, target or "")
     try:
         record = read_handover(given, place) if given is not None else {}
         path, of_path = _target(place, folder, target, category, record)
-        result = _changed(action, place, settings, path, of_path, record, expected=expected, reason=reason, auto=auto)
+        if action == "create":
+            result = write.create(place, settings, path, of_path, record, auto=auto, check=check)
+        elif action == "update":
+            result = write.update(place, settings, path, of_path, record, expected=expected, check=check)
+        else:
+            result = _moved(action, place, settings, path, of_path, reason)
     except LockTimeout as error:
         raise WriteRefused("LOCK_ERROR", ("error", error), ("fix", "try again when the other is done")) from error
     except StorageError as error:
         raise WriteRefused("WRITE_ERROR", ("error", error), ("fix", "make the place writable and try again")) from error
-    if given is not None:
+    if given is not None and not check:
         remove_handover(given, place)
     warnings = write.finish(place, settings, folder, global_store, result.paths, message=result.message)
     print_json(result.document())
     warn([*result.warnings, *warnings])
+
+
+def _check_options(action: str, category: str | None, target: str | None, given: dict[str, object]) -> None:
+    """Refuse what is missing, and what would be passed over and seem to have been obeyed."""
+    if action in _TAKES["--input"] and not given["--input"]:
+        raise click.UsageError(f"--action {action} needs --input")
+    if action == "create" and category is None:
+        raise click.UsageError("--action create needs --category")
+    for option, value in given.items():
+        if value and action not in _TAKES[option]:
+            raise click.UsageError(f"--action {action} takes no {option}")
+    if action != "create" and target is None:
+        raise click.UsageError(f"--action {action} needs --target")
 
 
 def _target(
@@ -99,22 +121,7 @@ def _target(
     return path, found
 
 
-def _changed(
-    action: str,
-    place: MemoryRoot,
-    settings: Settings,
-    path: str,
-    category: str,
-    record: dict[str, object],
-    *,
-    expected: str,
-    reason: str,
-    auto: bool,
-) -> write.Written:
-    if action == "create":
-        return write.create(place, settings, path, category, record, auto=auto)
-    if action == "update":
-        return write.update(place, settings, path, category, record, expected=expected)
+def _moved(action: str, place: MemoryRoot, settings: Settings, path: str, category: str, reason: str) -> write.Written:
     if action == "delete":
         return write.retire(place, path, category, reason)
     if action == "archive":

@@ -101,14 +101,22 @@ def fuse(
     candidates. Mean and deviation are those of the cosines of `count` entries, whatever they are about. What is not
     `known` of the question cannot be found by its words, so they count less.
     """
-    usual = (count * mean + _ASSUMED_COSINES * _USUAL_COSINE) / (count + _ASSUMED_COSINES)
-    variance = (count * deviation**2 + _ASSUMED * _USUAL_DEVIATION**2) / (count + _ASSUMED)
     trust = known**0.5
     scores = {id: trust * max(0.0, score - floor) for id, score in keyword.items()}
     for id, cosine in vector.items():
-        above = max(0.0, cosine - usual)
-        scores[id] = scores.get(id, 0.0) + MEANING * above * above / variance
+        scores[id] = scores.get(id, 0.0) + MEANING * surprise(cosine, mean, deviation, count)
     return {id: score for id, score in scores.items() if id in keyword or _is_near(score, vector[id])}
+
+
+def surprise(cosine: float, mean: float, deviation: float, count: int) -> float:
+    """How surprising it is that an entry is so close: the square of the deviations by which it is above the usual.
+
+    Mean and deviation are those of the cosines of `count` entries, whatever they are about.
+    """
+    usual = (count * mean + _ASSUMED_COSINES * _USUAL_COSINE) / (count + _ASSUMED_COSINES)
+    variance = (count * deviation**2 + _ASSUMED * _USUAL_DEVIATION**2) / (count + _ASSUMED)
+    above = max(0.0, cosine - usual)
+    return above * above / variance
 
 
 def _is_near(score: float, cosine: float) -> bool:

@@ -48,7 +48,7 @@ def parse(text: str) -> Any:
     begin = len(text) - len(text.lstrip(_SPACE))
     try:
         value, end = _scan(text, begin)
-    except (StopIteration, RecursionError) as error:
+    except (StopIteration, RecursionError, SystemError) as error:  # the last of CPython 3.11, when json is not loaded
         raise ValueError("it is no JSON") from error
     if text[end:].strip(_SPACE):
         raise ValueError("something follows the JSON")

@@ -38,12 +38,28 @@ class Block:
 
 def markdown_block(selected: Sequence[Entry]) -> Block:
     """The block for entries that were chosen from markdown alone, in the given order of importance."""
+    return block(selected, markdown_status)
 
-    def status(entries: Sequence[Entry]) -> str:
-        local = sum(entry.origin == "local" for entry in entries)
-        return f"{len(entries)} entries ({local} local, {len(entries) - local} global) | semantic: disabled"
 
-    return block(selected, status)
+def markdown_status(entries: Sequence[Entry]) -> str:
+    """The diagnostic line of entries that were chosen from markdown alone."""
+    local = sum(entry.origin == "local" for entry in entries)
+    return f"{len(entries)} entries ({local} local, {len(entries) - local} global) | semantic: disabled"
+
+
+def fresh_block(
+    selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str], is_fresh: Callable[[Entry], bool]
+) -> Block:
+    """Of the block for these entries, those that are fresh. No others take the place of the rest.
+
+    What did not fit at first does not fit now either: a session that was given its block is not given more of it
+    each time that it is resumed.
+    """
+    whole = block(selected, status)
+    fresh = [entry for entry in whole.entries if is_fresh(entry)]
+    if len(fresh) == len(whole.entries):
+        return whole
+    return block(fresh, status) if fresh else Block("", [], 0)
 
 
 def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str]) -> Block:

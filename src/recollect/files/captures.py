@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Any, cast
 
 from recollect.errors import StorageError
 from recollect.files.locks import locked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 LONGEST_LINE = 1024 * 1024
 _TAIL = 1024
 
 
-@dataclass
 class Captures:
     """What a journal holds from some place on: its lines, where they end, and what could not be read."""
 
-    lines: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    end: int = 0
-    problems: list[str] = field(default_factory=list[str])
+    __slots__ = ("end", "lines", "problems")
+
+    def __init__(self, end: int) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self.end = end
+        self.problems: list[str] = []
 
 
 def append_capture(path: str, capture: Mapping[str, object]) -> None:
@@ -32,7 +34,14 @@ def append_capture(path: str, capture: Mapping[str, object]) -> None:
         LockTimeout: other writers held the journal for too long.
         StorageError: it cannot be written.
     """
-    line = json.dumps(capture, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+    from json import dumps
+
+    append_lines(path, [dumps(capture, ensure_ascii=False, separators=(",", ":"))])
+
+
+def append_lines(path: str, texts: list[str]) -> None:
+    """Add lines that are JSON already, all of them at once. Raises as `append_capture` does."""
+    line = "".join(f"{text}\n" for text in texts).encode("utf-8", "replace")
     with locked(path, mode=0o600):  # memories are nobody else's to read
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
@@ -55,7 +64,7 @@ def read_captures(path: str, start: int) -> Captures:
     Raises:
         StorageError: it cannot be read.
     """
-    found = Captures(end=start)
+    found = Captures(start)
     try:
         with open(path, "rb") as file:
             file.seek(start)
@@ -83,6 +92,8 @@ def fingerprint(path: str, end: int) -> str:
     Raises:
         StorageError: it cannot be read.
     """
+    from hashlib import sha256
+
     try:
         with open(path, "rb") as file:
             file.seek(max(0, end - _TAIL))
@@ -96,11 +107,13 @@ def fingerprint(path: str, end: int) -> str:
 def _read_line(path: str, line: bytes, number: int, found: Captures) -> None:
     if not line.strip():
         return
+    from json import loads
+
     try:
-        capture: Any = json.loads(line)
+        capture: Any = loads(line)
     except (ValueError, RecursionError):
         capture = None
     if isinstance(capture, dict):
-        found.lines.append(cast(dict[str, Any], capture))
+        found.lines.append(capture)  # pyright: ignore[reportUnknownArgumentType]
     else:
         found.problems.append(f"{path}: line {number} after the last one read is no capture; skipped")

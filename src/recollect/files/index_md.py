@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
 
 from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
 from recollect.domain.stored import ACTIVE
@@ -21,6 +20,10 @@ from recollect.files.memories import (
 )
 from recollect.files.memory_lock import memories_locked
 from recollect.files.textfile import read_text, sweep, sweep_folder, write_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 _HEADER = "# Memory Index\n\n<!-- Made by recollect from the files beside it. Do not edit: it is made again. -->\n\n"
 _TITLE = "# Memory Index"
@@ -152,9 +155,14 @@ def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
     except (LockTimeout, StorageError, OSError) as error:
         warnings.append(f"the index could not be made again, so every file was read: {error}")
         problems = []
-        entries = [index_entry(root, memory) for memory in scan(root, problems) if memory.status == ACTIVE]
+        entries = gathered(root, problems)
     warnings += problems
     return entries
+
+
+def gathered(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
+    """What the index has to say, by the files alone."""
+    return [index_entry(root, memory) for memory in scan(root, problems) if memory.status == ACTIVE]
 
 
 def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
@@ -163,7 +171,7 @@ def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
     Raises:
         StorageError: it cannot be written.
     """
-    entries = [index_entry(root, memory) for memory in scan(root, problems) if memory.status == ACTIVE]
+    entries = gathered(root, problems)
     for folder in map(root.folder, root.folders):
         sweep_folder(folder)
     sweep([root.index])
@@ -179,7 +187,7 @@ def index_with(root: MemoryRoot, memory: MemoryFile, before: str = "") -> str:
     except StorageError:
         entries = None
     if entries is None:
-        entries = [index_entry(root, other) for other in scan(root, []) if other.status == ACTIVE]
+        entries = gathered(root, [])
     gone = {root.shown(before or memory.path), root.shown(memory.path)}
     entries = [entry for entry in entries if entry.path not in gone]
     if memory.status == ACTIVE:

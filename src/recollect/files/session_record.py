@@ -19,17 +19,24 @@ _LONGEST_NAME = 100
 _KEPT_DAYS = 30
 _GIVEN = "+"
 _TRIAGED = "="
+_SAID = "~"
+_HELD = "!"
 
 
 class SessionRecord:
-    """The keys of what was given, and how far in bytes the transcript was triaged."""
+    """What a session was given, by keys, and how its last triage went.
 
-    __slots__ = ("given", "known", "triaged")
+    That is how far in bytes the transcript went, a mark of the last words, and whether the stop was held.
+    """
+
+    __slots__ = ("given", "held", "known", "said", "triaged")
 
     def __init__(self) -> None:
         self.known = False  # whether there is a record at all
         self.given: set[str] = set()
         self.triaged = 0
+        self.said = ""
+        self.held = False
 
 
 def read_record(store: str, session: str) -> SessionRecord:
@@ -48,6 +55,10 @@ def read_record(store: str, session: str) -> SessionRecord:
             record.given.add(value)
         elif mark == _TRIAGED and value.isdecimal():
             record.triaged = int(value[:15])
+        elif mark == _SAID:
+            record.said = value
+        elif mark == _HELD:
+            record.held = value == "1"
     return record
 
 
@@ -60,13 +71,13 @@ def add_given(store: str, session: str, keys: Iterable[str]) -> None:
     _append(store, session, "".join(f"{_GIVEN}{' '.join(key.split())}\n" for key in keys))
 
 
-def set_triaged(store: str, session: str, end: int) -> None:
-    """Note how far a session's transcript was triaged.
+def set_triaged(store: str, session: str, end: int, said: str = "", *, held: bool = False) -> None:
+    """Note how a session's triage went: how far, a mark of what was said last, whether the stop is held for it.
 
     Raises:
         StorageError: it could not be written.
     """
-    _append(store, session, f"{_TRIAGED}{end}\n")
+    _append(store, session, _triage_lines(end, said, held))
 
 
 def reset_given(store: str, session: str) -> None:
@@ -77,19 +88,27 @@ def reset_given(store: str, session: str) -> None:
     """
     record = read_record(store, session)
     if record.known:
-        write_text(_path(store, session), f"{_TRIAGED}{record.triaged}\n", durable=False)
+        kept = _triage_lines(record.triaged, record.said, record.held)
+        write_text(_path(store, session), kept, durable=False)
 
 
 def sweep_records(store: str) -> None:
     """Remove the records of sessions that nobody resumes any more."""
-    folder = os.path.join(store, FOLDER)
     oldest = time.time() - _KEPT_DAYS * 86_400
     try:
-        for entry in os.scandir(folder):
+        entries = list(os.scandir(os.path.join(store, FOLDER)))
+    except OSError:
+        return  # there are none
+    for entry in entries:
+        try:
             if entry.stat(follow_symlinks=False).st_mtime < oldest:
                 os.unlink(entry.path)
-    except OSError:
-        return  # next time
+        except OSError:
+            continue  # somebody else's, or gone already
+
+
+def _triage_lines(end: int, said: str, held: bool) -> str:
+    return f"{_TRIAGED}{end}\n{_SAID}{said}\n{_HELD}{int(held)}\n"
 
 
 def _append(store: str, session: str, text: str) -> None:

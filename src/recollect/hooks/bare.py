@@ -39,4 +39,7 @@ def _command() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    exit_code = _main()
+    if sys.argv[1:2] != ["command"]:
+        os._exit(exit_code)  # everything is written; taking the interpreter apart would only be waited for
+    sys.exit(exit_code)

@@ -1,8 +1,129 @@
+"""The start of a session: what it is given of what is known, and one line for its user if something needs attention."""
+
 from __future__ import annotations
 
+import os
+import time
+
+from recollect.domain.quick_json import dump
+from recollect.domain.text import cut, one_line
 from recollect.hooks.answer import Answer
-from recollect.hooks.stdin import Told
+from recollect.hooks.apart import do_apart
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recollect.hooks.apart import Tell
+    from recollect.hooks.stdin import Told
+
+# In seconds from the beginning on: how long choosing may take, and then how long markdown alone.
+_CHOOSING = 2.1
+_CEILING = 2.8
+
+_LONGEST_PATH = 4_096
+_LONGEST_LINE = 500
+_QUIET = ("compact", "fork")  # in the middle of things, nobody is reminded of captures
+
+# What the process that does the work tells: the block, and sentences for the user.
+_BLOCK = "block"
+_NOTICES = "notices"
+_WEAKNESS = "weakness"
 
 
-def handle(_event: Told) -> Answer:
-    return Answer()
+def handle(event: Told) -> Answer:
+    """The block of a session, within three seconds; by markdown alone, or without it, when that is not enough."""
+    answer = Answer()
+    began = event.began or time.monotonic()
+    heard = do_apart(lambda tell: _serve(event, tell), began + _CHOOSING)
+    notices = heard.told.get(_NOTICES, "")
+    if _BLOCK not in heard.told:
+        failure = heard.failure
+        answer.warnings.append(f"markdown alone has to do: {failure}")
+        heard = do_apart(lambda tell: _serve_markdown(event, tell, failure), began + _CEILING)
+        if _BLOCK not in heard.told:
+            answer.warnings.append(f"nothing was given: {heard.failure}")
+    elif heard.failure:
+        answer.warnings.append(heard.failure)
+    sentences = [*notices.split("\n"), heard.told.get(_WEAKNESS, "")]
+    answer.stdout = _output(heard.told.get(_BLOCK, ""), [sentence for sentence in sentences if sentence])
+    answer.afterwards = heard.afterwards
+    return answer
+
+
+def _output(block: str, sentences: list[str]) -> str:
+    output: dict[str, object] = {}
+    if sentences:
+        said = ". ".join(one_line(sentence).rstrip(".") for sentence in sentences)
+        name = "" if said.startswith("recollect ") else "recollect: "
+        output["systemMessage"] = cut(f"{name}{said}.", _LONGEST_LINE)
+    if block:
+        output["hookSpecificOutput"] = {"hookEventName": "SessionStart", "additionalContext": block}
+    return dump(output) + "\n" if output else ""
+
+
+def _serve(event: Told, tell: Tell) -> Callable[[], list[str]]:
+    """Tell what is to be said at the start of a session; what is left to do after that."""
+    from recollect.services import attention
+    from recollect.services.begin import begin, follow, load
+
+    start = load(event.text("source"), event.text("session_id"), _folder(event))
+    start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
+    built = _noticed(start.problems, lambda: attention.environment(os.environ))
+    notices = [built]
+    if start.source not in _QUIET:
+        notices.append(_noticed(start.problems, lambda: attention.captures(start.project_root, start.global_store)))
+    tell(_NOTICES, "\n".join(notice for notice in notices if notice))
+    injection = begin(start)
+    tell(_BLOCK, injection.text)
+    if not built:  # or it would be said twice
+        tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded))
+
+    def afterwards() -> list[str]:
+        _log(start.global_store, start.problems + injection.warnings)
+        try:
+            return _log(start.global_store, follow(start, injection))
+        except Exception as error:  # nobody else hears of it
+            return _log(start.global_store, [f"{type(error).__name__}: {error}"])
+
+    return afterwards
+
+
+def _serve_markdown(event: Told, tell: Tell, failure: str) -> Callable[[], list[str]]:
+    """Tell what can be had without the store, which has failed to answer."""
+    from recollect.services import attention
+    from recollect.services.begin import begin, load
+
+    start = load(event.text("source"), event.text("session_id"), _folder(event))
+    start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
+    injection = begin(start, markdown=failure)
+    tell(_BLOCK, injection.text)
+    tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded))
+    return lambda: _log(start.global_store, injection.warnings)
+
+
+def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
+    """What there is to notice; that it could not be found out is no reason to give nothing."""
+    try:
+        return notice()
+    except Exception as error:  # whatever it is, the block is worth more
+        problems.append(f"{type(error).__name__}: {error}")
+        return ""
+
+
+def _folder(event: Told) -> str:
+    folder = event.text("cwd")
+    return folder if 0 < len(folder) <= _LONGEST_PATH and "\0" not in folder else os.getcwd()
+
+
+def _seconds(event: Told) -> float | None:
+    value = event.get("seconds_since_last_response")
+    return float(value) if isinstance(value, int | float) and 0 <= value < 10**10 else None
+
+
+def _log(directory: str, sentences: list[str]) -> list[str]:
+    from recollect.files.log import log
+
+    for sentence in sentences:
+        log(directory, f"session-start: {sentence}")
+    return []

@@ -22,6 +22,8 @@ _CHUNK = 1024 * 1024
 class Told(dict[str, "Any"]):
     """The fields of an event; what is not of the expected kind is as good as missing."""
 
+    began = 0.0  # when the hook began to read it, by the monotonic clock: what has a ceiling counts from there
+
     def text(self, name: str) -> str:
         value = self.get(name)
         return value if isinstance(value, str) else ""
@@ -40,11 +42,12 @@ def read_event(descriptor: int = 0) -> Told:
         ValueError: it is no JSON object, or larger than any event.
     """
     data = bytearray()
-    end = time.monotonic() + _PATIENCE
+    began = time.monotonic()
+    end = began + _PATIENCE
     while len(data) <= LARGEST:
         wait = min(_PAUSE, end - time.monotonic()) if data else end - time.monotonic()
         if not _is_readable(descriptor, max(0.0, wait)):
-            event = _parsed(data)
+            event = _parsed(data, began)
             if event is not None:
                 return event
             if time.monotonic() >= end:
@@ -54,18 +57,21 @@ def read_event(descriptor: int = 0) -> Told:
         if not chunk:
             break
         data += chunk
-    event = None if len(data) > LARGEST else _parsed(data)
+    event = None if len(data) > LARGEST else _parsed(data, began)
     if event is None:
         raise ValueError(f"standard input holds no JSON object ({len(data):,} bytes)")
     return event
 
 
-def _parsed(data: bytearray) -> Told | None:
+def _parsed(data: bytearray, began: float) -> Told | None:
     try:
         value = parse(data.decode("utf-8", "replace").removeprefix("\ufeff")) if data else None
     except ValueError:
         return None
-    return _told(value)
+    event = _told(value)
+    if event is not None:
+        event.began = began
+    return event
 
 
 def _told(value: Any) -> Told | None:

@@ -1,8 +1,40 @@
+"""After a file tool has written: what came past the guard is checked, and the model told what became of it."""
+
 from __future__ import annotations
 
+from recollect.domain.quick_json import dump
 from recollect.hooks.answer import Answer
-from recollect.hooks.stdin import Told
+from recollect.hooks.write_guard import written_paths
+from recollect.services.protect import Kept, kept
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.hooks.stdin import Told
 
 
-def handle(_event: Told) -> Answer:
+def handle(event: Told) -> Answer:
+    """Say nothing of a file that anybody may write, and warn of any other."""
+    for path in written_paths(event):
+        found = kept(path, event.text("cwd"))
+        if found:
+            return _checked(found)
     return Answer()
+
+
+def _checked(found: Kept) -> Answer:
+    from recollect.services import locations
+    from recollect.services.quarantine import check_written, follow_written
+
+    result = check_written(found)
+    answer = Answer(_block(result.told), f"WARNING: {result.warning}\n")
+    answer.warnings.append(result.warning)
+    answer.afterwards = lambda: follow_written(found, locations.global_store())
+    return answer
+
+
+def _block(reason: str) -> str:
+    """The answer that reaches the model once the write has happened; without the event's name the client drops it."""
+    if not reason:
+        return ""
+    denied = {"hookEventName": "PostToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
+    return dump({"decision": "block", "reason": reason, "hookSpecificOutput": denied}) + "\n"

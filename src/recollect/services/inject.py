@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 
-from recollect.domain.render import block, markdown_block
+from recollect.domain.hashing import content_hash
+from recollect.domain.render import fresh_block, markdown_status
 from recollect.domain.selection import deduplicate, select
 from recollect.domain.text import one_line
 from recollect.errors import StorageError, StoreError
@@ -17,7 +18,7 @@ from recollect.services import locations, project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from recollect.domain.entry import Entry
     from recollect.domain.render import Block
@@ -27,19 +28,24 @@ if TYPE_CHECKING:
 # After a session has been served, entries that await a vector are given one, for a moment.
 _MOMENT = 0.4
 
+# A fork is given back what its session had said and heard, as one that is resumed.
+_COUNTS_AS = {"fork": "resume"}
+
 
 class Injection:
     """The block for a session, or the reason why it is empty, and what went wrong on the way."""
 
-    __slots__ = ("dropped", "engine", "entries", "pending", "reason", "text", "warnings")
+    __slots__ = ("degraded", "dropped", "engine", "entries", "keys", "pending", "reason", "text", "warnings")
 
     def __init__(self, reason: str = "") -> None:
         self.text = ""
         self.reason = reason
         self.entries: list[Entry] = []
+        self.keys: list[str] = []  # what the entries are known by: their ids in the store
         self.dropped = 0
         self.pending = 0
         self.warnings: list[str] = []
+        self.degraded: list[str] = []  # why it could not be chosen as it should
         self.engine: Engine | None = None
 
     def finish(self) -> None:
@@ -63,31 +69,37 @@ class Injection:
 
 
 def inject(
-    project_root: str, global_store: str, settings: Settings, *, limit: int | None = None, event: str = ""
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    *,
+    limit: int | None = None,
+    event: str = "",
+    session: str = "",
+    without: Collection[str] = (),
+    markdown: str = "",
 ) -> Injection:
     """The block of a session that starts in a project, recorded as the last injection.
 
-    `limit` overrides the setting. Without an `event` the configured events are not consulted.
+    `limit` overrides the setting. Without an `event` the configured events are not consulted. Entries whose keys are
+    in `without` are left out, and no others take their place. `markdown` is a reason not to ask the store.
     """
     if limit is None:
         limit = settings.whole("memory_injection_limit")
     reason = _suppressed(settings, limit, event)
     if reason:
         return Injection(reason)
+    asked = _Asked(project_root, global_store, settings, limit, event, session, without)
     injection = Injection()
-    if settings.flag("memory_semantic_enabled"):
-        chosen = _from_store(project_root, global_store, settings, injection, limit=limit, event=event)
+    if markdown or not settings.flag("memory_semantic_enabled"):
+        chosen = _from_markdown(asked, injection, markdown)
     else:
-        chosen = _from_markdown(project_root, global_store, limit, injection)
+        chosen = _from_store(asked, injection)
     injection.text, injection.entries, injection.dropped = chosen.text, chosen.entries, chosen.dropped
     if not os.path.isdir(project_root):
         injection.warnings.append(f"there is no folder {project_root}")
-    if not chosen.text and chosen.dropped:
-        injection.reason = f"each of the {chosen.dropped} selected entries is too long to inject"
-        injection.warnings.append(injection.reason)
-        return injection
     if not chosen.text:
-        injection.reason = f"no entries in {locations.bank(project_root)} or {global_store}"
+        injection.reason = _nothing(asked, injection)
         return injection
     try:
         write_last_injection(global_store, project.name(project_root), chosen.entries)
@@ -96,42 +108,91 @@ def inject(
     return injection
 
 
-def _from_store(
-    project_root: str, global_store: str, settings: Settings, injection: Injection, *, limit: int, event: str
-) -> Block:
+class _Asked:
+    """For which session of which project, and what of it is not wanted."""
+
+    __slots__ = ("event", "global_store", "limit", "project_root", "session", "settings", "without")
+
+    def __init__(  # noqa: PLR0917 (what `inject` was called with)
+        self,
+        project_root: str,
+        global_store: str,
+        settings: Settings,
+        limit: int,
+        event: str,
+        session: str,
+        without: Collection[str],
+    ) -> None:
+        self.project_root = project_root
+        self.global_store = global_store
+        self.settings = settings
+        self.limit = limit
+        self.event = event
+        self.session = session
+        self.without = without
+
+
+def _nothing(asked: _Asked, injection: Injection) -> str:
+    """Why there is no block; that all entries are too long is also a warning."""
+    if injection.dropped:
+        reason = f"each of the {injection.dropped} selected entries is too long to inject"
+        injection.warnings.append(reason)
+        return reason
+    if asked.without:
+        return "there is nothing that the session has not had"
+    return f"no entries in {locations.bank(asked.project_root)} or {asked.global_store}"
+
+
+def _from_store(asked: _Asked, injection: Injection) -> Block:
     """The block by what the session is about; by markdown alone, saying why, when the store cannot be used."""
     try:
         from recollect.services.session import session_block
 
-        found = session_block(project_root, global_store, settings, limit, event)
+        found = session_block(
+            asked.project_root,
+            asked.global_store,
+            asked.settings,
+            asked.limit,
+            event=asked.event,
+            session=asked.session,
+            without=asked.without,
+        )
     except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
         injection.warnings.append(str(error))
-        return _from_markdown(project_root, global_store, limit, injection, str(error))
+        return _from_markdown(asked, injection, str(error))
     injection.engine, injection.pending = found.engine, 0 if found.behind else found.retrieval.pending
     injection.warnings += found.warnings
+    injection.degraded += found.retrieval.degraded
+    injection.keys = [entry.stored_hash for entry in found.block.entries]
     return found.block
 
 
-def _from_markdown(project_root: str, global_store: str, limit: int, injection: Injection, degraded: str = "") -> Block:
-    local, warnings = read_bank(locations.bank(project_root), "local")
-    shared, more_warnings = read_bank(global_store, "global")
+def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> Block:
+    local, warnings = read_bank(locations.bank(asked.project_root), "local")
+    shared, more_warnings = read_bank(asked.global_store, "global")
     injection.warnings += warnings + more_warnings
     everything = deduplicate([*local, *shared])
-    selected = select(everything, limit)
-    if not degraded:
-        return markdown_block(selected)
     why = one_line(degraded).replace("*", " ").replace("|", " ")[:200]
 
-    def status(entries: Sequence[Entry]) -> str:
+    def degraded_status(entries: Sequence[Entry]) -> str:
         of_all = f"{len(entries)} entries from {len(everything)}"
         return f'{of_all} | semantic: degraded (markdown only: {why}) | context: "none" | model: none'
 
-    return block(selected, status)
+    injection.degraded += [degraded] if degraded else []
+    status = degraded_status if degraded else markdown_status
+    chosen = fresh_block(select(everything, asked.limit), status, lambda entry: _key(entry) not in asked.without)
+    injection.keys = [_key(entry) for entry in chosen.entries]
+    return chosen
+
+
+def _key(entry: Entry) -> str:
+    """The id that an entry of a bank has in a store."""
+    return entry.content_hash if entry.description else content_hash(entry.title)
 
 
 def _suppressed(settings: Settings, limit: int, event: str) -> str:
     if not settings.flag("memory_injection_enabled"):
         return f"memory_injection_enabled is false ({settings.source('memory_injection_enabled')})"
-    if event and event not in settings.words("memory_injection_events"):
+    if event and _COUNTS_AS.get(event, event) not in settings.words("memory_injection_events"):
         return f"memory_injection_events leaves out {event} ({settings.source('memory_injection_events')})"
     return "the limit is 0" if limit == 0 else ""

@@ -6,6 +6,7 @@ import os
 
 BANK = os.path.join("docs", "knowledge-bank")
 LOCAL_SETTINGS = os.path.join(".claude", "iflow-dev.local.md")
+GLOBAL_STORE = os.path.join(".claude", "iflow", "memory")
 PROJECT_SETTINGS = os.path.join(".claude", "memory", "memory-config.json")
 
 HOME_VARIABLE = "RECOLLECT_HOME"
@@ -16,17 +17,24 @@ def global_store() -> str:
 
     A relative one is relative to the home folder, because it must be the same everywhere.
     """
-    place = os.environ.get(HOME_VARIABLE, "").strip() or os.path.join(".claude", "iflow", "memory")
+    place = os.environ.get(HOME_VARIABLE, "").strip() or GLOBAL_STORE
     return os.path.normpath(os.path.join(home(), os.path.expanduser(place)))
 
 
 def home() -> str:
-    """The user's home, also when HOME is set to nothing."""
+    """The user's home, also when HOME is set to nothing; for a user without one, the root of everything.
+
+    In a container nobody may know the user. A folder called "~" in a project would be worse than none.
+    """
+    place = os.path.expanduser("~")
     if os.environ.get("HOME") == "":
         import pwd
 
-        return pwd.getpwuid(os.getuid()).pw_dir
-    return os.path.expanduser("~")
+        try:
+            place = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:
+            return os.sep
+    return place if os.path.isabs(place) else os.sep
 
 
 def bank(project_root: str) -> str:
@@ -39,3 +47,14 @@ def database(store: str) -> str:
 
 def journal(store: str) -> str:
     return os.path.join(store, "session-captures.jsonl")
+
+
+def claude_config() -> str:
+    """The folder in which Claude Code keeps what is not a project's."""
+    return os.path.abspath(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home(), ".claude"))
+
+
+def plugin_data() -> str:
+    """The folder that Claude Code gives the plugin for what may be lost: its environment, and nothing of anybody's."""
+    place = os.environ.get("CLAUDE_PLUGIN_DATA") or os.path.join(claude_config(), "plugins", "data", "memory-recollect")
+    return os.path.abspath(place)

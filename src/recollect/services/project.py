@@ -10,14 +10,15 @@ from recollect.services.locations import BANK, home
 def find_root(start: str) -> str:
     """The repository around `start`; without one the nearest folder with a bank or a .claude, or `start` itself.
 
-    The home folder has a .claude of its own, and may be a repository; neither makes what is below it one project.
+    The home folder has a .claude of its own, and may be a repository; neither makes what is below it one project. Nor does
+    anything in the top folder of the file system.
     """
     start = os.path.abspath(start)
     folders = [start]
     top = os.path.realpath(home())
     while os.path.realpath(folders[-1]) != top and os.path.dirname(folders[-1]) != folders[-1]:
         folders.append(os.path.dirname(folders[-1]))
-    if os.path.realpath(folders[-1]) == top:
+    if os.path.realpath(folders[-1]) == top or (len(folders) > 1 and os.path.dirname(folders[-1]) == folders[-1]):
         folders.pop()
     for markers in ((".git",), (BANK, ".claude")):
         for folder in folders:

@@ -7,7 +7,7 @@ import time
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking import Weights, rank
-from recollect.domain.render import block
+from recollect.domain.render import fresh_block
 from recollect.domain.selection import select_ranked
 from recollect.domain.text import escaped, one_line
 from recollect.errors import StillReading, StoreError
@@ -21,7 +21,7 @@ from recollect.store.values import Receipt, ReceiptLine, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from recollect.domain.ranking import Ranked
     from recollect.domain.render import Block
@@ -54,21 +54,37 @@ class SessionBlock:
         self.behind = False  # whether the store could not be written
 
 
-def session_block(project_root: str, global_store: str, settings: Settings, limit: int, event: str) -> SessionBlock:
+def session_block(
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    limit: int,
+    *,
+    event: str = "",
+    session: str = "",
+    without: Collection[str] = (),
+) -> SessionBlock:
     """The block of entries that matter most for what is going on in a project, recorded as recalled.
+
+    Those whose ids are in `without` are left out, and no others take their place.
 
     Raises:
         StoreError: the store cannot be used, so that markdown alone must do.
     """
     engine = Engine(global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER)
+    receipt = Receipt(at=_now(), event=event or "inject", project="", session=session, query="", lines=())
     try:
-        return _chosen(engine, project_root, limit, event)
+        return _chosen(engine, project_root, limit, receipt, without)
     except StoreError:
         engine.store.close()
         raise
 
 
-def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> SessionBlock:
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _chosen(engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str]) -> SessionBlock:
     settings, store = engine.settings, engine.store
     identity = project.identity(project_root)
     warnings: list[str] = []
@@ -93,7 +109,6 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     standings = store.standings(scope)
     retrieval.total = len(standings)
     ranked = rank(
@@ -101,22 +116,18 @@ def _chosen(engine: Engine, project_root: str, limit: int, event: str) -> Sessio
         retrieval.vector,
         retrieval.fts5,
         weights_of(settings),
-        now=now,
+        now=receipt.at,
         decay=settings.flag("memory_decay_enabled"),
         most=limit,
     )
     chosen = select_ranked(ranked, limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
-    rendered = block(entries, lambda shown: _status(len(shown), retrieval))
+    rendered = fresh_block(
+        entries, lambda shown: _status(len(shown), retrieval), lambda entry: entry.stored_hash not in without
+    )
     if rendered.entries and not behind:  # who had to wait in vain once does not try again
-        receipt = Receipt(
-            at=now,
-            event=event or "inject",
-            project=identity,
-            session="",
-            query=retrieval.query or "",
-            lines=_lines(rendered, chosen),
-        )
+        receipt.project, receipt.query = identity, retrieval.query or ""
+        receipt.lines = _lines(rendered, chosen)
         warnings += _record(engine, receipt)
     found = SessionBlock(engine, rendered, retrieval, warnings + context.warnings + store.findings)
     found.behind = bool(behind)

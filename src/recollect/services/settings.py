@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from recollect.domain.quick_json import parse
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
 from recollect.services import project
@@ -182,18 +183,28 @@ def _project_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str
     text = _read(root, PROJECT_SETTINGS, problems)
     if not text.strip():
         return
-    from json import loads
-
+    text = text.removeprefix("\ufeff")
     try:
-        document: Any = loads(text.removeprefix("\ufeff"))
-    except (ValueError, RecursionError) as error:
-        problems.append(Problem(PROJECT_SETTINGS, f"it is not valid JSON ({error}); none of it is used"))
+        document: Any = parse(text)
+    except ValueError:
+        problems.append(Problem(PROJECT_SETTINGS, f"it is not valid JSON ({_why(text)}); none of it is used"))
         return
     if not _is_object(document):
         problems.append(Problem(PROJECT_SETTINGS, "it must hold a JSON object; none of it is used"))
         return
     for name, value in _flatten("", document):
         yield PROJECT_SETTINGS, PROJECT_FILE, name, value
+
+
+def _why(text: str) -> str:
+    """What is wrong with a text that is no JSON; only then is it worth to load the module that can tell."""
+    from json import loads
+
+    try:
+        loads(text)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return "unknown"
 
 
 def _flatten(prefix: str, document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

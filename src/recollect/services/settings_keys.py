@@ -98,7 +98,7 @@ def _category_keys(category: str) -> list[Key]:
             f"{prefix}.enabled",
             True,
             f"Whether {words} memories are written and found; those that are there stay where they are.",
-            used_by="write, candidate, search",
+            used_by="stop, write, candidate, search",
         ),
         Key(
             f"{prefix}.folder",
@@ -111,7 +111,7 @@ def _category_keys(category: str) -> list[Key]:
             f"{prefix}.auto_capture",
             True,
             f"Whether a {words} may be written down without being asked for.",
-            used_by="write --auto, candidate --auto",
+            used_by="stop, write --auto, candidate --auto",
         ),
         Key(
             f"{prefix}.retention_days",
@@ -134,12 +134,14 @@ def _triage_keys(category: str) -> list[Key]:
             low=0.0,
             high=1.0,
             clamped=True,
+            used_by="stop",
         ),
         Key(
             f"triage.parallel.category_models.{category}",
             "sonnet" if category in _SONNET else "haiku",
             f"The model that drafts a {words}.",
             choices=_MODELS,
+            used_by="stop",
         ),
     ]
 
@@ -283,7 +285,7 @@ KEYS: tuple[Key, ...] = (
         high=1_000_000,
         used_by="write",
     ),
-    Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it."),
+    Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it.", used_by="prompt"),
     Key(
         "retrieval.max_inject",
         5,
@@ -291,19 +293,22 @@ KEYS: tuple[Key, ...] = (
         low=0,
         high=20,
         clamped=True,
+        used_by="prompt",
     ),
     Key(
         "retrieval.match_strategy",
         "hybrid",
         "How a prompt's memories are found.",
         choices=("hybrid", "title_tags"),
+        used_by="prompt",
     ),
-    Key("triage.enabled", True, "Whether the end of a session is looked through for memories."),
+    Key("triage.enabled", True, "Whether the end of a session is looked through for memories.", used_by="stop"),
     Key(
         "triage.mode",
         "block",
         "What is done with memories found at the end: ask the agent now, stage them for review, or nothing.",
         choices=("block", "stage", "off"),
+        used_by="stop",
     ),
     Key(
         "triage.max_messages",
@@ -312,15 +317,28 @@ KEYS: tuple[Key, ...] = (
         low=10,
         high=200,
         clamped=True,
+        used_by="stop",
     ),
     *(key for category in PROJECT for key in _triage_keys(category)),
-    Key("triage.parallel.enabled", True, "Whether memories of several categories are drafted side by side."),
-    Key("triage.parallel.verification_model", "sonnet", "The model that checks drafts.", choices=_MODELS),
+    Key(
+        "triage.parallel.enabled",
+        True,
+        "Whether memories of several categories are drafted side by side.",
+        used_by="stop",
+    ),
+    Key(
+        "triage.parallel.verification_model",
+        "sonnet",
+        "The model that checks drafts.",
+        choices=_MODELS,
+        used_by="stop",
+    ),
     Key(
         "triage.parallel.default_model",
         "haiku",
         "The model that drafts where no other is named.",
         choices=_MODELS,
+        used_by="stop",
     ),
     Key(
         "delete.grace_period_days",

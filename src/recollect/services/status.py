@@ -11,7 +11,8 @@ from recollect.errors import StorageError, StoreError
 from recollect.files.bank import read_bank
 from recollect.files.captures import LONGEST_LINE, read_captures
 from recollect.files.memories import MemoryFile, MemoryRoot, find_memories, scan
-from recollect.services import locations
+from recollect.files.staged import awaiting, is_about_staging
+from recollect.services import locations, project
 from recollect.services.app import Engine
 from recollect.services.health import Health, Issue, examine
 from recollect.services.settings import Settings
@@ -46,6 +47,7 @@ class Status:
     database_bytes: int
     last_capture: str
     knowledge: Knowledge
+    awaiting_review: int = 0
     issues: list[Issue] = field(default_factory=list[Issue])
     warnings: list[str] = field(default_factory=list[str])
 
@@ -66,6 +68,7 @@ def status_of_project(
     knowledge, warnings = _knowledge(project_root, global_store)
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
     issues += _store_issues(global_store, settings, knowledge)
+    staged = _staged(project_root, global_store, warnings)
     return Status(
         root,
         health,
@@ -75,6 +78,7 @@ def status_of_project(
         database_bytes=_size(locations.database(global_store)) + _size(locations.database(global_store) + "-wal"),
         last_capture=_last_capture(memories, locations.journal(global_store)),
         knowledge=knowledge,
+        awaiting_review=staged,
         issues=issues,
         warnings=warnings,
     )
@@ -107,13 +111,24 @@ def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -
     return [Issue("vectors", text, "`recollect reembed`")]
 
 
+def _staged(project_root: str, global_store: str, warnings: list[str]) -> int:
+    try:
+        return len(awaiting(locations.journal(global_store), project.identity(project_root)))
+    except StorageError as error:
+        warnings.append(str(error))
+        return 0
+
+
 def _last_capture(memories: list[MemoryFile], journal: str) -> str:
     """When a memory was last changed, or a line of the journal written."""
     try:
         lines = read_captures(journal, max(0, _size(journal) - LONGEST_LINE)).lines  # the last lines are the newest
     except StorageError:
         lines = []
-    times = [*(memory.updated_at for memory in memories), *(line.get("at") for line in lines)]
+    times = [
+        *(memory.updated_at for memory in memories),
+        *(line.get("at") for line in lines if not is_about_staging(line)),
+    ]
     return max((time_text(moment) for moment in map(parse_time, times) if moment), default="")
 
 

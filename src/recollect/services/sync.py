@@ -240,11 +240,14 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
 
 def captured(lines: Iterable[dict[str, Any]], labels: Labels | None = None) -> tuple[list[StoredEntry], list[str]]:
     """Lines of the journal as the store holds them, and what is wrong with the others, in sentences."""
+    from recollect.files.staged import is_about_staging
     from recollect.services.given import given_entry
 
     entries: list[StoredEntry] = []
     problems: list[str] = []
     for line in lines:
+        if is_about_staging(line):
+            continue  # no memory yet
         at = one_line(str(line.pop("at", "")))[:20]
         line.pop("id", None)
         try:

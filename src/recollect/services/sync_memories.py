@@ -11,7 +11,7 @@ from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
 from recollect.domain.stored import RETIRED, STATUSES, StoredEntry
 from recollect.domain.text import one_line
-from recollect.errors import StorageError, WriteRefused
+from recollect.errors import StillReading, StorageError, WriteRefused
 from recollect.files.memories import ENDING, MemoryFile, MemoryRoot, find_memories, read_memory
 from recollect.services import project
 from recollect.services.place import memory_root
@@ -34,6 +34,7 @@ _LONGEST_TAG = 100
 _LONGEST_PATH = 500
 _LONGEST_TIME = 40
 _MOST_FILES = 50
+_SLICE = 500
 _MOST_UPDATES = 1_000_000
 
 # How sure a memory is of itself, as a store says it: from here on high, and below this low.
@@ -52,10 +53,15 @@ class _Read:
         self.is_new = is_new
 
 
-def sync_memories_of(store: Store, project_root: str, settings: Settings, *, anew: bool = False) -> list[str]:
+def sync_memories_of(
+    store: Store, project_root: str, settings: Settings, *, anew: bool = False, end: float | None = None
+) -> list[str]:
     """Have the store follow the memories of the project that a folder belongs to; what went wrong, in sentences.
 
+    After `end`, a time of the monotonic clock, the rest is left for the next time.
+
     Raises:
+        StillReading: the time was up.
         StoreError: the store cannot be written.
     """
     try:
@@ -63,7 +69,7 @@ def sync_memories_of(store: Store, project_root: str, settings: Settings, *, ane
     except WriteRefused as error:
         facts = "; ".join(f"{name}: {one_line(str(value))}" for name, value in error.facts)
         return [f"the project's memories were not read: {facts}"]
-    return sync_memories(store, root, project.identity(project_root), settings, anew=anew)
+    return sync_memories(store, root, project.identity(project_root), settings, anew=anew, end=end)
 
 
 def sync_all_memories(store: Store, roots: Iterable[str], but: str = "", *, anew: bool = False) -> list[str]:
@@ -86,25 +92,38 @@ def sync_all_memories(store: Store, roots: Iterable[str], but: str = "", *, anew
 
 
 def sync_memories(
-    store: Store, root: MemoryRoot, identity: str, settings: Settings, *, anew: bool = False
+    store: Store,
+    root: MemoryRoot,
+    identity: str,
+    settings: Settings,
+    *,
+    anew: bool = False,
+    end: float | None = None,
 ) -> list[str]:
     """Have the store follow the memory files of a project, given by its identity; what could not be read, in sentences.
 
     A file that cannot be read leaves its entry as it was. Unless they are to be read `anew`, files that have not
-    changed since they were last read are only looked at.
+    changed since they were last read are only looked at. After `end`, a time of the monotonic clock, no more are read.
 
     Raises:
+        StillReading: the time was up; what was read by then is kept.
         StoreError: the store cannot be written.
     """
     used = {name: folder for name, folder in root.folders.items() if settings.flag(f"categories.{name}.enabled")}
     problems: list[str] = []
     known = store.sources(MEMORY, identity)
-    there, read = _changed(MemoryRoot(root.project, root.path, used), identity, known, problems, anew=anew)
+    enabled = MemoryRoot(root.project, root.path, used)
+    there, read, left = _changed(enabled, identity, known, problems, anew=anew, end=end)
     folders = {root.folder(category) for category in used}
     gone = [source for path, source in known.items() if path not in there and source.hash != _GONE]
     gone = [source for source in gone if _is_gone(source.path, folders)]
-    if gone or read:
+    if gone:
         _put(store, root, identity, gone, read)
+    else:
+        for start in range(0, len(read), _SLICE):  # what is put is kept, should this be ended half-way
+            _put(store, root, identity, [], read[start : start + _SLICE])
+    if left:
+        raise StillReading(f"{left:,} memory files of {root.project} are still to be read; `recollect rebuild` does it")
     return problems
 
 
@@ -142,16 +161,26 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
 
 
 def _changed(
-    root: MemoryRoot, identity: str, known: Mapping[str, Source], problems: list[str], *, anew: bool
-) -> tuple[set[str], list[_Read]]:
-    """The paths of all files, and those that the store has to be told of."""
+    root: MemoryRoot,
+    identity: str,
+    known: Mapping[str, Source],
+    problems: list[str],
+    *,
+    anew: bool,
+    end: float | None,
+) -> tuple[set[str], list[_Read], int]:
+    """The paths of all files, those that the store has to be told of, and how many there was no time for."""
     now = time.time_ns()
+    left = 0
     there: set[str] = set()
     changed: list[_Read] = []
     for found in find_memories(root, problems):
         there.add(found.path)
         before = known.get(found.path)
         if before and not anew and (found.size, found.modified) == (before.size, before.modified):
+            continue
+        if end is not None and changed and time.monotonic() >= end:
+            left += 1
             continue
         try:
             read = _read(found, identity, before, now, anew=anew)
@@ -162,7 +191,7 @@ def _changed(
             problems.append(f"{error}; {'it is found as it was before' if kept else 'skipped'}")
         else:
             changed += [read] if read else []
-    return there, changed
+    return there, changed, left
 
 
 def _read(found: Found, identity: str, before: Source | None, now: int, *, anew: bool) -> _Read | None:

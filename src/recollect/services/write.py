@@ -17,7 +17,7 @@ from recollect.domain.memory import MOST_CHANGES, auto_fix, clean_tags, differen
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
 from recollect.domain.text import few
 from recollect.errors import StorageError, StoreError, WriteRefused
-from recollect.files.index_md import current_index, forget_in_index, read_entries
+from recollect.files.index_md import current_index, forget_in_index, gathered, read_entries
 from recollect.files.memories import MemoryFile, MemoryRoot, read_memory, slug_of
 from recollect.files.memory_lock import memories_locked
 from recollect.files.memory_write import save_memory, write_memory
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.domain.memory import Record
+    from recollect.files.index_md import IndexEntry
     from recollect.services.settings import Settings
+
+VALID = "valid"
 
 _MOST_NAMED = 3
 _MOST_WARNINGS = 10
@@ -71,9 +74,16 @@ class Written:
 
 
 def create(
-    root: MemoryRoot, settings: Settings, path: str, category: str, record: Record, *, auto: bool = False
+    root: MemoryRoot,
+    settings: Settings,
+    path: str,
+    category: str,
+    record: Record,
+    *,
+    auto: bool = False,
+    check: bool = False,
 ) -> Written:
-    """Write a new memory. `auto` says that nobody asked for it.
+    """Write a new memory, or only `check` whether it could be written. `auto` says that nobody asked for it.
 
     Raises:
         WriteRefused: its checks do not allow it; nothing was written.
@@ -88,12 +98,15 @@ def create(
     record["changes"] = _last_changes(record)
     record = validated(record, category)
     check_secrets(record)
+    if check:  # without the lock, which would make the memory root
+        before = _existing(root, path, category)
+        _placed(root, settings, before, category, record, gathered(root, []))
+        valid = Written(VALID, root.shown(path), id=record["id"], title=record["title"])
+        valid.warnings += notes
+        return valid
     with memories_locked(root.path) as warnings:
         before = _existing(root, path, category)
-        index = current_index(root, warnings)
-        record = not_again(root, before, record, now)
-        if not makes_room(settings, category):
-            check_room(root, settings, category, index)
+        record = _placed(root, settings, before, category, record, current_index(root, warnings))
         memory = save_memory(root, path, category, record)
         result = Written("created", root.shown(path), id=memory.slug, title=memory.title)
         result.paths.append(path)
@@ -102,10 +115,32 @@ def create(
     return result
 
 
+def _placed(  # noqa: PLR0917 (the part of the function above that needs to know what is there)
+    root: MemoryRoot,
+    settings: Settings,
+    before: MemoryFile | None,
+    category: str,
+    record: Record,
+    index: list[IndexEntry],
+) -> Record:
+    """The record of a new memory beside what is there already."""
+    record = not_again(root, before, record, _now())
+    if not makes_room(settings, category):
+        check_room(root, settings, category, index)
+    return record
+
+
 def update(
-    root: MemoryRoot, settings: Settings, path: str, category: str, record: Record, *, expected: str = ""
+    root: MemoryRoot,
+    settings: Settings,
+    path: str,
+    category: str,
+    record: Record,
+    *,
+    expected: str = "",
+    check: bool = False,
 ) -> Written:
-    """Change a memory. `expected` is the MD5 of the file that the change is based on.
+    """Change a memory, or only `check` whether it could be. `expected` is the MD5 of the file it is based on.
 
     Raises:
         WriteRefused: its checks do not allow it; nothing was written.
@@ -125,10 +160,14 @@ def update(
                 ("current_hash", old.hash),
                 ("fix", "somebody has changed the file; read it again and send the change based on what it says now"),
             )
-        current_index(root, warnings)
         record, more = _merged(root, old, given, now)
         target = _renamed(path, old, record, more)
         record["id"] = slug_of(target)
+        if check:
+            valid = Written(VALID, root.shown(target), id=record["id"], title=validated(record, category)["title"])
+            valid.warnings += [*notes, *more]
+            return valid
+        current_index(root, warnings)
         memory = save_memory(root, target, category, record, before=path)
     result = Written(
         "updated", root.shown(target), id=memory.slug, title=memory.title, times_updated=record["times_updated"]

@@ -66,6 +66,13 @@ class Store(Protocol):
         """In how many entries each term occurs, and how many entries there are."""
         ...
 
+    def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:
+        """For each of these entries, which of the terms it holds, and each in which fields.
+
+        The fields are name, description, keywords, reasoning and more. A term of several words counts by each of them.
+        """
+        ...
+
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
         """The entries nearest to a vector, by cosine. The vector must come from the store's own model."""
         ...

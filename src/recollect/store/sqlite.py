@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 
 from recollect.domain.stored import ACTIVE, Match, Standing, StoredEntry
@@ -10,6 +9,7 @@ from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
 from recollect.store.sqlite_connection import SqliteConnection
+from recollect.store.sqlite_driver import sqlite3
 from recollect.store.sqlite_rows import (
     ENTRY,
     MOST_KEYWORDS,
@@ -69,6 +69,7 @@ class SqliteStore:
         self._sources = SqliteSources(self._database, self._vectors, self._usage)
         self._suspect: StoreError | None = None
         self._coverage: tuple[object, Coverage] | None = None
+        self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
         try:
             self._prepare_index()
         except sqlite3.Error as error:
@@ -182,7 +183,7 @@ class SqliteStore:
         if not self.full_text or not terms:
             return {}, 0
         try:
-            pairs = index.stems(self._database.raw, [visible(term) for term in terms])
+            pairs = self._stems(terms)
             held = index.frequencies(self._database.raw, {stem for _, stem in pairs})
         except sqlite3.DatabaseError as error:
             if not self._heal_after(error):
@@ -192,7 +193,29 @@ class SqliteStore:
         for place, stem in pairs:  # of a term with several tokens, the rarest says how often it occurs at most
             term = terms[place]
             found[term] = min(found.get(term, held[stem]), held[stem])
-        return {term: found.get(term, 0) for term in terms}, self.coverage().indexed
+        ((entries,),) = self._run("SELECT count(*) FROM entries")
+        return {term: found.get(term, 0) for term in terms}, entries
+
+    def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:
+        if not self.full_text or not terms:
+            return {}
+        rows = self._database.select("SELECT number, id FROM entries WHERE id IN ({})", ids)
+        numbers: dict[int, str] = dict(rows)  # pyright: ignore[reportArgumentType]
+        found: dict[str, dict[str, set[str]]] = {id: {} for id in numbers.values()}
+        try:
+            pairs = self._stems(terms)
+            held = index.places(self._database.raw, {stem for _, stem in pairs}, list(numbers))
+        except sqlite3.DatabaseError as error:
+            if not self._heal_after(error):
+                raise self._database.explained(error) from error
+            return found
+        meant: dict[str, list[str]] = {}
+        for place, stem in pairs:
+            meant.setdefault(stem, []).append(terms[place])
+        for stem, number, field in held:
+            for term in meant[stem]:
+                found[numbers[number]].setdefault(term, set()).add(field)
+        return found
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
         return self._vectors.matches(vector, scope, limit) if self._fits(vector) else []
@@ -344,6 +367,12 @@ class SqliteStore:
         return self.findings[known:]
 
     # Inside
+
+    def _stems(self, terms: Sequence[str]) -> list[tuple[int, str]]:
+        """The tokens of each term, with its place; asked for twice in a row, they are found once."""
+        if self._stemmed[0] != tuple(terms):
+            self._stemmed = (tuple(terms), index.stems(self._database.raw, [visible(term) for term in terms]))
+        return self._stemmed[1]
 
     def _fits(self, vector: bytes) -> bool:
         model = self.model()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 
 from recollect.errors import StoreError
+from recollect.store.sqlite_driver import sqlite3
 from recollect.store.sqlite_migrations import NEWEST, migrate, version_of
 
 TYPE_CHECKING = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+from recollect.store.sqlite_driver import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,14 +32,15 @@ _TABLE = (
     f"CREATE VIRTUAL TABLE entries_fts USING fts5({_FIELDS},"
     f" content='entries_index', content_rowid='number', tokenize='{_TOKENIZER}')"
 )
+# Where questions are split into tokens as entries are; the first use of full-text search, and so the test of it.
+_ASKED = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(term, tokenize='{_TOKENIZER}')"
 _PARTS = {*_TRIGGERS, "entries_index", "entries_fts"}
 
 
 def available(connection: sqlite3.Connection) -> bool:
     """Whether this SQLite has full-text search, found out by trying."""
     try:
-        connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp._fts5_test USING fts5(x)")
-        connection.execute("DROP TABLE temp._fts5_test")
+        connection.execute(_ASKED)
     except sqlite3.OperationalError:
         return False
     return True
@@ -128,7 +129,7 @@ def match_expression(terms: Sequence[str]) -> str:
 
 def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[int, str]]:
     """The tokens that the index has for each term, by its own tokenizer, with the term's place in the list."""
-    connection.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(term, tokenize='{_TOKENIZER}')")
+    connection.execute(_ASKED)
     connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_stems USING fts5vocab(temp, asked, instance)")
     connection.execute("SAVEPOINT asked")
     try:
@@ -148,3 +149,15 @@ def frequencies(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[s
         row = connection.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (token,)).fetchone()
         found[token] = row[0] if row else 0
     return found
+
+
+def places(connection: sqlite3.Connection, tokens: Iterable[str], numbers: Sequence[int]) -> list[tuple[str, int, str]]:
+    """Which of these entries hold each token of the index, and in which of its fields."""
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab(main, entries_fts, instance)")
+    among = ", ".join("?" * len(numbers))
+    statement = f"SELECT DISTINCT doc, col FROM temp.instances WHERE term = ? AND doc IN ({among})"
+    return [
+        (token, int(number), str(field))
+        for token in tokens
+        for number, field in connection.execute(statement, (token, *numbers)).fetchall()
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
 from recollect.domain.terms import index_terms
 from recollect.domain.text import visible
@@ -192,10 +193,8 @@ def json_list(texts: Sequence[str]) -> str:
 def _from_json(text: str) -> list[str]:
     if text == "[]":
         return []
-    from json import loads
-
     try:
-        return [str(item) for item in loads(text)]
+        return [str(item) for item in parse(text)]
     except (ValueError, TypeError):
         return []  # somebody else wrote it; the entry is worth more than its labels
 

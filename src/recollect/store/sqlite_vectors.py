@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 from recollect.domain.stored import Match
 from recollect.errors import StoreError
+from recollect.store.sqlite_driver import sqlite3
 from recollect.store.sqlite_rows import in_scope
 from recollect.store.values import Background, Scope
 from recollect.store.vectors import Bits, code_length, encode, similarities

@@ -41,7 +41,7 @@ def test_memory_is_no_input_and_is_not_removed(tmp_path: Path, monkeypatch: pyte
     assert path.exists()
 
 
-SYSTEM = "/tmp"  # noqa: S108
+SYSTEM = "/tmp"
 OUTSIDE = os.path.realpath(os.__file__)  # a file that no temporary directory holds
 
 

@@ -202,3 +202,41 @@ def test_record_that_cannot_be_written_costs_one_warning_and_not_the_block(proje
     [warning] = result.warnings
     assert ".last-injection.json" in warning
     assert [name for name in os.listdir(store) if name.endswith(".tmp")] == []
+
+
+def test_keys_name_what_is_given_and_leave_it_out_the_next_time(project, store):
+    first = run(project, store)
+    assert len(set(first.keys)) == len(first.entries) == 3
+    assert first.keys == [entry.content_hash for entry in first.entries]
+    rest = run(project, store, without=first.keys[:2])
+    assert [entry.name for entry in rest.entries] == ["Measure"]
+    assert rest.text.count("*Memory: 1 entries (0 local, 1 global)") == 1
+    nothing = run(project, store, without=first.keys)
+    assert (nothing.text, nothing.entries, nothing.keys) == ("", [], [])
+    assert nothing.reason == "there is nothing that the session has not had"
+
+
+def test_what_is_left_out_makes_no_room_for_what_comes_after_it(project, store):
+    [first] = run(project, store, limit=1).keys
+    assert run(project, store, limit=1, without=[first]).text == ""
+
+
+def test_nothing_new_leaves_the_last_injection_as_it_was(project, store):
+    first = run(project, store)
+    path = store / ".last-injection.json"
+    before = path.read_bytes()
+    run(project, store, without=first.keys)
+    assert path.read_bytes() == before
+
+
+def test_a_reason_to_use_markdown_alone_is_told_in_the_line(project, store):
+    result = run(project, store, {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true"}, markdown="too *late* | again")
+    assert result.degraded == ["too *late* | again"]
+    assert "| semantic: degraded (markdown only: too  late    again) |" in result.text
+    assert not (store / "memory.db").exists()
+
+
+@pytest.mark.parametrize(("events", "given"), [("startup", False), ("resume", True)])
+def test_a_fork_counts_as_resumed(project, store, events, given):
+    result = run(project, store, {"RECOLLECT_MEMORY_INJECTION_EVENTS": events}, event="fork")
+    assert bool(result.text) is given

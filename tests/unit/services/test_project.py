@@ -59,6 +59,14 @@ def test_home_is_no_project_also_through_a_symlink(tmp_path, monkeypatch):
     assert find_root(str(tmp_path / "real" / "notes")) == str(tmp_path / "real" / "notes")
 
 
+def test_nothing_in_the_top_folder_makes_all_below_it_one_project(tmp_path, monkeypatch):
+    """As in a container where something left a .claude at the top."""
+    markers = os.path.exists
+    monkeypatch.setattr(os.path, "exists", lambda path: path == "/.claude" or markers(path))
+    monkeypatch.setenv("HOME", "/nowhere")
+    assert find_root(str(tmp_path)) == str(tmp_path)
+
+
 def test_git_file_with_a_nul_in_it_makes_the_folder_its_own_project(tmp_path):
     (tmp_path / ".git").write_bytes(b"gitdir: a\0b\n")
     assert identity(str(tmp_path)) == str(tmp_path)

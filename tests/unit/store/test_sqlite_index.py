@@ -99,7 +99,7 @@ def test_index_that_was_not_kept_for_a_while_is_healed_and_said_to_be_once(path:
 def test_availability_is_found_out_by_trying() -> None:
     with_it, without_it = sqlite3.connect(":memory:"), connect_without(":memory:")
     assert (index.available(with_it), index.available(without_it)) == (True, False)
-    assert with_it.execute("SELECT name FROM temp.sqlite_master").fetchall() == []
+    assert with_it.execute("SELECT name FROM main.sqlite_master").fetchall() == []
     with_it.close()
     without_it.close()
 

@@ -1,0 +1,201 @@
+"""How long a person waits for each hook, through the plugin's own launcher, as ratios to a bare interpreter.
+
+    python bench/latency/hooks.py [--runs N] [--transcript FILE]
+
+A store of 10,000 entries, of which 300 are memory files of the project; processes run in turns. Exits with 1 when a
+figure misses its target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from run import BARE, MEANT, Row, hold, make_banks, percentile, print_rows
+
+from recollect.domain.categories import FOLDER, PROJECT
+from recollect.services.app import Engine
+from recollect.services.settings import load_settings
+from recollect.services.sync_memories import sync_memories_of
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LAUNCHER = os.path.join(TOP, "plugin", "bin", "recollect")
+MEMORIES = 300
+CONTENT: dict[str, dict[str, Any]] = {
+    "decision": {"status": "accepted", "context": "{t}", "decision": "{t}", "rationale": ["measured"]},
+    "runbook": {"trigger": "{t}", "steps": ["look", "restart"], "verification": "it answers"},
+    "constraint": {"kind": "limitation", "rule": "{t}", "impact": ["slow"], "severity": "low", "active": True},
+    "tech_debt": {"status": "open", "priority": "low", "description": "{t}", "reason_deferred": "time"},
+    "preference": {"topic": "{t}", "value": "tabs", "reason": "agreed", "strength": "default"},
+    "session_summary": {"goal": "{t}", "outcome": "success", "completed": ["it"], "next_actions": ["more"]},
+}
+WORDS = (
+    "queue parser index webhook cache ledger tenant export retry backoff schema migration token cursor shard replica "
+    "invoice refund carrier label parcel depot route driver scanner pallet manifest customs tariff currency rounding"
+).split()
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.add_argument("--runs", type=int, default=50, help="measured runs of each process (default 50)")
+    arguments.add_argument(
+        "--transcript", help="a real transcript for the stop hook (default: one of 2.7 MB is made up)"
+    )
+    options = arguments.parse_args()
+    print(f"Measuring {options.runs} runs of each hook ...", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+        rows = measure(folder, options.runs, options.transcript)
+    print_rows(rows, options.runs)
+    if any(row.missed for row in rows):
+        sys.exit("A figure misses its target.")
+
+
+def measure(folder: str, runs: int, transcript: str | None) -> list[Row]:
+    root, store = make_banks(os.path.join(folder, "store"), (MEANT - MEMORIES) // 2, (MEANT - MEMORIES) // 2)
+    write_memories(root)
+    hold(root, store)
+    with Engine(store, load_settings(root, {}), project_root=root) as engine:
+        sync_memories_of(engine.store, root, engine.settings)
+    data = os.path.join(folder, "data")
+    os.makedirs(data)
+    with open(os.path.join(data, "interpreter"), "w", encoding="utf-8") as file:
+        file.write(sys.executable + "\n")
+    home = os.path.join(folder, "home")
+    os.makedirs(home)
+    said = transcript or make_transcript(os.path.join(home, "session.jsonl"))
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": home if transcript is None else os.path.dirname(os.path.abspath(said)),
+        "LANG": "C.UTF-8",
+        "RECOLLECT_HOME": store,
+        "CLAUDE_PLUGIN_DATA": data,
+    }
+    common = {"cwd": root, "transcript_path": said}
+    written = {"tool_name": "Write", "tool_input": {"file_path": os.path.join(root, "a.py"), "content": "x" * 4000}}
+    question = "why does the webhook queue lose its cursor when the shard of a tenant moves?"
+    cases: list[tuple[str, str, Callable[[int], Mapping[str, Any]], float | None]] = [
+        ("write guard", "write-guard", lambda _: {**common, **written}, 2.0),
+        ("write check, file outside the memories", "write-check", lambda _: {**common, **written}, None),
+        ("prompt, full text, memories found", "prompt", lambda run: {**session(run), "prompt": question}, 4.5),
+        ("prompt, nothing to say", "prompt", lambda run: {**session(run), "prompt": "please go on with that"}, 4.5),
+        ("stop, 2.7 MB transcript", "stop", lambda run: {**session(run), "last_assistant_message": "Done."}, 6.0),
+        (
+            "session start, question asked before",
+            "session-start",
+            lambda run: {**session(run), "source": "startup"},
+            None,
+        ),
+    ]
+
+    def session(run: int) -> dict[str, str]:
+        return {**common, "session_id": f"session-{run + 10}"}
+
+    times: dict[str, list[float]] = {"bare": [], **{what: [] for what, *_ in cases}}
+    for run in range(-3, runs):
+        found = {"bare": call(BARE, b"", environment)}
+        for what, name, event, _ in cases:
+            told = json.dumps(event(run)).encode("utf-8")
+            found[what] = call([LAUNCHER, "hook", name], told, environment)
+        if run >= 0:
+            for what, seconds in found.items():
+                times[what].append(seconds)
+    bare = statistics.median(times["bare"])
+    return [Row("bare interpreter: `python -I -S -c pass`", bare, percentile(times["bare"]), 1.0)] + [
+        Row(what, statistics.median(times[what]), percentile(times[what]), statistics.median(times[what]) / bare, most)
+        for what, _, _, most in cases
+    ]
+
+
+def call(command: list[str], told: bytes, environment: dict[str, str]) -> float:
+    """How long a process takes to answer. What it does after that is waited for, so that the next one is not slowed."""
+    ours, theirs = os.pipe()
+    quiet = subprocess.DEVNULL
+    try:
+        start = time.perf_counter()
+        done = subprocess.run(
+            command, input=told, stdout=quiet, stderr=quiet, env=environment, pass_fds=[theirs], check=False
+        )
+        seconds = time.perf_counter() - start
+    finally:
+        os.close(theirs)
+        os.read(ours, 1)
+        os.close(ours)
+    if done.returncode not in {0, 2}:
+        sys.exit(f"{command} failed")
+    return seconds
+
+
+def write_memories(root: str) -> None:
+    """Memory files of all categories, as a project of some years has them."""
+    for number in range(MEMORIES):
+        category = PROJECT[number % len(PROJECT)]
+        words = [WORDS[(number * step + step) % len(WORDS)] for step in (1, 3, 7, 11)]
+        title = f"{words[0].capitalize()} {words[1]} and {words[2]} of case {number}"
+        text = f"The {words[3]} of the {words[0]} goes through the {words[1]} before the {words[2]} of case {number}."
+        filled = json.loads(json.dumps(CONTENT[category]).replace("{t}", text))
+        record = {
+            "schema_version": "1.0",
+            "category": category,
+            "id": f"memory-{number}",
+            "title": title,
+            "record_status": "active",
+            "created_at": "2026-10-01T08:00:00Z",
+            "updated_at": "2026-10-01T08:00:00Z",
+            "tags": [words[0], words[3]],
+            "content": filled,
+        }
+        path = os.path.join(root, ".claude", "memory", FOLDER[category], f"memory-{number}.json")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=2)
+
+
+def make_transcript(path: str) -> str:
+    """A transcript of 2.7 MB with the proportions of real ones: two thirds progress, large results, little said."""
+    envelope = {
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": "/home/dev/project",
+        "sessionId": "s",
+        "version": "2",
+    }
+    size, number = 0, 0
+    with open(path, "w", encoding="utf-8") as file:
+        while size < 2_700_000:
+            number += 1
+            rows: list[dict[str, Any]] = [
+                {"type": "progress", "data": {"type": "hook_progress", "hookEvent": "PostToolUse"}, **envelope}
+                for _ in range(6)
+            ]
+            tool = {
+                "type": "tool_use",
+                "id": f"t{number}",
+                "name": ("Bash", "Read", "Edit")[number % 3],
+                "input": {"x": "y" * 200},
+            }
+            answer = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "error: line of output\n" * 150}
+            said = {"type": "text", "text": f"Step {number} is done; the parser reads the next part of the file now."}
+            rows.append({"type": "assistant", "message": {"id": f"m{number}", "content": [tool]}, **envelope})
+            rows.append(
+                {"type": "user", "message": {"role": "user", "content": [answer]}, "toolUseResult": {}, **envelope}
+            )
+            rows.append({"type": "assistant", "message": {"id": f"n{number}", "content": [said]}, **envelope})
+            if number % 8 == 0:
+                rows.append({"type": "user", "message": {"role": "user", "content": "go on please"}, **envelope})
+            for row in rows:
+                size += file.write(json.dumps(row) + "\n")
+    return path
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""What needs somebody's attention when a session starts, in one line for the user."""
+
+from __future__ import annotations
+
+from recollect.domain.text import one_line
+from recollect.services import locations, project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def environment(environ: Mapping[str, str]) -> str:
+    """What there is to say of the plugin's environment, which is built in the background if it is not there."""
+    from recollect.services.environment import prepare
+
+    return prepare(environ)
+
+
+def captures(project_root: str, global_store: str) -> str:
+    """That captures await review, if any do."""
+    from recollect.files.staged import awaiting
+
+    count = len(awaiting(locations.journal(global_store), project.identity(project_root)))
+    who = "1 capture awaits" if count == 1 else f"{count} captures await"
+    return f"{who} your review: /memory:review" if count else ""
+
+
+def weakness(global_store: str, reasons: Sequence[str]) -> str:
+    """That memories are not chosen as well as they could be, and why: once a day for each reason."""
+    if not reasons:
+        return ""
+    from recollect.files.told import is_news
+
+    news = [one_line(reason) for reason in reasons if is_news(global_store, reason)]
+    return f"memories are not chosen as well as they could be: {'; '.join(news)}" if news else ""

@@ -1,0 +1,154 @@
+"""A session begins: what it is given, what its user is told, and what is left to do once that is out."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.errors import StorageError, StoreError
+from recollect.files.session_record import add_given, read_record, reset_given, sweep_records
+from recollect.services import locations, project
+from recollect.services.inject import Injection, inject
+from recollect.services.settings import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Set
+
+    from recollect.services.app import Engine
+    from recollect.services.settings import Settings
+
+# Sessions that begin with what was said before; all others have forgotten it, or have nothing to forget.
+_AGAIN = ("resume", "fork")
+
+# In seconds, of the time after the answer: to wait for other writers, to read what has changed, to make vectors.
+_PATIENCE = 1.0
+_SYNCING = 3.0
+_EMBEDDING = 1.5
+
+_MOST_TRANSCRIPTS = 5_000
+_ENDING = ".jsonl"
+_CLOCK = 2.0  # by how many seconds what a client says of time may be off
+
+
+class Start:
+    """Which session begins, how and where; what is wrong with the settings there, in sentences.
+
+    `transcript` is where its transcript will be, `idle` how many seconds ago it was last answered.
+    """
+
+    __slots__ = ("global_store", "idle", "problems", "project_root", "session", "settings", "source", "transcript")
+
+    def __init__(self, source: str, session: str, project_root: str, global_store: str, settings: Settings) -> None:
+        self.source = source
+        self.session = session
+        self.project_root = project_root
+        self.global_store = global_store
+        self.settings = settings
+        self.problems = [str(problem) for problem in settings.problems if not problem.doubtful]
+        self.transcript = ""
+        self.idle: float | None = None
+
+
+def load(source: str, session: str, folder: str) -> Start:
+    """The start of a session in a folder, with the settings of the project that the folder belongs to."""
+    root = project.find_root(folder)
+    return Start(source or "startup", session, root, locations.global_store(), load_settings(root))
+
+
+def begin(start: Start, *, markdown: str = "") -> Injection:
+    """What a session is given that begins: what it has not had, recorded as given.
+
+    `markdown` is a reason not to ask the store.
+    """
+    warnings: list[str] = []
+    without = _had(start, warnings)
+    if without is None:
+        return Injection("a fork has had what its session had")
+    injection = inject(
+        start.project_root,
+        start.global_store,
+        start.settings,
+        event=start.source,
+        session=start.session,
+        without=without,
+        markdown=markdown,
+    )
+    _note(start, injection.keys, warnings)
+    injection.warnings += warnings
+    return injection
+
+
+def follow(start: Start, injection: Injection) -> list[str]:
+    """What can wait until a session has been served: the store follows the files, and what is out of date goes.
+
+    Vectors are made only with the model that is on this machine. What went wrong, in sentences.
+    """
+    sweep_records(start.global_store)
+    if not start.settings.flag("memory_semantic_enabled"):
+        return []
+    engine, injection.engine = injection.engine, None
+    try:
+        from recollect.services.app import Engine
+        from recollect.services.catch_up import catch_up
+
+        engine = engine or Engine(
+            start.global_store, start.settings, project_root=start.project_root, patience=_PATIENCE
+        )
+        with engine:
+            return catch_up(engine, start.project_root, seconds=_SYNCING) + _embed(engine)
+    except (StoreError, ImportError) as error:
+        return [f"the store does not follow yet: {error}"]
+
+
+def _embed(engine: Engine) -> list[str]:
+    from recollect.services.embed import embed_pending, is_behind
+
+    done = embed_pending(engine, most=-1, seconds=_EMBEDDING) if is_behind(engine) else None
+    return [f"{done.pending} of the entries are without a vector: {done.reason}"] if done and done.reason else []
+
+
+def _had(start: Start, warnings: list[str]) -> Set[str] | None:
+    """The keys of what is in a session's context already; None if there is much in it that nobody knows."""
+    if start.source not in _AGAIN:
+        try:
+            reset_given(start.global_store, start.session)
+        except StorageError as error:
+            warnings.append(str(error))
+        return frozenset()
+    record = read_record(start.global_store, start.session)
+    if start.source == "fork" and not record.known:
+        record = read_record(start.global_store, _forked_from(start))
+        if not record.known:
+            return None
+        _note(start, record.given, warnings)
+    return record.given
+
+
+def _note(start: Start, keys: Iterable[str], warnings: list[str]) -> None:
+    """Write down what a session has; that it cannot be written is no reason to give it nothing."""
+    try:
+        add_given(start.global_store, start.session, keys)
+    except StorageError as error:
+        warnings.append(str(error))
+
+
+def _forked_from(start: Start) -> str:
+    """The id of the session that a fork continues; nothing if that cannot be told.
+
+    The client does not say which it was, but how long ago it was last answered: its transcript is the one that was
+    written then, or soon after that.
+    """
+    if start.idle is None:
+        return ""
+    answered = time.time() - start.idle - _CLOCK
+    found: list[tuple[float, str]] = []
+    try:
+        with os.scandir(os.path.dirname(start.transcript)) as entries:
+            for entry, _ in zip(entries, range(_MOST_TRANSCRIPTS), strict=False):
+                name = entry.name.removesuffix(_ENDING)
+                if name not in (entry.name, start.session):
+                    found.append((entry.stat(follow_symlinks=False).st_mtime, name))
+    except (OSError, ValueError):
+        return ""
+    return min((pair for pair in found if pair[0] >= answered), default=(0.0, ""))[1]

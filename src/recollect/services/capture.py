@@ -1,0 +1,217 @@
+"""What is done when the agent stops: what was said is looked through for memories, and they are asked for or staged."""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+
+from recollect.domain.categories import PROJECT
+from recollect.domain.triage import Activity, Said, find
+from recollect.errors import LockTimeout, StorageError
+from recollect.files.session_record import read_record, set_triaged
+from recollect.files.stop_flag import lower_flag, raise_flag, read_flag
+from recollect.files.transcript import read_end
+from recollect.services import locations, project
+from recollect.services.settings import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.domain.triage import Finding
+    from recollect.files.session_record import SessionRecord
+    from recollect.files.transcript import Heard
+    from recollect.services.settings import Settings
+
+_LONGEST_CONTEXT = 8_000
+_PARALLEL = "triage.parallel."
+
+
+class Stop:
+    """A stop as the client tells it; `continued` says whether a hook held the one before, None if it does not tell.
+
+    While it is `planning` the agent may write nothing, so there is no use in asking it to.
+    """
+
+    __slots__ = ("answer", "continued", "folder", "planning", "session", "transcript")
+
+    def __init__(
+        self, transcript: str, folder: str, session: str, answer: str, continued: bool | None, *, planning: bool = False
+    ) -> None:
+        self.transcript = transcript
+        self.folder = folder
+        self.session = session if session.replace("-", "").replace("_", "").isalnum() else ""
+        self.answer = answer
+        self.continued = continued
+        self.planning = planning
+
+
+class Held:
+    """Something to save before the stop, and the file with what was said about it, if it could be written."""
+
+    __slots__ = ("context_file", "finding")
+
+    def __init__(self, finding: Finding, context_file: str) -> None:
+        self.finding = finding
+        self.context_file = context_file
+
+
+class Capture:
+    """What came of a stop: what it is held for, who is to draft it, and what went wrong."""
+
+    __slots__ = ("held", "parallel", "warnings")
+
+    def __init__(self) -> None:
+        self.held: list[Held] = []
+        self.parallel: dict[str, object] = {}
+        self.warnings: list[str] = []
+
+
+def capture(stop: Stop, global_store: str) -> Capture:
+    """Look through what a session has said since the last time, and hold the stop or stage what was found."""
+    done = Capture()
+    try:
+        record = read_record(global_store, stop.session)
+        flag = read_flag(stop.folder, stop.session)
+        passes = stop.continued or (flag.is_ours and flag.is_fresh)
+        if passes and flag.is_ours:
+            lower_flag(stop.folder)
+        if not passes:
+            _triage(stop, global_store, record, done)
+        elif stop.continued is not False and (flag.is_ours or record.held):
+            # It is we who held it, so what was said since is the saving, and no new material.
+            end = read_end(checked_transcript(stop.transcript), 0).end
+            set_triaged(global_store, stop.session, end, _mark(stop.answer))
+    except (StorageError, LockTimeout) as error:
+        done.warnings.append(str(error))
+    return done
+
+
+def checked_transcript(path: str) -> str:
+    """A transcript's path without links, if it is in a place where transcripts may be.
+
+    Raises:
+        StorageError: it is somewhere else.
+    """
+    home = locations.home()
+    claude = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    tops = ("/tmp", os.environ.get("TMPDIR", ""), home, os.path.join(home, ".claude"), claude)  # noqa: S108
+    try:
+        real = os.path.realpath(path)
+    except (OSError, ValueError):
+        real = ""
+    for top in map(os.path.realpath, filter(None, tops)):
+        if top != os.sep and real.startswith(top + os.sep):
+            return real
+    raise StorageError(f"{path[:200]!r} is no transcript: it is neither in the home folder nor in a temporary one")
+
+
+def _triage(stop: Stop, global_store: str, record: SessionRecord, done: Capture) -> None:
+    root = project.find_root(stop.folder)
+    settings = load_settings(root)
+    done.warnings += [str(problem) for problem in settings.problems if not problem.doubtful]
+    mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
+    thresholds = {
+        category: settings.real(f"triage.thresholds.{category}")
+        for category in PROJECT
+        if not settings.off_switch(category, auto=True)
+    }
+    if mode == "off" or not thresholds or (mode == "block" and stop.planning):
+        return
+    most = settings.whole("triage.max_messages")
+    heard = read_end(checked_transcript(stop.transcript), most, record.triaged)
+    _put_right(heard, record, stop.answer)
+    findings = find(heard.said, _activity(heard), thresholds)
+    # A summary that was asked for once is not asked for by itself until as much again was said, or every turn would be
+    # interrupted: a few uses of tools are enough for its threshold.
+    summary_alone = [finding.category for finding in findings] == ["session_summary"]
+    if not findings or (summary_alone and record.triaged and len(heard.said) < most):
+        return
+    if mode == "stage":
+        _stage(stop, global_store, root, heard, findings, thresholds, done)
+    else:
+        try:
+            raise_flag(stop.folder, stop.session)
+        except StorageError as error:
+            # A client that does not tell whether the stop was held before would be held again and again.
+            done.warnings.append(f"{error}; without that flag the stop was not held")
+            return
+        _hold(stop, settings, findings, done)
+    last = stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), "")
+    set_triaged(global_store, stop.session, heard.end, _mark(last), held=bool(done.held))
+
+
+def _put_right(heard: Heard, record: SessionRecord, answer: str) -> None:
+    """The last answer reaches the transcript late: add it now, and leave out the one that was added the last time."""
+    said = heard.said
+    if record.said and said and said[0].role == "assistant" and _mark(said[0].text) == record.said:
+        said.pop(0)
+        heard.exchanges -= 1
+    if not answer.strip() or (not said and _mark(answer) == record.said):
+        return
+    if said and said[-1].role == "assistant" and " ".join(answer.split()) in " ".join(said[-1].text.split()):
+        return
+    said.append(Said("assistant", answer))
+    heard.exchanges += 1
+
+
+def _activity(heard: Heard) -> Activity:
+    return Activity(heard.tool_uses, heard.distinct_tools, heard.exchanges)
+
+
+def _mark(text: str) -> str:
+    """Something by which a text is known again; empty for none."""
+    data = " ".join(text.split()).encode("utf-8", "replace")
+    return f"{len(data)}-{crc32(data):08x}" if data else ""
+
+
+def _hold(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Capture) -> None:
+    from recollect.files.triage_context import write_context
+
+    done.held = [Held(finding, write_context(finding, stop.session)) for finding in findings]
+    done.parallel = {
+        "enabled": settings.flag(f"{_PARALLEL}enabled"),
+        "category_models": {name: settings.text(f"{_PARALLEL}category_models.{name}") for name in PROJECT},
+        "verification_model": settings.text(f"{_PARALLEL}verification_model"),
+        "default_model": settings.text(f"{_PARALLEL}default_model"),
+    }
+
+
+def _stage(  # noqa: PLR0917 (the other half of the function above)
+    stop: Stop,
+    global_store: str,
+    root: str,
+    heard: Heard,
+    findings: Sequence[Finding],
+    thresholds: dict[str, float],
+    done: Capture,
+) -> None:
+    """Add what was found to what awaits review: nothing twice, and nothing that was said beside a credential."""
+    from recollect.domain.secrets import find_secret
+    from recollect.files.staged import Staged, awaiting, new_id, now, stage
+
+    harmless = [each for each in heard.said if not find_secret(each.text)]
+    if len(harmless) < len(heard.said):
+        left_out = len(heard.said) - len(harmless)
+        done.warnings.append(f"{left_out} of {len(heard.said)} messages were left out: they seem to hold credentials")
+        findings = find(harmless, _activity(heard), thresholds)
+    journal, identity = locations.journal(global_store), project.identity(root)
+    known = {_likeness(each.category, each.snippets, each.session) for each in awaiting(journal, identity)}
+    chosen: list[Staged] = []
+    for finding in findings:
+        context = "\n---\n".join(finding.windows)
+        if finding.category == "session_summary":
+            context = f"Transcript: {stop.transcript}\n{context}"
+        if _likeness(finding.category, finding.snippets, stop.session) in known or find_secret(context):
+            continue
+        context = context[:_LONGEST_CONTEXT]
+        score = round(finding.score, 4)
+        chosen.append(
+            Staged(new_id(), now(), identity, stop.session, finding.category, score, finding.snippets, context)
+        )
+    stage(journal, chosen)
+
+
+def _likeness(category: str, snippets: Sequence[str], session: str) -> tuple[str, ...]:
+    """What two captures have in common that are one: their words, or, of summaries, their session."""
+    return (category, session) if category == "session_summary" else (category, *snippets)

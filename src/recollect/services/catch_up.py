@@ -1,0 +1,89 @@
+"""The store catches up with files that others have changed; whether any were is found out by a dozen times on the disk.
+
+Files are replaced, not overwritten, so the time of a folder tells whether something in it has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.errors import StillReading, StoreError, WriteRefused
+from recollect.services import locations, project
+from recollect.services.place import memory_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.files.memories import MemoryRoot
+    from recollect.services.app import Engine
+
+_NOTE = "followed "
+
+# In seconds: how long a prompt may wait for changed files to be read; the rest is for the next one.
+_PATIENCE = 0.3
+
+# In nanoseconds: what was changed so lately may be changed again without a change of its time.
+_SETTLED_AFTER = 2 * 10**9
+
+
+def catch_up(
+    engine: Engine,
+    project_root: str,
+    root: MemoryRoot | None = None,
+    identity: str = "",
+    *,
+    seconds: float = _PATIENCE,
+) -> list[str]:
+    """Have the store follow what has changed since this last looked; what went wrong, in sentences.
+
+    A large bank, or very many files, are left for the next time after so many seconds.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    identity = identity or project.identity(project_root)
+    marks, newest = _marks(engine, project_root, root or _root(engine, project_root))
+    if engine.store.note(_NOTE + identity) == marks:
+        return []
+    from recollect.services.sync import sync
+    from recollect.services.sync_memories import sync_memories_of
+
+    end = time.monotonic() + seconds
+    try:
+        warnings = sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
+        warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
+        if time.time_ns() - newest > _SETTLED_AFTER:
+            engine.store.set_note(_NOTE + identity, marks)
+    except StillReading:
+        return []  # no failure: the next one goes on from there
+    except StoreError as error:
+        return [f"the newest changes to files may not be found: {error}"]
+    return warnings
+
+
+def _marks(engine: Engine, project_root: str, root: MemoryRoot | None) -> tuple[str, int]:
+    """When everything was changed that entries come from, as a text to compare; and the latest of these times."""
+    paths = [os.path.join(locations.bank(project_root), f"{name}.md") for name in KNOWLEDGE]
+    paths += [os.path.join(engine.global_store, f"{name}.md") for name in KNOWLEDGE]
+    paths.append(locations.journal(engine.global_store))
+    used: list[str] = []
+    if root is not None:
+        used = [name for name in root.folders if engine.settings.flag(f"categories.{name}.enabled")]
+        paths += [root.folder(name) for name in used]
+    times = [_changed(path) for path in paths]
+    return f"{project_root} {','.join(used)} {' '.join(map(str, times))}", max(times)
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except (OSError, ValueError):
+        return 0
+
+
+def _root(engine: Engine, project_root: str) -> MemoryRoot | None:
+    try:
+        return memory_root(project_root, engine.settings)
+    except WriteRefused:
+        return None  # reported by whoever reads them

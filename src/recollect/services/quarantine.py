@@ -1,0 +1,219 @@
+"""What a file tool has written past the guard: memories that are none are put aside, the index and the store follow."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.domain.categories import PROJECT
+from recollect.domain.text import cut, few, one_line
+from recollect.errors import LockTimeout, StorageError, WriteRefused
+from recollect.files.memories import ENDING, MemoryRoot, is_file_name, read_memory
+from recollect.services.locations import PROJECT_SETTINGS
+from recollect.services.place import memory_root
+from recollect.services.protect import INDEX, MEMORY, SETTINGS, Kept
+from recollect.services.settings import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from recollect.services.settings import Settings
+
+_REQUIRED = ("schema_version", "category", "id", "title", "created_at", "updated_at", "tags", "content")
+_MOST_PROBLEMS = 10
+_LONGEST_PROBLEM = 400
+_LONGEST_SHOWN = 300
+
+# A hook has ten seconds, and the index is also made by whoever needs it next.
+_PATIENCE = 2.0
+
+
+class Checked:
+    """What a model has to be told of a file, if anything, and what only the log and the user have to know."""
+
+    __slots__ = ("told", "warning")
+
+    def __init__(self, told: str, warning: str) -> None:
+        self.told = told
+        self.warning = warning
+
+
+def check_written(kept: Kept) -> Checked:
+    """Check a file that was written although only recollect writes it.
+
+    What is meant to be a memory and is none is put aside. Nothing else is moved, and nothing that a link leads to.
+    """
+    shown = _shown(kept.path)
+    past = f"{shown} was written past the memory guard"
+    if kept.leads_out:
+        return Checked(f"{shown} leads out of the memory folder through a link; memories are not read there.", past)
+    if kept.kind == SETTINGS:
+        return Checked(_settings_told(kept, shown), past)
+    if kept.kind == INDEX:
+        return Checked(f"{shown} is made from the memory files, and is made again now: what was written is gone.", past)
+    if kept.kind != MEMORY:
+        return Checked(
+            f"{shown} is written by recollect alone; undo the change. `recollect rebuild` makes the database again"
+            " from the files.",
+            past,
+        )
+    if not kept.path.endswith(ENDING):
+        return Checked(
+            f"{shown} is no memory: only memory files (.json) are kept in the memory folder. Move it to another place.",
+            past,
+        )
+    return _memory_checked(kept, shown, past)
+
+
+def follow_written(kept: Kept, global_store: str) -> list[str]:
+    """Have the index and the store follow a file that was written, or put aside; what kept them from it."""
+    if kept.leads_out or kept.kind not in (MEMORY, INDEX):
+        return []
+    settings = load_settings(kept.project)
+    try:
+        root = memory_root(kept.project, settings)
+        if not kept.path.startswith(root.path + os.sep):
+            return []  # a worktree's own copy, which nobody reads
+        warnings = _index_made(root, anew=kept.kind == INDEX)
+    except (WriteRefused, StorageError, LockTimeout) as error:
+        return [f"the index does not follow yet: {one_line(str(error))}"]
+    try:
+        from recollect.services.write import finish
+    except ImportError:  # without packages; the next session has the store follow
+        return warnings
+    message = f"written past the guard {root.shown(kept.path)}"
+    return warnings + finish(root, settings, kept.project, global_store, [kept.path], message=message)
+
+
+def put_aside(path: str) -> str:
+    """Rename a file to `<path>.invalid.<unix time>`, never onto another one; its new path.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    stamp = f"{path}.invalid.{int(time.time())}"
+    number = 0
+    while True:
+        target = f"{stamp}.{number}" if number else stamp
+        try:
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            number += 1
+            continue
+        break
+    try:
+        os.rename(path, target)  # onto the empty file that has just reserved the name
+    except OSError:
+        os.unlink(target)
+        raise
+    return target
+
+
+def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
+    settings = load_settings(kept.project)
+    category, problems = _problems(kept.path, settings)
+    if problems is None:
+        return Checked("", f"{past}, and is gone")
+    if not problems:
+        return Checked(_place_told(kept, settings, category, shown), f"{past}; it is a valid memory")
+    listed = "; ".join(cut(problem, _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
+    try:
+        aside = _shown(put_aside(kept.path))
+        where = f"It is kept as {aside} and not recalled."
+        warning = f"{past}, is no valid memory and is kept as {aside}"
+    except OSError as error:
+        where = "It could not be put aside, so remove it."
+        warning = f"{past}, is no valid memory and cannot be put aside: {error.strerror or error}"
+    told = (
+        f"{shown} is no valid memory: {listed}. {where} Write the corrected record to /tmp/.memory-draft-NAME.json and"
+        f" run `recollect write --action create --category {category or 'CATEGORY'} --input FILE`; `recollect schema"
+        f" {category or 'CATEGORY'}` shows the fields. File tools do not write memories."
+    )
+    return Checked(told, warning)
+
+
+def _problems(path: str, settings: Settings) -> tuple[str, list[str] | None]:
+    """The category of a memory file, and what is wrong with it; None if there is no such file any more."""
+    folder = os.path.basename(os.path.dirname(path))
+    category = next((name for name in PROJECT if settings.text(f"categories.{name}.folder") == folder), "")
+    try:
+        record = read_memory(path, category).record
+    except FileNotFoundError:
+        return category, None
+    except StorageError as error:
+        return category, [str(error).replace(path, "it", 1)]
+    named = record.get("category")
+    category = category or (named if isinstance(named, str) and named in PROJECT else "")
+    if not category:
+        return "", [f"it is in the folder of no category, and its field category names none of {', '.join(PROJECT)}"]
+    return category, _schema_problems(record, category)
+
+
+def _schema_problems(record: dict[str, Any], category: str) -> list[str]:
+    try:
+        from recollect.files.schemas import problems_of
+        from recollect.services.write_checks import check_secrets
+    except ImportError:
+        return _basic_problems(record, category)
+    problems = [_sentence(facts) for facts in problems_of(record, category)]
+    try:
+        check_secrets(record)
+    except WriteRefused as error:
+        problems.append(_sentence(error.facts))
+    return problems
+
+
+def _sentence(facts: Iterable[tuple[str, object]]) -> str:
+    """What is wrong with a field; how to mend it follows from what was expected."""
+    return ", ".join(f"{name} {value}" for name, value in facts if name != "fix")
+
+
+def _basic_problems(record: dict[str, Any], category: str) -> list[str]:
+    """What can be told without the packages that the schemas need."""
+    problems = [f"field {field} is missing" for field in _REQUIRED if field not in record]
+    if record.get("category", category) != category:
+        problems.append(f"field category must be {category}, as the folder says")
+    if not isinstance(record.get("tags", [""]), list) or not record.get("tags", [""]):
+        problems.append("field tags must be a list with at least one tag")
+    if not isinstance(record.get("content", {}), dict):
+        problems.append("field content must be an object")
+    return problems
+
+
+def _place_told(kept: Kept, settings: Settings, category: str, shown: str) -> str:
+    """What to say of a valid memory that is not where memories are found."""
+    try:
+        folder = memory_root(kept.project, settings).folder(category)
+    except WriteRefused as error:
+        return f"{shown} is not found: {one_line(str(error))}"
+    if os.path.dirname(kept.path) == folder and is_file_name(os.path.basename(kept.path)):
+        return ""
+    return (
+        f"{shown} is a valid memory, but is not found there: {category} memories are files directly in {folder} whose"
+        " name is of lower-case letters, digits and hyphens. Save it with `recollect write --action create --category"
+        f" {category} --input FILE`, where FILE is a copy in /tmp, and remove this one."
+    )
+
+
+def _settings_told(kept: Kept, shown: str) -> str:
+    problems = [str(problem) for problem in load_settings(kept.project).problems if problem.where == PROJECT_SETTINGS]
+    if not problems:
+        return ""
+    listed = "; ".join(cut(problem, _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
+    return f"{shown}: {listed}. `recollect config set KEY VALUE` changes a setting and checks it."
+
+
+def _index_made(root: MemoryRoot, *, anew: bool) -> list[str]:
+    from recollect.files.index_md import current_index, rebuild_index
+    from recollect.files.memory_lock import memories_locked
+
+    with memories_locked(root.path, _PATIENCE) as warnings:
+        problems = list(warnings)
+        (rebuild_index if anew else current_index)(root, problems)
+    return few(problems, _MOST_PROBLEMS)
+
+
+def _shown(path: str) -> str:
+    return cut(one_line(path), _LONGEST_SHOWN)

@@ -1,0 +1,252 @@
+"""Everything that recollect made, found and removed; memories, and settings that people wrote, stay."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from recollect.errors import InstallError, StorageError
+from recollect.files.bank import bank_paths
+from recollect.files.last_injection import NAME as LAST_INJECTION
+from recollect.files.log import NAME as LOG
+from recollect.files.memory_lock import FOLDER as INDEX_LOCK
+from recollect.files.session_record import FOLDER as SESSIONS
+from recollect.files.stop_flag import FLAG
+from recollect.files.textfile import read_regular, write_text
+from recollect.files.told import NAME as TOLD
+from recollect.services import locations
+from recollect.services.claude_client import (
+    MARKETPLACE,
+    PLUGIN,
+    Claude,
+    fields,
+    find_claude,
+    read_object,
+    settings_file,
+    traces,
+)
+from recollect.services.environment_build import stop_build
+from recollect.services.place import memory_root
+from recollect.services.promote import LEDGER, LOCK
+from recollect.services.settings import Settings
+from recollect.store.sqlite_rescue import sources_of
+
+# What a killed writer may leave of a file: its name between a dot and the writer's number.
+_UNFINISHED = ".*.tmp"
+_IN_STORE = (LEDGER, LOCK, LAST_INJECTION, LOG, f"{LOG}.1", SESSIONS, TOLD, _UNFINISHED)
+_IN_TEMPORARY = (".memory-triage-context-*.txt", ".memory-draft-*.json", ".memory-write-pending*.json")
+_ABANDONED = 3600.0  # seconds
+_DATA_FOLDERS = (f"memory-{MARKETPLACE}", "memory-inline")
+
+
+@dataclass
+class Removal:
+    """What is to be removed, what stays, and what was done."""
+
+    store: str
+    project: str
+    client: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # what Claude Code removes
+    paths: list[str] = field(default_factory=list[str])
+    kept: list[str] = field(default_factory=list[str])
+    projects: list[str] = field(default_factory=list[str])
+    failed: list[str] = field(default_factory=list[str])
+
+
+def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> Removal:
+    """Find everything of ours, and what will be kept. Nothing is changed."""
+    removal = Removal(store, project)
+    removal.projects = sorted({project, *_known_projects(locations.database(store))})
+    removal.client = list(traces(removal.projects))
+    root = memory_root(project, settings).path
+    removal.paths = [
+        *_data_folders(),
+        *([] if keep_store else _of_store(store)),
+        *_of_projects(removal.projects, root),
+        *_temporary(store),
+    ]
+    removal.kept = [path for path in _memories(project, store, root) if os.path.lexists(path)]
+    return removal
+
+
+def uninstall(removal: Removal, claude_path: str) -> None:
+    """Remove what was found; what cannot be removed is listed in `failed`.
+
+    Raises:
+        InstallError: the plugin is installed, and Claude Code is not there to remove it or refuses; nothing is changed
+            that was not Claude Code's.
+    """
+    for folder in _data_folders():
+        stop_build(folder)
+    if removal.client:
+        _tell_client(removal, claude_path)
+    for path in removal.paths:
+        try:
+            _remove(path)
+        except FileNotFoundError:
+            continue  # the client was first
+        except OSError as error:
+            removal.failed.append(f"{path}: {error.strerror or error}")
+    for folder in _made_for_it(removal):
+        _remove_empty(folder)
+
+
+def _tell_client(removal: Removal, path: str) -> None:
+    found = find_claude(path)
+    if not found:
+        raise InstallError(
+            "the plugin is installed, and Claude Code's command was not found to remove it; give its path with --claude"
+        )
+    claude = Claude(found, removal.project)
+    installed = claude.installed()
+    removal.projects = sorted({*removal.projects, *(item.project for item in installed if os.path.isdir(item.project))})
+    removal.client = list(traces(removal.projects))
+    for item in installed:
+        if item.scope == "user" or item.project in removal.projects:  # or its settings are gone with the project
+            claude.run("plugin", "uninstall", PLUGIN, "--scope", item.scope, folder=item.project)
+    _remove_marketplace(claude, removal.projects)
+    copies = os.path.join(locations.claude_config(), "plugins", "cache", MARKETPLACE)
+    if os.path.lexists(copies):
+        _remove(copies)  # the client only marks them as no longer used
+    files = {settings_file(scope, project) for project in removal.projects for scope in ("user", "project", "local")}
+    for file in sorted(files):
+        _drop_empty_sections(file)
+
+
+def _remove_marketplace(claude: Claude, projects: Iterable[str]) -> None:
+    """Once for each project that declares it, and once for good: the client looks only into the project it runs in."""
+    for project in projects:
+        for scope in ("project", "local"):
+            declared = fields(read_object(settings_file(scope, project)).get("extraKnownMarketplaces"))
+            if MARKETPLACE in declared and claude.marketplace() is not None:
+                claude.run("plugin", "marketplace", "remove", MARKETPLACE, "--scope", scope, folder=project)
+    if claude.marketplace() is not None:
+        claude.run("plugin", "marketplace", "remove", MARKETPLACE)
+
+
+def _drop_empty_sections(path: str) -> None:
+    """Take out of settings what the client leaves empty in them, byte by byte as the client writes it."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+        before = fields(json.loads(text))
+    except (OSError, ValueError):
+        return
+    empty = [key for key in ("enabledPlugins", "extraKnownMarketplaces") if before.get(key) == {}]
+    if not empty:
+        return
+    rest = {key: value for key, value in before.items() if key not in empty}
+    if not rest:
+        os.unlink(path)
+        _remove_empty(os.path.dirname(path))
+        return
+    for key in empty:
+        text = text.replace(f'\n  "{key}": {{}},', "", 1).replace(f',\n  "{key}": {{}}\n', "\n", 1)
+    try:
+        if json.loads(text) == rest:
+            write_text(path, text)
+    except (ValueError, StorageError):
+        return  # as it was is as good
+
+
+def _data_folders() -> list[str]:
+    parent = os.path.join(locations.claude_config(), "plugins", "data")
+    folders = {locations.plugin_data(), *(os.path.join(parent, name) for name in _DATA_FOLDERS)}
+    return sorted(folder for folder in folders if os.path.lexists(folder))
+
+
+def _of_store(store: str) -> Iterator[str]:
+    database = os.path.basename(locations.database(store))
+    ours = (database, f"{database}-*", f"{database}.damaged-*", *_IN_STORE)
+    yield from _matching(store, ours)
+
+
+def _of_projects(projects: Iterable[str], root: str) -> Iterator[str]:
+    for project in projects:
+        flag = os.path.join(project, FLAG)
+        if os.path.lexists(flag):
+            yield flag
+        yield from _matching(locations.bank(project), (_UNFINISHED,))
+    yield from _matching(root, (INDEX_LOCK, _UNFINISHED))
+    if os.path.isdir(root):
+        for name in sorted(os.listdir(root)):
+            yield from _matching(os.path.join(root, name), (_UNFINISHED,))
+
+
+def _temporary(store: str) -> Iterator[str]:
+    """Notes for agents, and drafts that agents handed over: of the store's own sessions, or long since abandoned.
+
+    The folder is shared, with other stores' sessions too, and they may be running.
+    """
+    try:
+        sessions = {f"Session: {name}" for name in os.listdir(os.path.join(store, SESSIONS))}
+    except OSError:
+        sessions = set[str]()
+    for folder in sorted({os.path.realpath(place) for place in (tempfile.gettempdir(), "/tmp")}):  # noqa: S108
+        for path in _matching(folder, _IN_TEMPORARY):
+            try:
+                status = os.lstat(path)
+                if status.st_uid != os.getuid():
+                    continue
+                lines = read_regular(path, 1000, follow=False).decode("utf-8", "replace").split("\n")
+            except (OSError, StorageError):
+                continue  # gone, or no file of ours
+            if sessions & set(lines) or status.st_mtime < time.time() - _ABANDONED:
+                yield path
+
+
+def _memories(project: str, store: str, root: str) -> Iterator[str]:
+    yield from bank_paths(store, "global")[0]
+    yield locations.journal(store)
+    yield locations.bank(project)
+    yield root
+    yield os.path.join(project, locations.LOCAL_SETTINGS)
+
+
+def _known_projects(database: str) -> Iterator[str]:
+    """The folders of projects that the store has read from and that are still there."""
+    if not os.path.isfile(database):
+        return
+    for source in sources_of(database):
+        for mark in (os.sep + locations.BANK + os.sep, os.sep + os.path.join(".claude", "memory") + os.sep):
+            folder, found, _ = source.path.rpartition(mark)
+            if found and os.path.isdir(folder):
+                yield folder
+
+
+def _matching(folder: str, patterns: Iterable[str]) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def _remove(path: str) -> None:
+    if os.path.islink(path) or not os.path.isdir(path):
+        os.unlink(path)
+    else:
+        shutil.rmtree(path)
+
+
+def _made_for_it(removal: Removal) -> Iterator[str]:
+    """Folders that may have been made for what was removed, the innermost first."""
+    yield os.path.join(locations.claude_config(), "plugins", "data")
+    yield removal.store
+    if removal.store == os.path.join(locations.home(), locations.GLOBAL_STORE):
+        yield os.path.dirname(removal.store)
+        yield os.path.dirname(os.path.dirname(removal.store))
+    for project in removal.projects:
+        yield os.path.join(project, ".claude")
+
+
+def _remove_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return  # it holds something, or is not there

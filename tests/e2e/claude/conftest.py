@@ -1,0 +1,83 @@
+"""The client's two releases, and machines that have one of them with the plugin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+import pytest
+from tests.e2e.claude.client import OLDEST, REPOSITORY, Client, namespace_command
+
+sys.path.append(str(REPOSITORY / "tools"))
+import claude_client
+
+T = TypeVar("T")
+
+
+def _cannot(reason: str) -> NoReturn:
+    """What cannot be tested is a failure where everything has to be, and is said elsewhere."""
+    message = f"Claude Code cannot be driven here: {reason}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def _or_cannot(get: Callable[[], T]) -> T:
+    reason = ""
+    try:
+        return get()
+    except claude_client.NoClientError as error:
+        reason = str(error)
+    _cannot(reason)
+
+
+@pytest.fixture(scope="session", params=[OLDEST, "newest"])
+def release(request: pytest.FixtureRequest) -> str:
+    """A release of the client, by its number."""
+    if request.param == OLDEST:
+        return OLDEST
+    return claude_client.newest_installed() or _or_cannot(claude_client.newest_published)
+
+
+@pytest.fixture(scope="session")
+def program(release: str) -> Path:
+    return _or_cannot(lambda: claude_client.install(release))
+
+
+@pytest.fixture(scope="session")
+def namespace() -> list[str]:
+    return namespace_command() or _cannot("no network namespace can be made (unshare -rn)")
+
+
+@pytest.fixture
+def machine(program: Path, release: str, namespace: list[str], tmp_path: Path) -> Client:
+    """A machine with the client and nothing else."""
+    return Client(program, release, namespace, tmp_path / "home of dev", tmp_path / "shop front", tmp_path / "store")
+
+
+@pytest.fixture(scope="session")
+def home_with_plugin(
+    program: Path, release: str, namespace: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A home where the plugin is installed from the marketplace that this repository is."""
+    folder = tmp_path_factory.mktemp(f"claude-{release}")
+    machine = Client(program, release, namespace, folder / "home of dev", folder / "project", folder / "store")
+    for arguments in (("marketplace", "add", str(REPOSITORY)), ("install", "memory@recollect")):
+        done = machine.manage(*arguments)
+        assert done.code == 0, done.stdout + done.stderr
+    machine.name_interpreter()
+    return machine.home
+
+
+@pytest.fixture
+def client(
+    program: Path, release: str, namespace: list[str], home_with_plugin: Path, tmp_path: Path
+) -> Iterator[Client]:
+    """A machine that has the plugin, with a project and a store of the test's own, where no hook may complain."""
+    client = Client(program, release, namespace, home_with_plugin, tmp_path / "shop front", tmp_path / "store")
+    yield client
+    log = client.store / "recollect.log"
+    assert not log.exists(), log.read_text(encoding="utf-8")

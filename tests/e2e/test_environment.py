@@ -1,0 +1,174 @@
+"""The plugin on a machine that has nothing but Python: it works at once, and gets its packages by itself."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import World
+
+PLUGIN = Path(__file__).parents[2] / "plugin"
+LAUNCHER = PLUGIN / "bin" / "recollect"
+
+BANK = """\
+### Pattern: Read a real file before you write its parser
+The format in the manual is never the format on the disk.
+
+### Heuristic: Water the plants on Fridays
+They are in the kitchen.
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine with the plugin, and a Python that has no packages."""
+
+    world: World
+    data: Path
+
+    def run(
+        self, *arguments: str, stdin: str = "", before: Sequence[str] = (), **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Call the plugin's launcher, in the project, with nothing of the environment of these tests."""
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(self.world.home),
+            "LANG": "C.UTF-8",
+            "RECOLLECT_HOME": str(self.world.store),
+            "CLAUDE_PLUGIN_DATA": str(self.data),
+        }
+        return subprocess.run(
+            [*before, str(LAUNCHER), *arguments],
+            cwd=self.world.project,
+            env={**environment, **variables},
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=300,
+        )
+
+    def start_session(self, before: Sequence[str] = ()) -> dict[str, Any]:
+        event = {"hook_event_name": "SessionStart", "source": "startup", "cwd": str(self.world.project)}
+        done = self.run(
+            "hook", "session-start", stdin=json.dumps({**event, "session_id": f"s-{time.time_ns()}"}), before=before
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return json.loads(done.stdout)
+
+    @property
+    def interpreter(self) -> Path:
+        return Path((self.data / "interpreter").read_text(encoding="utf-8").rstrip("\n"))
+
+
+@pytest.fixture
+def machine(semantic_world: World, tmp_path: Path) -> Machine:
+    semantic_world.write_bank("patterns", BANK)
+    bare = tmp_path / "bare"
+    subprocess.run([sys.executable, "-I", "-m", "venv", "--without-pip", bare], check=True)
+    data = tmp_path / "the plugin's data"
+    data.mkdir()
+    (data / "interpreter").write_text(f"{bare}/bin/python\n", encoding="utf-8")
+    return Machine(semantic_world, data)
+
+
+@pytest.fixture
+def offline() -> list[str]:
+    """What to put before a command so that it has no network."""
+    for command in (["unshare", "-rn"], ["unshare", "-n"]):
+        if shutil.which("unshare") and subprocess.run([*command, "true"], check=False).returncode == 0:
+            return command
+    if os.environ.get("CI") == "true":
+        pytest.fail("no network namespace can be made here (unshare -rn)")
+    pytest.skip("no network namespace can be made here (unshare -rn)")
+
+
+def test_first_start_builds_an_environment_that_finds_by_meaning(machine: Machine) -> None:
+    first = machine.start_session()
+    assert "in the background" in first["systemMessage"]
+    assert "real file" in first["hookSpecificOutput"]["additionalContext"], "until then markdown alone has to do"
+
+    # A command waits for the build, or begins it if it is faster; either way there is one.
+    found = machine.run("search", "--json", "study actual samples ahead of coding the reader")
+    assert found.returncode == 0, found.stderr
+    best = json.loads(found.stdout)["hits"][0]
+    assert best["name"] == "Read a real file before you write its parser"
+    (built,) = (machine.data / "environments").iterdir()
+    assert machine.interpreter == built / "bin" / "python"
+    assert sorted(path.name for path in machine.data.iterdir()) == [
+        "build.lock",
+        "build.log",
+        "environments",
+        "interpreter",
+    ]
+
+    again = machine.start_session()
+    assert "systemMessage" not in again
+    assert machine.run("status").stderr == "", "nothing is built a second time"
+    assert [path.name for path in (machine.data / "environments").iterdir()] == [built.name]
+
+    # The command removes the interpreter that runs it, and the code in use stays as it is.
+    removed = machine.run("uninstall", "--yes")
+    assert removed.returncode == 0, removed.stderr
+    assert not machine.data.exists()
+    assert not machine.world.store.exists()
+    assert machine.world.project.joinpath("docs/knowledge-bank/patterns.md").read_text(encoding="utf-8") == BANK
+
+
+def test_without_a_network_commands_say_why_and_sessions_go_on(machine: Machine, offline: list[str]) -> None:
+    bare = machine.interpreter
+    left = machine.data / "environments" / "of-a-build-that-was-killed"
+    left.mkdir(parents=True)
+
+    failed = machine.run("status", before=offline)
+    assert failed.returncode == 1
+    assert "the package index could not be reached" in failed.stderr
+    assert machine.interpreter == bare, "what served before serves on"
+    assert list((machine.data / "environments").iterdir()) == []
+
+    told = machine.start_session(before=offline)
+    assert "the package index could not be reached" in told["systemMessage"]
+    assert "real file" in told["hookSpecificOutput"]["additionalContext"]
+    assert "could not set itself up" not in machine.start_session(before=offline).get("systemMessage", "")
+    assert list((machine.data / "environments").iterdir()) == [], "it is not tried again within the hour"
+
+
+def test_a_start_during_a_build_leaves_it_to_that(machine: Machine) -> None:
+    with (machine.data / "build.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "in the background" in machine.start_session()["systemMessage"]
+        assert sorted(path.name for path in machine.data.iterdir()) == ["build.lock", "interpreter"]
+
+
+def test_while_other_packages_are_fetched_the_old_environment_serves(machine: Machine) -> None:
+    old = machine.data / "environments" / "old"
+    shutil.copytree(machine.interpreter.parents[1], old, symlinks=True)
+    (machine.data / "interpreter").write_text(f"{old}/bin/python\n", encoding="utf-8")
+    with (machine.data / "build.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        started = machine.start_session()
+    assert "updating its packages in the background" in started["systemMessage"]
+    assert "real file" in started["hookSpecificOutput"]["additionalContext"]
+    assert machine.interpreter == old / "bin" / "python"
+
+
+def test_an_uninstall_that_cannot_have_its_packages_names_the_way_out(machine: Machine, offline: list[str]) -> None:
+    failed = machine.run("uninstall", before=offline)
+    assert failed.returncode == 1
+    assert "`claude plugin uninstall memory@recollect`" in failed.stderr
+
+
+def test_a_data_folder_that_cannot_be_written_is_no_reason_to_fail(machine: Machine) -> None:
+    shutil.rmtree(machine.data)
+    machine.data.write_text("a file in its place", encoding="utf-8")
+    assert "real file" in machine.start_session()["hookSpecificOutput"]["additionalContext"]

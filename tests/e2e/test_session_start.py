@@ -1,0 +1,620 @@
+"""The start of a session as the client has it: an event on standard input, one JSON answer, and nobody left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import BARE_ENTRY, Start, World, heard, run_without_rights, tell
+from tests.integration.provider_servers import ProviderServer
+
+from recollect.files.log import NAME as LOG
+from recollect.files.session_record import FOLDER as RECORDS
+from recollect.files.session_record import add_given, read_record
+from recollect.files.staged import Staged, now, stage
+from recollect.services.project import identity
+from recollect.store.sqlite import SqliteStore
+from recollect.store.values import Scope
+
+ONE = "### Pattern: One\nThe one lesson.\n"
+TWO = "### Pattern: Two\nAnother lesson.\n"
+BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+TITLE = "## Engineering Memory (from knowledge bank)\n\n*Memory: "
+
+
+class Began:
+    """What a session was told when it started."""
+
+    def __init__(self, code: int, stdout: str, stderr: str) -> None:
+        assert code == 0
+        assert "Traceback" not in stderr
+        self.stdout = stdout
+        answer = json.loads(stdout) if stdout else {}
+        assert set(answer) <= {"systemMessage", "hookSpecificOutput"}
+        self.message: str = answer.get("systemMessage", "")
+        specific = answer.get("hookSpecificOutput", {})
+        assert not specific or specific["hookEventName"] == "SessionStart"
+        self.block: str = specific.get("additionalContext", "")
+        assert "\n" not in self.message
+
+
+def event_of(world: World, source: str = "startup", session: str = "s1", **fields: Any) -> dict[str, Any]:
+    transcript = str(world.home / ".claude" / "projects" / "shop" / f"{session}.jsonl")
+    event = {"session_id": session, "transcript_path": transcript, "cwd": str(world.project)}
+    return {**event, "hook_event_name": "SessionStart", "source": source, **fields}
+
+
+def environment_of(world: World, variables: Mapping[str, str]) -> dict[str, str]:
+    switched = {} if world.semantic else {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}
+    kept = {"PATH": os.environ["PATH"], "HOME": str(world.home), "LANG": "C.UTF-8"}
+    return {**kept, "RECOLLECT_HOME": str(world.store), **switched, **variables}
+
+
+def is_over(reader: int, seconds: float = 60) -> bool:
+    """Whether all processes that hold the other end of a pipe have ended."""
+    return bool(select.select([reader], [], [], seconds)[0]) and os.read(reader, 1) == b""
+
+
+def open_hook(
+    world: World, variables: Mapping[str, str], cwd: Path | None = None
+) -> tuple[subprocess.Popen[bytes], int]:
+    """The hook's process, and the end of a pipe that is held by it and by all that it starts."""
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [*BARE_ENTRY, "hook", "session-start"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd or world.project,
+        env=environment_of(world, variables),
+        pass_fds=(writer,),
+    )
+    os.close(writer)
+    return process, reader
+
+
+def begin_with(world: World, stdin: bytes, cwd: Path | None = None, **variables: str) -> Began:
+    """Serve one event, and wait until all that the hook has started is over."""
+    process, reader = open_hook(world, variables, cwd)
+    stdout, stderr = process.communicate(stdin, timeout=60)
+    assert is_over(reader), "something is still running"
+    os.close(reader)
+    return Began(process.returncode, stdout.decode(), stderr.decode())
+
+
+def begin(world: World, source: str = "startup", session: str = "s1", **variables: str) -> Began:
+    return begin_with(world, json.dumps(event_of(world, source, session)).encode(), **variables)
+
+
+def log_of(world: World) -> str:
+    path = world.store / LOG
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def start_feature(world: World) -> None:
+    folder = world.project / "docs" / "features" / "007-lessons"
+    folder.mkdir(parents=True)
+    (folder / ".meta.json").write_text('{"status": "active", "slug": "one-lesson"}', encoding="utf-8")
+
+
+# What is given
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+def test_a_new_session_is_given_the_block_and_nothing_else(world: World, semantic: bool) -> None:
+    world.write_bank("patterns", ONE)
+    began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS)
+    assert began.block.startswith(TITLE)
+    assert "### Pattern: One\nThe one lesson." in began.block
+    assert began.message == ""
+    assert log_of(world) == ""
+
+
+def test_the_hook_gives_what_the_command_gives(semantic_world: World, bank_text: Callable[..., str]) -> None:
+    semantic_world.write_bank("patterns", bank_text("Pattern", 60, Benefit="größer" * 50))
+    uncounted = {**BY_WORDS, "RECOLLECT_MEMORY_RECALL_TRACKING": "false"}
+    assert begin(semantic_world, **uncounted).block == semantic_world.run("inject", **uncounted).stdout
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+def test_an_empty_project_is_told_nothing(world: World, semantic: bool) -> None:
+    assert begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS).stdout == ""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["memory_injection_enabled: false", "memory_injection_limit: 0", "memory_injection_events: resume, clear"],
+)
+def test_what_is_switched_off_is_not_given(world: World, settings: str) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings(settings + "\n")
+    assert begin(world).stdout == ""
+    assert not read_record(str(world.store), "s1").given
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+def test_a_resumed_session_is_given_only_what_it_has_not_had(world: World, semantic: bool) -> None:
+    variables = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": str(semantic).lower(), **BY_WORDS}
+    world.write_bank("patterns", ONE)
+    begin(world, **variables)
+    assert begin(world, "resume", **variables).stdout == ""
+    world.write_bank("patterns", ONE + "\n" + TWO)
+    block = begin(world, "resume", **variables).block
+    assert "Pattern: Two" in block
+    assert "Pattern: One" not in block
+    assert "*Memory: 1 entries" in block
+    assert begin(world, "resume", **variables).stdout == ""
+
+
+def test_what_is_had_in_markdown_counts_when_the_store_chooses(world: World) -> None:
+    world.write_bank("patterns", ONE + "\n### Pattern: Bare\n- Used in: one place\n")
+    block = begin(world).block
+    assert "Pattern: One" in block
+    assert "Pattern: Bare" in block
+    assert begin(world, "resume", RECOLLECT_MEMORY_SEMANTIC_ENABLED="true", **BY_WORDS).stdout == ""
+
+
+def test_a_session_without_a_record_is_given_all_when_it_is_resumed(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    assert "Pattern: One" in begin(world, "resume", "from-before-the-plugin").block
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+def test_entries_that_did_not_fit_do_not_follow_on_resume(
+    world: World, bank_text: Callable[..., str], semantic: bool
+) -> None:
+    variables = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": str(semantic).lower(), **BY_WORDS}
+    world.write_bank("patterns", bank_text("Pattern", 60, Benefit="x" * 900))
+    assert " dropped to stay below 9,500 characters" in begin(world, **variables).block
+    assert begin(world, "resume", **variables).stdout == ""
+
+
+@pytest.mark.parametrize("source", ["compact", "clear"])
+@pytest.mark.parametrize("gives", [True, False])
+def test_a_session_that_has_forgotten_is_given_all_again(world: World, source: str, gives: bool) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings(f"memory_injection_events: startup, resume{', ' + source if gives else ''}\n")
+    begin(world)
+    assert ("Pattern: One" in begin(world, source).block) is gives
+    assert ("Pattern: One" in begin(world, "resume").block) is not gives
+
+
+def test_two_sessions_at_once_are_each_given_all_of_it(semantic_world: World) -> None:
+    semantic_world.write_bank("patterns", ONE + "\n" + TWO)
+    hooks = [open_hook(semantic_world, BY_WORDS) for _ in range(2)]
+    for number, (process, _) in enumerate(hooks):
+        assert process.stdin
+        process.stdin.write(json.dumps(event_of(semantic_world, session=f"s{number}")).encode())
+        process.stdin.flush()
+    for process, reader in hooks:
+        stdout, stderr = process.communicate(timeout=60)
+        block = Began(process.returncode, stdout.decode(), stderr.decode()).block
+        assert "Pattern: One" in block
+        assert "Pattern: Two" in block
+        assert is_over(reader)
+        os.close(reader)
+    records = [read_record(str(semantic_world.store), f"s{number}").given for number in range(2)]
+    assert records[0] == records[1]
+    assert len(records[0]) == 2
+
+
+def test_a_receipt_says_which_session_was_given_what_on_which_event(semantic_world: World) -> None:
+    semantic_world.write_bank("patterns", ONE)
+    begin(semantic_world, **BY_WORDS)
+    semantic_world.write_bank("patterns", ONE + "\n" + TWO)
+    begin(semantic_world, "resume", **BY_WORDS)
+    with SqliteStore(str(semantic_world.store / "memory.db")) as store:
+        second, first = store.receipts(10)
+        assert (first.event, first.session, len(first.lines)) == ("startup", "s1", 1)
+        assert (second.event, second.session, len(second.lines)) == ("resume", "s1", 1)
+        assert [entry.name for entry in store.entries(line.id for line in second.lines)] == ["Two"]
+
+
+# Forks: the client says neither which session was forked nor has it written the transcript of the new one
+
+
+def fork(world: World, session: str, idle: float | None = 1) -> Began:
+    fields = {} if idle is None else {"seconds_since_last_response": idle}
+    return begin_with(world, json.dumps(event_of(world, "fork", session, **fields)).encode())
+
+
+def write_transcript(world: World, session: str, seconds_ago: float) -> None:
+    path = Path(event_of(world, session=session)["transcript_path"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}\n", encoding="utf-8")
+    changed = path.stat().st_mtime - seconds_ago
+    os.utime(path, (changed, changed))
+
+
+def test_a_fork_is_given_only_what_its_session_has_not_had(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    begin(world)
+    write_transcript(world, "s1", 1)
+    assert fork(world, "f1").stdout == ""
+    world.write_bank("patterns", ONE + "\n" + TWO)
+    block = fork(world, "f2").block
+    assert "Pattern: Two" in block
+    assert "Pattern: One" not in block
+    assert begin(world, "resume", "f2").stdout == ""
+    assert "Pattern: Two" in begin(world, "resume", "f1").block
+
+
+def test_a_fork_of_an_older_session_has_had_what_that_one_had(world: World) -> None:
+    for session, seconds_ago in (("old", 5_000), ("busy", 0)):
+        write_transcript(world, session, seconds_ago)
+    add_given(str(world.store), "old", ["a", "b"])
+    add_given(str(world.store), "busy", ["c"])
+    fork(world, "f1", 5_001)
+    assert read_record(str(world.store), "f1").given == {"a", "b"}
+
+
+@pytest.mark.parametrize("idle", [None, -1, 1, 10**12, float("inf")])
+def test_a_fork_of_nobody_knows_what_is_given_nothing(world: World, idle: float | None) -> None:
+    world.write_bank("patterns", ONE)
+    write_transcript(world, "without-a-record", 1)
+    assert fork(world, "f1", idle).stdout == ""
+
+
+def test_a_fork_counts_as_resumed_for_the_setting(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings("memory_injection_events: startup\n")
+    add_given(str(world.store), "s1", ["something-else"])
+    write_transcript(world, "s1", 1)
+    assert fork(world, "f1").stdout == ""
+    world.write_local_settings("memory_injection_events: resume\n")
+    assert "Pattern: One" in fork(world, "f2").block
+
+
+# What the user is told
+
+
+def stage_captures(world: World, count: int, project: Path | None = None) -> None:
+    world.store.mkdir(exist_ok=True)
+    owner = identity(str(project or world.project))
+    found = [Staged(f"id{n}", now(), owner, "s0", "decision", 0.5, ["text"], "") for n in range(count)]
+    stage(str(world.store / "session-captures.jsonl"), found)
+
+
+def test_captures_that_await_review_are_told_beside_the_block(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    stage_captures(world, 2)
+    stage_captures(world, 3, world.home / "another")
+    began = begin(world)
+    assert began.message == "recollect: 2 captures await your review: /memory:review."
+    assert "Pattern: One" in began.block
+    assert began.message not in began.block
+
+
+def test_one_capture_is_told_without_any_memories_and_not_in_the_middle_of_things(world: World) -> None:
+    stage_captures(world, 1)
+    assert begin(world).message == "recollect: 1 capture awaits your review: /memory:review."
+    assert begin(world, "compact").stdout == ""
+
+
+def test_a_journal_that_cannot_be_read_costs_a_line_in_the_log_and_nothing_else(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    (world.store / "session-captures.jsonl").mkdir(parents=True)
+    began = begin(world)
+    assert "Pattern: One" in began.block
+    assert began.message == ""
+    assert "session-captures.jsonl" in log_of(world)
+
+
+def test_a_degraded_engine_is_told_once_a_day(semantic_world: World) -> None:
+    semantic_world.write_bank("patterns", ONE)
+    semantic_world.store.mkdir()
+    (semantic_world.store / "memory.db").write_bytes(b"no database " * 999)
+    first, second = begin(semantic_world), begin(semantic_world, session="s2")
+    assert first.message.startswith("recollect: memories are not chosen as well as they could be: ")
+    assert "recollect rebuild" in first.message
+    assert second.message == ""
+    for began in (first, second):
+        assert "Pattern: One" in began.block
+        assert "| semantic: degraded (" in began.block
+    told = semantic_world.store / ".told"
+    told.write_text(told.read_text(encoding="utf-8").replace("20", "19"), encoding="utf-8")
+    assert begin(semantic_world, session="s3").message == first.message
+
+
+# Three seconds
+
+
+class Trickle:
+    """A server that answers forever, a byte at a time, so that no time-out between two bytes helps."""
+
+    def __init__(self) -> None:
+        self.asked = threading.Event()
+        self._over = threading.Event()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._threads = [threading.Thread(target=self._serve, daemon=True)]
+        self._threads[0].start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+
+    def close(self) -> None:
+        self._over.set()
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+        for thread in self._threads:
+            thread.join(10)
+
+    def _serve(self) -> None:
+        while not self._over.is_set():
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            self.asked.set()
+            self._threads.append(threading.Thread(target=self._drip, args=(connection,), daemon=True))
+            self._threads[-1].start()
+
+    def _drip(self, connection: socket.socket) -> None:
+        with connection:
+            try:
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                while not self._over.wait(0.1):
+                    connection.sendall(b" ")
+            except OSError:
+                return
+
+
+@pytest.fixture
+def trickle() -> Iterator[Trickle]:
+    server = Trickle()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def remote_world(semantic_world: World) -> World:
+    """A world whose entries have vectors of a provider that will have to be asked at each start."""
+    semantic_world.write_bank("patterns", ONE + "\n" + TWO)
+    start_feature(semantic_world)
+    semantic_world.write_local_settings("memory_embedding_provider: ollama\n")
+    with ProviderServer("ollama") as server:
+        done = semantic_world.run("reembed", **server.environment)
+    assert done.returncode == 0, done.stderr
+    return semantic_world
+
+
+def test_a_provider_that_never_ends_leaves_markdown_and_says_so(remote_world: World, trickle: Trickle) -> None:
+    began = begin(remote_world, OLLAMA_HOST=trickle.url)
+    assert "Pattern: One" in began.block
+    assert "| semantic: degraded (markdown only: there was no answer in time)" in began.block
+    assert "there was no answer in time" in began.message
+    assert "session-start: markdown alone has to do: there was no answer in time" in log_of(remote_world)
+    assert len(read_record(str(remote_world.store), "s1").given) == 2
+
+
+def test_a_provider_that_never_answers_leaves_a_block(remote_world: World) -> None:
+    with ProviderServer("ollama") as server:
+        server.silent = True
+        began = begin(remote_world, **server.environment)
+    assert "Pattern: One" in began.block
+    assert "| semantic: degraded (" in began.block
+
+
+def test_captures_are_told_even_if_no_memories_can_be_had_in_time(remote_world: World, trickle: Trickle) -> None:
+    stage_captures(remote_world, 1)
+    assert begin(remote_world, OLLAMA_HOST=trickle.url).message.startswith("recollect: 1 capture awaits your review")
+
+
+def test_a_killed_hook_leaves_nobody_behind(remote_world: World, trickle: Trickle) -> None:
+    process, reader = open_hook(remote_world, {"OLLAMA_HOST": trickle.url})
+    assert process.stdin
+    process.stdin.write(json.dumps(event_of(remote_world)).encode())
+    process.stdin.flush()  # it is read to the end of the object, not of the pipe
+    assert trickle.asked.wait(30)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert is_over(reader)
+    os.close(reader)
+
+
+LOCK = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("BEGIN " + sys.argv[2])
+print("locked", flush=True)
+sys.stdin.readline()
+database.execute("ROLLBACK")
+print("free", flush=True)
+"""
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("kind", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_store_that_another_process_holds_still_leaves_a_block(
+    semantic_world: World, start: Start, known: bool, kind: str
+) -> None:
+    semantic_world.write_bank("patterns", ONE)
+    semantic_world.store.mkdir()
+    if known:
+        begin(semantic_world, session="s0", **BY_WORDS)
+    semantic_world.write_bank("patterns", ONE + "\n" + TWO)
+    semantic_world.write_decision("use-queue")
+    other = start(LOCK, str(semantic_world.store / "memory.db"), kind)
+    assert heard(other) == "locked"
+    began = begin(semantic_world, **BY_WORDS)
+    assert "Pattern: One" in began.block
+    assert "| semantic: degraded (" in began.block
+    assert began.message
+    assert "memory.db" in log_of(semantic_world)
+    tell(other)
+    assert heard(other) == "free"
+    assert "Pattern: Two" in begin(semantic_world, session="s2", **BY_WORDS).block
+
+
+# What is done once the answer is out
+
+
+def stored(world: World, *, status: str = "active") -> dict[str, str]:
+    with SqliteStore(str(world.store / "memory.db")) as store:
+        everything = store.entries(standing.id for standing in store.standings(Scope(None, statuses=(status,))))
+    return {entry.name: entry.category for entry in everything}
+
+
+@pytest.mark.parametrize("events", ["startup", "clear"])
+def test_the_store_follows_the_project_s_files_even_if_nothing_is_given(semantic_world: World, events: str) -> None:
+    semantic_world.write_bank("patterns", ONE)
+    semantic_world.write_decision("use-queue", title="Use the queue")
+    semantic_world.write_local_settings(f"memory_injection_events: {events}\n")
+    begin(semantic_world, **BY_WORDS)
+    assert stored(semantic_world) == {"One": "patterns", "Use the queue": "decision"}
+    assert log_of(semantic_world) == ""
+
+
+def test_new_memories_have_vectors_after_a_start(semantic_world: World) -> None:
+    semantic_world.write_decision("use-queue", title="Use the queue")
+    begin(semantic_world)
+    with SqliteStore(str(semantic_world.store / "memory.db")) as store:
+        coverage = store.coverage()
+    assert (coverage.entries, coverage.pending) == (1, 0)
+
+
+def test_without_the_store_no_database_is_made(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_decision("use-queue")
+    begin(world)
+    assert sorted(path.name for path in world.store.iterdir()) == [".last-injection.json", RECORDS]
+
+
+def test_records_that_nobody_needs_any_more_are_swept(world: World) -> None:
+    for session in ("old", "new"):
+        add_given(str(world.store), session, ["a"])
+    os.utime(world.store / RECORDS / "old", (1_700_000_000, 1_700_000_000))
+    begin(world)
+    assert [path.name for path in (world.store / RECORDS).iterdir()] == ["new"]
+
+
+# Whatever comes
+
+
+@pytest.mark.parametrize(
+    "stdin",
+    [b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b'"text"', b'{"source": "startup"', b"[" * 100_000, b"{}{}"],
+)
+def test_input_that_is_no_event_is_logged_and_gives_nothing(world: World, stdin: bytes) -> None:
+    world.write_bank("patterns", ONE)
+    assert begin_with(world, stdin).stdout == ""
+    assert "session-start: ValueError: standard input holds no JSON object" in log_of(world)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"source": 7},
+        {"source": None},
+        {"session_id": 7},
+        {"session_id": "../../escape"},
+        {"session_id": "/etc/passwd"},
+        {"session_id": "x" * 100_000},
+        {"session_id": ""},
+        {"session_id": "a\0b"},
+        {"session_id": "\ud800"},
+        {"transcript_path": ["x"]},
+        {"cwd": None},
+        {"cwd": ""},
+        {"cwd": "x" * 1_000_000},
+        {"cwd": "a\0b"},
+    ],
+)
+def test_fields_that_make_no_sense_do_not_keep_a_session_from_its_block(world: World, fields: dict[str, Any]) -> None:
+    world.write_bank("patterns", ONE)
+    before = {path for path in world.home.parent.rglob("*") if not path.is_relative_to(world.store)}
+    for source in ("startup", "resume"):
+        event = {**event_of(world, source), **fields}
+        assert "Pattern: One" in begin_with(world, json.dumps(event).encode()).block or source == "resume"
+    after = {path for path in world.home.parent.rglob("*") if not path.is_relative_to(world.store)}
+    assert after == before
+
+
+def test_an_event_that_nobody_knows_gives_nothing(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    assert begin(world, "birthday").stdout == ""
+
+
+def test_a_folder_that_is_gone_has_no_bank_but_what_is_shared(world: World) -> None:
+    world.write_bank("patterns", ONE, shared=True)
+    gone = world.home / "gone"
+    event = {**event_of(world), "cwd": str(gone)}
+    assert "Pattern: One" in begin_with(world, json.dumps(event).encode()).block
+    assert f"there is no folder {gone}" in log_of(world)
+
+
+def test_without_a_home_it_is_the_user_s_own(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    assert "Pattern: One" in begin(world, HOME="").block
+
+
+def test_a_store_that_cannot_be_made_costs_no_block(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.store.write_text("a file where the folder should be", encoding="utf-8")
+    for semantic in ("true", "false"):
+        began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=semantic, **BY_WORDS)
+        assert "Pattern: One" in began.block
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_store_that_cannot_be_written_costs_no_block(open_world: World, known: bool) -> None:
+    open_world.write_bank("patterns", ONE)
+    if known:
+        begin(open_world, session="s0", **BY_WORDS)
+    for path in (open_world.store, *open_world.store.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    done = run_without_rights(
+        ["hook", "session-start"],
+        [],
+        cwd=open_world.project,
+        environment=environment_of(open_world, BY_WORDS),
+        stdin=json.dumps(event_of(open_world)),
+    )
+    began = Began(done.returncode, done.stdout, done.stderr)
+    assert "Pattern: One" in began.block
+    assert bool(began.message) is not known  # a store that is there can be read
+
+
+@pytest.fixture
+def open_world() -> Iterator[World]:
+    """A world that processes without rights can read; pytest's own folders are nobody else's."""
+    folder = Path(tempfile.mkdtemp(prefix="recollect-test-"))
+    folder.chmod(0o755)
+    (folder / "home" / "shop-front").mkdir(parents=True)
+    (folder / "store").mkdir()
+    yield World(folder / "home", folder / "home" / "shop-front", folder / "store", semantic=True)
+    shutil.rmtree(folder)
+
+
+def test_nobody_who_listens_is_no_failure(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    process, reader = open_hook(world, {})
+    assert process.stdin
+    assert process.stdout
+    process.stdout.close()
+    process.stdin.write(json.dumps(event_of(world)).encode())
+    process.stdin.close()
+    assert process.wait(60) == 0
+    assert is_over(reader)
+    os.close(reader)
+    assert process.stderr
+    process.stderr.close()
+
+
+def test_wrong_settings_are_logged_and_stop_nothing(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings("memory_injection_limit: lots\n")
+    assert "Pattern: One" in begin(world).block
+    assert "session-start: .claude/iflow-dev.local.md line 1: memory_injection_limit must be" in log_of(world)

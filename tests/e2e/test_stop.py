@@ -1,0 +1,606 @@
+"""The stop hook: what was said is looked through once, and what is worth remembering is asked for or staged."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+from tests.conftest import BARE_ENTRY, World
+from tests.repo.test_hot_paths import FORBIDDEN
+
+from recollect.files.transcript import read_end
+
+DATA = Path(__file__).parents[1] / "data"
+PLACE = "/tmp"
+NAME = ".memory-triage-context-"
+DECISION = (
+    "We decided to use SQLite because it needs no server.\n"
+    "We chose WAL rather than a rollback journal because readers never wait."
+)
+PREFERENCE = (
+    "From now on always use tabs, consistently.\nPlease never use spaces, that is the convention going forward."
+)
+STAGE = {"RECOLLECT_TRIAGE_MODE": "stage"}
+
+
+class Session:
+    """A session in a world: its transcript, and its stops."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.id = str(uuid.uuid4())
+        self.path = world.home / ".claude" / "projects" / "-home-dev-project" / f"{self.id}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+
+    def says(self, text: str, role: str = "user", **fields: Any) -> None:
+        content = text if role == "user" else [{"type": "text", "text": text}]
+        message = {"id": str(uuid.uuid4()), "role": role, "content": content}
+        self.write(json.dumps({"isSidechain": False, "type": role, "message": message, **fields}) + "\n")
+
+    def write(self, text: str) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text)
+
+    def event(self, **fields: Any) -> dict[str, Any]:
+        sample = json.loads((DATA / "hook-stdin" / "Stop_first.json").read_text(encoding="utf-8"))
+        known = {"session_id": self.id, "transcript_path": str(self.path), "cwd": str(self.world.project)}
+        return {**sample, **known, "last_assistant_message": "Done.", **fields}
+
+    def stops(self, variables: dict[str, str] | None = None, **fields: Any) -> CompletedProcess[str]:
+        return self.world.run_hook("stop", self.event(**fields), **(variables or {}))
+
+    @property
+    def flag(self) -> Path:
+        return self.world.project / ".claude" / ".stop_hook_active"
+
+
+@pytest.fixture
+def session(world: World) -> Iterator[Session]:
+    session = Session(world)
+    yield session
+    remove_contexts(session.id)
+
+
+def remove_contexts(session: str) -> None:
+    for path in Path(PLACE).glob(f"{NAME}*"):
+        if not path.is_symlink() and f"Session: {session}\n" in path.read_text(encoding="utf-8"):
+            path.unlink()
+
+
+def triage_data(done: CompletedProcess[str]) -> dict[str, Any]:
+    before, _, rest = done.stderr.partition("<triage_data>\n")
+    assert before.endswith("\n")
+    return json.loads(rest.removesuffix("\n</triage_data>\n"))
+
+
+def held_for(done: CompletedProcess[str]) -> list[str]:
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    return [each["category"] for each in triage_data(done)["categories"]]
+
+
+def assert_passed(done: CompletedProcess[str]) -> None:
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def log_of(world: World) -> str:
+    path = world.store / "recollect.log"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def journal_of(world: World) -> list[dict[str, Any]]:
+    path = world.store / "session-captures.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+# Holding
+
+
+def test_stop_with_a_decision_holds_once(session: Session) -> None:
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    assert session.flag.exists()
+    session.says("Saved as a decision because it was decided to use SQLite instead of a server.", "assistant")
+    assert_passed(session.stops(stop_hook_active=True))
+    assert not session.flag.exists()
+    assert not session.flag.parent.exists(), "nothing stays of what was made for the flag"
+    assert_passed(session.stops())
+    assert log_of(session.world) == ""
+
+
+def test_held_stop_says_what_to_save_and_how(session: Session) -> None:
+    session.says(f"{DECISION}\n{PREFERENCE}")
+    done = session.stops()
+    assert sorted(held_for(done)) == ["decision", "preference"]
+    before, _, after = done.stderr.partition("\n\n")
+    assert "[DECISION]" in before
+    assert "We decided to use SQLite because it needs no server." in before
+    assert after.startswith("Use the memory-management skill to save each item")
+    data = triage_data(done)
+    assert list(data) == ["categories", "parallel_config"]
+    assert list(data["categories"][0]) == ["category", "score", "context_file"]
+    assert 0.4 <= data["categories"][0]["score"] <= 1.0
+    assert data["parallel_config"] == {
+        "enabled": True,
+        "category_models": {
+            "session_summary": "haiku",
+            "decision": "sonnet",
+            "runbook": "haiku",
+            "constraint": "sonnet",
+            "tech_debt": "haiku",
+            "preference": "haiku",
+        },
+        "verification_model": "sonnet",
+        "default_model": "haiku",
+    }
+
+
+def test_what_was_triaged_is_not_triaged_again(session: Session) -> None:
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    assert_passed(session.stops(stop_hook_active=True))
+    session.says("Now the readme, please.")
+    assert_passed(session.stops())
+    session.says(PREFERENCE)
+    assert held_for(session.stops()) == ["preference"]
+
+
+def test_the_last_answer_counts_although_it_is_not_in_the_transcript_yet(session: Session) -> None:
+    session.says("What shall we use?")
+    assert held_for(session.stops(last_assistant_message=DECISION)) == ["decision"]
+
+
+def test_an_answer_that_reaches_the_transcript_late_is_not_new(session: Session) -> None:
+    session.says("What shall we use?")
+    assert held_for(session.stops(last_assistant_message=DECISION)) == ["decision"]
+    session.says(DECISION, "assistant")
+    assert_passed(session.stops(stop_hook_active=True, last_assistant_message=f"{DECISION}\nIt is saved."))
+    session.says(f"{DECISION}\nIt is saved.", "assistant")
+    session.says("Thanks.")
+    assert_passed(session.stops(last_assistant_message="You are welcome."))
+
+
+def test_an_answer_counts_once_whether_or_not_the_transcript_has_it(session: Session) -> None:
+    words = "We decided to use SQLite because it needs no server."
+    session.says("What shall we use?")
+    alone = triage_data(session.stops(last_assistant_message=f"{words}\n"))["categories"]
+    other = Session(session.world)
+    other.says("What shall we use?")
+    other.says(words, "assistant")
+    both = triage_data(other.stops(last_assistant_message=words))["categories"]
+    remove_contexts(other.id)
+    assert [each["score"] for each in alone] == [each["score"] for each in both]
+
+
+def work(session: Session) -> None:
+    """A turn with as much done in it as is worth a summary."""
+    session.says("Go on.")
+    for number in range(10):
+        block = {"type": "tool_use", "id": f"t{number}", "name": ("Bash", "Read", "Edit")[number % 3], "input": {}}
+        message = {"id": str(uuid.uuid4()), "role": "assistant", "content": [block]}
+        session.write(json.dumps({"type": "assistant", "message": message}) + "\n")
+
+
+def test_a_summary_is_asked_for_again_only_after_as_much_again_was_said(session: Session) -> None:
+    fewest = {"RECOLLECT_TRIAGE_MAX_MESSAGES": "10"}
+    work(session)
+    assert held_for(session.stops(fewest)) == ["session_summary"]
+    assert_passed(session.stops(fewest, stop_hook_active=True))
+    for turn in range(4):
+        work(session)
+        assert_passed(session.stops(fewest, last_assistant_message=f"Turn {turn}."))
+        session.says(f"Turn {turn}.", "assistant")
+    work(session)
+    assert held_for(session.stops(fewest)) == ["session_summary"]
+
+
+def test_a_summary_goes_along_with_what_is_asked_for_anyway(session: Session) -> None:
+    work(session)
+    assert held_for(session.stops()) == ["session_summary"]
+    assert_passed(session.stops(stop_hook_active=True))
+    work(session)
+    session.says(DECISION)
+    assert sorted(held_for(session.stops())) == ["decision", "session_summary"]
+
+
+def test_an_agent_that_plans_is_asked_when_it_may_write(session: Session) -> None:
+    session.says(DECISION)
+    assert_passed(session.stops(permission_mode="plan"))
+    assert held_for(session.stops()) == ["decision"]
+
+
+def test_work_without_words_holds_for_a_summary(session: Session) -> None:
+    work(session)
+    done = session.stops()
+    assert held_for(done) == ["session_summary"]
+    text = Path(triage_data(done)["categories"][0]["context_file"]).read_text(encoding="utf-8")
+    assert "10" in text.partition("<transcript_data>")[2]
+
+
+def test_compaction_does_not_make_what_was_said_new(session: Session) -> None:
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    assert_passed(session.stops(stop_hook_active=True, last_assistant_message=PREFERENCE))
+    known = {"session_id": session.id, "transcript_path": str(session.path), "cwd": str(session.world.project)}
+    sample = json.loads((DATA / "hook-stdin" / "SessionStart_compact.json").read_text(encoding="utf-8"))
+    assert session.world.run_hook("session-start", {**sample, **known}).returncode == 0
+    session.says(PREFERENCE, "assistant")
+    session.says(f"We go on. {DECISION}", isCompactSummary=True)
+    session.says("Thanks.")
+    assert_passed(session.stops())
+
+
+def test_a_transcript_that_became_shorter_starts_over(session: Session) -> None:
+    session.says("x" * 2000)
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    assert_passed(session.stops(stop_hook_active=True))
+    session.path.write_text("", encoding="utf-8")
+    session.says(PREFERENCE)
+    assert held_for(session.stops()) == ["preference"]
+
+
+# The flag
+
+
+def test_a_client_that_does_not_tell_is_held_once_by_the_flag(session: Session) -> None:
+    session.says(DECISION)
+    event = session.event()
+    del event["stop_hook_active"]
+    assert session.world.run_hook("stop", event).returncode == 2
+    session.says(PREFERENCE)
+    assert_passed(session.world.run_hook("stop", event))
+    assert not session.flag.exists()
+    assert_passed(session.world.run_hook("stop", event))
+
+
+def test_a_continued_stop_is_never_held(session: Session) -> None:
+    session.says(DECISION)
+    assert_passed(session.stops(stop_hook_active=True))
+    assert held_for(session.stops()) == ["decision"], "another hook had held it, so nothing was looked through yet"
+
+
+def test_a_fresh_flag_lets_the_stop_pass_and_what_was_said_waits(session: Session) -> None:
+    session.flag.parent.mkdir()
+    session.flag.write_text(f"{time.time()}\n{session.id}\n", encoding="utf-8")
+    session.says(DECISION)
+    assert_passed(session.stops())
+    assert not session.flag.exists()
+    assert session.flag.parent.exists()
+    assert held_for(session.stops()) == ["decision"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{old}\n{session}\n",
+        "{old}\n",
+        "{now}\n0c8c6a3e-0000-4000-8000-000000000000\n",
+        "{future}\n{session}\n",
+        "nonsense\n{session}\n",
+        "",
+    ],
+)
+def test_a_stale_foreign_or_broken_flag_does_not_count(session: Session, text: str) -> None:
+    now = time.time()
+    session.flag.parent.mkdir()
+    words = text.format(old=now - 301, now=now, future=now + 5000, session=session.id)
+    session.flag.write_text(words, encoding="utf-8")
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    lines = session.flag.read_text(encoding="utf-8").splitlines()
+    assert lines[1] == session.id
+    assert abs(float(lines[0]) - now) < 100
+
+
+def test_a_flag_with_a_time_alone_counts(session: Session) -> None:
+    session.flag.parent.mkdir()
+    session.flag.write_text(str(time.time()), encoding="utf-8")
+    session.says(DECISION)
+    assert_passed(session.stops())
+
+
+def test_the_saving_may_take_longer_than_the_flag_lasts(session: Session) -> None:
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    session.flag.write_text(f"{time.time() - 400}\n{session.id}\n", encoding="utf-8")
+    session.says(PREFERENCE, "assistant")
+    assert_passed(session.stops(stop_hook_active=True))
+    assert not session.flag.exists()
+    assert_passed(session.stops())
+
+
+def test_the_flag_of_another_session_does_not_make_the_saving_new(session: Session, world: World) -> None:
+    other = Session(world)
+    for each in (session, other):
+        each.says(DECISION)
+        assert held_for(each.stops()) == ["decision"]
+    for each in (session, other):
+        each.says(PREFERENCE, "assistant")
+        assert_passed(each.stops(stop_hook_active=True))
+    assert not session.flag.exists()
+    for each in (session, other):
+        assert_passed(each.stops())
+    remove_contexts(other.id)
+
+
+@pytest.mark.parametrize("kind", ["folder", "flag"])
+def test_a_flag_behind_a_link_is_not_written_and_nothing_is_held(session: Session, tmp_path: Path, kind: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept", encoding="utf-8")
+    if kind == "folder":
+        session.flag.parent.symlink_to(outside)
+    else:
+        session.flag.parent.mkdir()
+        session.flag.symlink_to(outside / "kept")
+    session.says(DECISION)
+    assert_passed(session.stops())
+    assert [path.name for path in outside.iterdir()] == ["kept"]
+    assert (outside / "kept").read_text(encoding="utf-8") == "kept"
+    assert "the stop was not held" in log_of(session.world)
+
+
+# Context files
+
+
+def test_context_file_holds_what_was_said_around(session: Session) -> None:
+    filler = "\n".join(f"Line {number} of the log." for number in range(30))
+    session.says(f"{filler}\n{DECISION} </transcript_data> & done\n{filler}")
+    [found] = triage_data(session.stops())["categories"]
+    path = Path(found["context_file"])
+    assert path.parent == Path(PLACE)
+    assert path.name in (f"{NAME}decision.txt", f"{NAME}decision-{session.id[:8]}.txt")
+    text = path.read_text(encoding="utf-8")
+    head, _, rest = text.partition("\n\n<transcript_data>\n")
+    assert head.splitlines() == ["Category: decision", f"Score: {found['score']:.2f}", f"Session: {session.id}"]
+    said, _, tail = rest.partition("\n</transcript_data>\n\n")
+    assert "Line 29 of the log." in said
+    assert "Line 15 of the log." not in said
+    assert "never wait. &lt;/transcript_data&gt; &amp; done" in said
+    assert tail.startswith("Key snippets:\n- We decided to use SQLite because it needs no server.\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_long_context_is_cut_at_fifty_kilobytes(session: Session) -> None:
+    session.says("\n".join(f"{'é' * 3000} {line}" for line in DECISION.splitlines() * 12))
+    [found] = triage_data(session.stops())["categories"]
+    data = Path(found["context_file"]).read_bytes()
+    assert 49_000 < len(data) <= 50_000
+    assert b"\n[Truncated: context exceeded 50KB]\n</transcript_data>\n" in data
+
+
+def test_context_of_another_session_is_left_alone(session: Session, world: World) -> None:
+    other = Session(world)
+    paths: list[str] = []
+    for each in (session, other):
+        each.says(DECISION)
+        paths += [found["context_file"] for found in triage_data(each.stops())["categories"]]
+    assert len(set(paths)) == 2
+    for each, path in zip((session, other), paths, strict=True):
+        assert f"Session: {each.id}\n" in Path(path).read_text(encoding="utf-8")
+    remove_contexts(other.id)
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"RECOLLECT_TRIAGE_ENABLED": "false"},
+        {"RECOLLECT_TRIAGE_MODE": "off"},
+        {"RECOLLECT_TRIAGE_THRESHOLDS_DECISION": "1.0"},
+        {"RECOLLECT_CATEGORIES_DECISION_ENABLED": "false"},
+        {"RECOLLECT_CATEGORIES_DECISION_AUTO_CAPTURE": "false"},
+    ],
+)
+def test_settings_can_keep_a_decision_from_being_looked_for(session: Session, variables: dict[str, str]) -> None:
+    session.says("We decided to use SQLite because it needs no server.")
+    assert_passed(session.stops({**variables, "RECOLLECT_TRIAGE_THRESHOLDS_SESSION_SUMMARY": "1.0"}))
+    assert log_of(session.world) == ""
+
+
+def test_settings_of_the_project_count(session: Session) -> None:
+    path = session.world.project / ".claude" / "memory" / "memory-config.json"
+    path.parent.mkdir(parents=True)
+    models = {"decision": "opus"}
+    triage = {"thresholds": {"DECISION": 0.1}, "max_messages": 10, "parallel": {"category_models": models}}
+    path.write_text(json.dumps({"triage": triage}), encoding="utf-8")
+    session.says("We decided to use SQLite.")
+    done = session.stops()
+    assert held_for(done) == ["decision"]
+    assert triage_data(done)["parallel_config"]["category_models"]["decision"] == "opus"
+    for number in range(10):
+        session.says(f"No. {number}")
+    other = Session(session.world)
+    other.says("We decided to use SQLite.")
+    for number in range(10):
+        other.says(f"No. {number}")
+    assert_passed(other.stops())
+
+
+# Staging
+
+
+def test_staging_never_interrupts_and_waits_for_review(session: Session) -> None:
+    session.says(f"{DECISION}\n{PREFERENCE}")
+    assert_passed(session.stops(STAGE))
+    lines = journal_of(session.world)
+    lines.sort(key=lambda line: line["category"])
+    assert [line["category"] for line in lines] == ["decision", "preference"]
+    assert list(lines[0]) == ["staged", "at", "project", "session", "category", "score", "snippets", "context"]
+    assert lines[0]["project"] == str(session.world.project)
+    assert lines[0]["session"] == session.id
+    assert lines[0]["snippets"][0] == "We decided to use SQLite because it needs no server."
+    assert "rollback journal" in lines[0]["context"]
+    assert not session.flag.parent.exists()
+    assert [path for path in Path(PLACE).glob(f"{NAME}*") if session.id in path.read_text(encoding="utf-8")] == []
+    assert_passed(session.stops(STAGE))
+    assert len(journal_of(session.world)) == 2
+
+
+def test_what_awaits_review_is_not_staged_again(session: Session) -> None:
+    session.says(DECISION)
+    assert_passed(session.stops(STAGE))
+    other = Session(session.world)
+    other.says(DECISION)
+    assert_passed(other.stops(STAGE))
+    assert len(journal_of(session.world)) == 1
+
+
+def test_what_was_said_beside_a_credential_is_not_staged(session: Session) -> None:
+    session.says(f"{DECISION}\nThe key is AKIAIOSFODNN7EXAMPLE for now.")
+    session.says(PREFERENCE)
+    assert_passed(session.stops(STAGE))
+    assert [line["category"] for line in journal_of(session.world)] == ["preference"]
+    assert "AKIA" not in (session.world.store / "session-captures.jsonl").read_text(encoding="utf-8")
+    assert "1 of 3 messages were left out" in log_of(session.world)
+
+
+def test_staged_captures_are_no_memories_of_the_store(session: Session) -> None:
+    session.says(DECISION)
+    assert_passed(session.stops(STAGE))
+    done = session.world.run("rebuild", RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "decided to use SQLite" not in session.world.run("search", "SQLite server").stdout
+
+
+# What is no transcript, and no event
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n\n", b"not json\n", b"\x00\xff\xfe" * 5000, b'{"type":"user"', b"[" * 200_000, b"x" * 6_000_000]
+)
+def test_a_transcript_without_words_lets_the_stop_pass(session: Session, data: bytes) -> None:
+    session.path.write_bytes(data)
+    assert_passed(session.stops())
+    assert log_of(session.world) == ""
+
+
+def test_words_after_damage_and_a_long_line_are_heard(session: Session) -> None:
+    session.path.write_bytes(b"\xff\n" + b'{"type":"user","x":"' + b"y" * 6_000_000 + b'"}\n{"half":\n')
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+
+
+@pytest.mark.parametrize("where", ["/etc/passwd", "/proc/self/environ", "{outside}", "{home}/link", "{home}", "x\0y"])
+def test_a_transcript_in_another_place_is_not_read(session: Session, where: str) -> None:
+    outside = Path("/var/tmp") / f"{session.id}.jsonl"
+    session.says(DECISION)
+    outside.write_bytes(session.path.read_bytes())
+    (session.world.home / "link").symlink_to(outside)
+    try:
+        assert_passed(session.stops(transcript_path=where.format(home=session.world.home, outside=outside)))
+    finally:
+        outside.unlink()
+    assert log_of(session.world).count("\n") == 1
+
+
+def test_a_transcript_in_the_clients_own_folder_is_read(session: Session) -> None:
+    outside = Path("/var/tmp") / session.id
+    outside.mkdir()
+    path = outside / "session.jsonl"
+    session.says(DECISION)
+    path.write_bytes(session.path.read_bytes())
+    try:
+        done = session.stops({"CLAUDE_CONFIG_DIR": str(outside)}, transcript_path=str(path))
+        assert held_for(done) == ["decision"]
+    finally:
+        path.unlink()
+        outside.rmdir()
+
+
+@pytest.mark.parametrize(
+    "event", ["", "[]", "{", "null", "{}", '{"transcript_path": 3}', '{"transcript_path": "", "cwd": "/"}']
+)
+def test_an_event_of_no_use_lets_the_stop_pass(world: World, event: str) -> None:
+    assert_passed(world.run_hook("stop", event))
+
+
+def test_a_missing_transcript_lets_the_stop_pass(session: Session) -> None:
+    session.path.unlink()
+    assert_passed(session.stops())
+    assert "No such file" in log_of(session.world)
+
+
+def test_a_session_without_a_usable_id_is_held_once_all_the_same(session: Session) -> None:
+    session.says(DECISION)
+    done = session.stops(session_id="../../etc")
+    assert held_for(done) == ["decision"]
+    for found in triage_data(done)["categories"]:
+        os.unlink(found["context_file"])
+    assert_passed(session.stops(session_id="../../etc", stop_hook_active=True))
+    assert not (session.world.store / ".sessions").exists()
+
+
+def test_a_store_that_cannot_be_written_does_not_trap_the_session(session: Session) -> None:
+    session.world.store.write_text("a file where the folder should be", encoding="utf-8")
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    assert_passed(session.stops(stop_hook_active=True))
+    assert_passed(session.stops(STAGE))
+
+
+# Real sessions
+
+
+def plain(text: str) -> str:
+    """The letters and digits of a text, which no cleaning changes."""
+    return "".join(filter(str.isalnum, text))
+
+
+@pytest.mark.parametrize("name", ["scripted-2.1.325", "short", "subagent", "tool_heavy"])
+def test_real_sessions_give_no_capture_of_words_that_nobody_said(session: Session, name: str) -> None:
+    session.path.write_bytes((DATA / "transcripts" / f"{name}.jsonl").read_bytes())
+    assert_passed(session.stops(STAGE, last_assistant_message=""))
+    said = plain("".join(each.text for each in read_end(str(session.path), 200).said))
+    captured = [line for line in journal_of(session.world) if line["category"] != "session_summary"]
+    for snippet in (snippet for line in captured for snippet in line["snippets"]):
+        assert plain(unescape(snippet)) in said
+    assert log_of(session.world) == ""
+
+
+def test_what_tools_hooks_and_we_ourselves_wrote_is_not_captured(session: Session) -> None:
+    result = [{"type": "tool_result", "tool_use_id": "t", "content": DECISION}]
+    lines: list[dict[str, Any]] = [
+        {"type": "user", "message": {"role": "user", "content": result}, "toolUseResult": {"stdout": DECISION}},
+        {"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [DECISION]}},
+        {"type": "user", "isMeta": True, "message": {"role": "user", "content": f"Stop hook feedback:\n{DECISION}"}},
+        {"type": "user", "message": {"role": "user", "content": f"<memory-context>\n{DECISION}\n</memory-context>"}},
+        {"type": "api-request-blob", "message": {"role": "user", "content": [{"type": "text", "text": DECISION}]}},
+    ]
+    for line in lines:
+        session.write(json.dumps(line) + "\n")
+    session.says(f"Look:\n```\n{DECISION}\n```\nand `we decided to use it because it is fast`.", "assistant")
+    assert_passed(session.stops())
+
+
+# Speed
+
+
+@pytest.mark.parametrize("text", [DECISION, "Nothing in particular."])
+def test_stop_loads_no_costly_module(session: Session, text: str) -> None:
+    session.says(text)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "importtime", BARE_ENTRY[-1], "hook", "stop"],
+        input=json.dumps(session.event()),
+        env={"HOME": str(session.world.home), "RECOLLECT_HOME": str(session.world.store)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == (2 if text == DECISION else 0)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert loaded & FORBIDDEN == set()

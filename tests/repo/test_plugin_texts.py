@@ -1,0 +1,226 @@
+"""What the plugin's texts tell a model to do can be done, and what a user types cannot turn it into something else."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from recollect.cli.main import cli
+from recollect.domain.categories import PROJECT
+from recollect.hooks.run import HOOKS
+from recollect.keywords.base import GENERIC
+from recollect.services.settings_keys import BY_NAME
+
+TOP = Path(__file__).parents[2]
+PLUGIN = TOP / "plugin"
+COMMANDS = sorted((PLUGIN / "commands").glob("*.md"))
+SKILLS = sorted((PLUGIN / "skills").glob("*/SKILL.md"))
+AGENTS = sorted((PLUGIN / "agents").glob("*.md"))
+TEXTS = [*COMMANDS, *SKILLS, *AGENTS, PLUGIN / "README.md", TOP / "docs" / "hooks.md"]
+
+# What the texts write in capitals, where a model puts in what it means, and an example of it.
+PLACEHOLDERS = {
+    "CATEGORY": "decision",
+    "STATE": "archived",
+    "NUMBER": "17",
+    "NAME": "session-start",
+    "KEY": "auto_commit",
+    "FEATURE": "012",
+}
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(TOP))
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def frontmatter(path: Path) -> dict[str, str]:
+    """The fields between the dashes. Only what every reader of YAML reads alike is let through."""
+    found = re.match(r"---\n(.*?)\n---\n", text_of(path), re.DOTALL)
+    assert found, f"{path} has no frontmatter"
+    fields: dict[str, str] = {}
+    for line in found[1].split("\n"):
+        key, colon, value = line.partition(": ")
+        assert colon, line
+        assert re.fullmatch(r"[a-z-]+", key), line
+        assert key not in fields, line
+        if value[0] == '"':
+            fields[key] = json.loads(value)
+        else:
+            assert not re.search(r"^[\[\]{}&*!|>%@`'#]|: | #", value), line
+            fields[key] = value
+    return fields
+
+
+def shell_lines(text: str) -> list[str]:
+    """Every line that begins with recollect in a fenced block; the quoted task of a subagent has blocks of its own."""
+    blocks = re.findall(r"```sh\n(.*?)```", text.replace("\n> ", "\n").replace("\n>\n", "\n\n"), re.DOTALL)
+    return [line.strip() for block in blocks for line in block.split("\n") if line.strip().startswith("recollect")]
+
+
+def calls(path: Path) -> list[str]:
+    """All calls of recollect that a text names: in code blocks, in code spans, and as it is expanded."""
+    text = text_of(path)
+    return shell_lines(text) + re.findall(r"`(recollect(?: [^`\n]+)?)`", text)
+
+
+def parse(command: click.Command, name: str, arguments: list[str]) -> None:
+    """Parse a call the way the command itself would, and run nothing."""
+    if not isinstance(command, click.Group):
+        command.make_context(name, arguments)
+        return
+    context = click.Context(command, info_name=name)
+    if arguments[:1] and not arguments[0].startswith("-"):
+        sub = command.get_command(context, arguments[0])
+        assert sub is not None, f"{name} has no command {arguments[0]}"
+        parse(sub, f"{name} {arguments[0]}", arguments[1:])
+    else:
+        command.make_context(name, arguments)
+
+
+def test_plugin_has_the_commands_skills_and_agents_of_its_documentation() -> None:
+    assert {path.stem for path in COMMANDS} == set(
+        "status save search config review retire archive unarchive restore gc list".split()
+    )
+    assert {path.parent.name for path in SKILLS} == {"memory-management", "retrospecting"}
+    assert {path.stem for path in AGENTS} == {"retro-facilitator"}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=named)
+def test_every_call_names_a_command_and_options_that_exist(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(TOP)
+    for call in calls(path):
+        words = shlex.split(re.split(r" <| \|\| ", call)[0], comments=True)[1:]
+        words = [re.sub(r"[A-Z_]{3,}", lambda found: PLACEHOLDERS.get(found[0], found[0]), word) for word in words]
+        if len(words) <= 1:  # a mention by name
+            assert not words or words[0].startswith("--") or words[0] in cli.list_commands(click.Context(cli)), call
+            continue
+        try:
+            parse(cli, "recollect", words)
+        except (click.ClickException, SystemExit) as error:
+            pytest.fail(f"{call}: {getattr(error, 'message', error)}")
+        if words[0] == "config":
+            assert words[2].replace("categories.CATEGORY.", "categories.decision.") in BY_NAME, call
+
+
+@pytest.mark.parametrize("path", [*COMMANDS, *SKILLS, *AGENTS], ids=named)
+def test_texts_call_recollect(path: Path) -> None:
+    assert calls(path)
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=named)
+def test_command_has_a_frontmatter_that_clients_understand(path: Path) -> None:
+    fields = frontmatter(path)
+    assert set(fields) <= {"description", "argument-hint", "allowed-tools", "disable-model-invocation"}
+    assert 20 <= len(fields["description"]) <= 120
+    assert fields["allowed-tools"].split(", ")[0] == "Bash(recollect:*)"
+    # The skill serves the model; eleven more descriptions would be in the context of every session.
+    assert fields["disable-model-invocation"] == "true"
+    assert ("argument-hint" in fields) == ("$ARGUMENTS" in text_of(path))
+    assert text_of(path).count("\n") <= 80
+
+
+@pytest.mark.parametrize("path", [*COMMANDS, *SKILLS, *AGENTS], ids=named)
+def test_what_the_user_types_never_reaches_a_shell_by_itself(path: Path) -> None:
+    text = text_of(path)
+    expanded = re.findall(r"!`([^`]*)`", text) + re.findall(r"```!\n(.*?)```", text, re.DOTALL)
+    for line in expanded:
+        # What fails would end the command before the model could say why.
+        assert re.fullmatch(r"recollect [a-z -]+ \|\| true", line), line
+    for line in shell_lines(text):
+        assert not re.search(r"[$`]", line), line
+
+
+@pytest.mark.parametrize("path", [*COMMANDS, *SKILLS, *AGENTS], ids=named)
+def test_json_goes_through_files_because_clients_refuse_it_in_shell_lines(path: Path) -> None:
+    for line in shell_lines(text_of(path)):
+        assert not re.search(r"--entry-json|--input -|\{", line), line
+
+
+@pytest.mark.parametrize(("path", "longest"), [(SKILLS[0], 250), (SKILLS[1], 500)], ids=lambda value: str(value)[-30:])
+def test_skill_is_valid_and_short_enough_to_be_read(path: Path, longest: int) -> None:
+    fields = frontmatter(path)
+    # Tools that a skill allows itself make the client ask for the skill; without, it asks for nothing but the tools.
+    assert set(fields) == {"name", "description"}
+    assert fields["name"] == path.parent.name
+    assert re.fullmatch(r"[^<>]{1,1024}", fields["description"])
+    assert text_of(path).count("\n") < longest
+
+
+def test_memory_skill_answers_to_its_trigger_words() -> None:
+    description = frontmatter(PLUGIN / "skills" / "memory-management" / "SKILL.md")["description"].lower()
+    for word in ("remember", "forget", "memory", "memories", "previous session"):
+        assert re.search(rf"\b{word}\b", description), word
+
+
+def test_memory_skill_knows_every_category_and_every_structural_decision() -> None:
+    text = text_of(PLUGIN / "skills" / "memory-management" / "SKILL.md")
+    for category in PROJECT:
+        assert f"`{category}`" in text
+    for decision in ("CREATE", "NOOP", "UPDATE", "UPDATE_OR_DELETE"):
+        assert re.search(rf"^\| .*\b{decision}\b", text, re.MULTILINE), decision
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=named)
+def test_named_settings_exist(path: Path) -> None:
+    spans = re.findall(r"`((?:categories|retrieval|triage|delete|auto|max|memory)[._][\w.<>*]+)", text_of(path))
+    for span in spans:
+        pattern = re.escape(re.sub(r"<\w+>|CATEGORY", "*", span)).replace(r"\*", ".*")
+        assert any(re.fullmatch(pattern, name) for name in BY_NAME), span
+
+
+def test_agent_is_valid_and_only_reads() -> None:
+    (path,) = AGENTS
+    fields = frontmatter(path)
+    assert set(fields) == {"name", "description", "tools", "model"}
+    assert fields["name"] == path.stem
+    assert set(fields["tools"].split(", ")) == {"Read", "Grep", "Glob", "Bash"}
+    assert text_of(path).count("\n") < 500
+
+
+def test_agent_is_shown_an_answer_that_is_json_with_every_field() -> None:
+    (path,) = AGENTS
+    example = json.loads(text_of(path)[text_of(path).index("\n{\n") :])
+    assert set(example["act"]) == {"patterns", "anti_patterns", "heuristics"}
+    (entry,) = example["act"]["patterns"]
+    assert set(entry) >= {"text", "provenance", "confidence", "keywords", "reasoning"}
+
+
+def test_agent_is_told_the_words_that_are_no_keywords() -> None:
+    (path,) = AGENTS
+    listed = re.search(r"Never these, they tell nothing apart: ([a-z,\s]+)\.", text_of(path))
+    assert listed is not None
+    assert set(re.split(r",\s+", listed[1])) == GENERIC
+
+
+def test_retrospective_promotes_after_the_check_for_staleness_with_five_examples() -> None:
+    text = text_of(PLUGIN / "skills" / "retrospecting" / "SKILL.md")
+    assert text.index("## Step 4:") < text.index("## Step 4b:") < text.index("## Step 4c:")
+    examples = re.findall(r'^\| ".+" \| (universal|project-specific): .+ \|$', text, re.MULTILINE)
+    assert sorted(examples) == ["project-specific"] * 2 + ["universal"] * 3
+
+
+@pytest.mark.parametrize("path", [PLUGIN / "README.md", TOP / "docs" / "hooks.md"], ids=named)
+def test_pages_describe_every_hook(path: Path) -> None:
+    text = text_of(path)
+    assert len(text.split()) >= 40
+    described = json.loads(text_of(PLUGIN / "hooks" / "hooks.json"))["hooks"]
+    for event in described:
+        assert event in text, event
+    if path.name == "hooks.md":
+        for hook in HOOKS:
+            assert f"`{hook}`" in text, hook
+
+
+def test_readme_names_every_command_skill_and_agent() -> None:
+    text = text_of(PLUGIN / "README.md")
+    for name in [*(f"/memory:{path.stem}" for path in COMMANDS), *(path.parent.name for path in SKILLS)]:
+        assert name in text, name

@@ -1,0 +1,108 @@
+"""Whether a prompt is about an entry: rare words count, common ones hardly, and long prompts earn nothing by length."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.domain.aboutness import Question, Rarity, aboutness
+from recollect.domain.common_words import is_common
+
+NAME = "Stripe webhooks pile up after an outage"
+
+
+def judged(
+    prompt: str,
+    places: dict[str, set[str]],
+    *,
+    entries: int = 80,
+    frequencies: dict[str, int] | None = None,
+    name: str = NAME,
+    meaning: float | None = None,
+) -> float:
+    question = Question(prompt)
+    held = dict.fromkeys(question.terms, 0) | dict.fromkeys(places, 1) | (frequencies or {})
+    return aboutness(question, Rarity(held, entries), places, name, meaning)
+
+
+def test_two_rare_words_of_the_name_make_a_prompt_about_an_entry() -> None:
+    places = {"stripe": {"name"}, "webhooks": {"name"}}
+    assert judged("the stripe webhooks are late again", places) > 0
+
+
+def test_one_common_word_makes_a_prompt_about_nothing() -> None:
+    assert judged("why does the test fail", {"test": {"name"}}, name="Reproduce the bug as a failing test") < 0
+
+
+def test_common_words_count_less_than_others_of_the_same_frequency() -> None:
+    rarity = Rarity({"error": 1, "stripe": 1}, 80)
+    assert rarity.of("error") < rarity.of("stripe") / 2
+
+
+def test_a_large_store_needs_more_than_one_word_that_is_rare_in_it() -> None:
+    for entries in (80, 10_000, 1_000_000):
+        assert judged("something about stripe", {"stripe": {"description"}}, entries=entries) < 0
+        both = {"stripe": {"name", "keywords"}, "webhooks": {"name"}, "outage": {"name"}}
+        assert judged("stripe webhooks after the outage", both, entries=entries) > 0
+
+
+def test_a_word_in_the_name_counts_more_than_one_in_the_text() -> None:
+    assert judged("the stripe thing", {"stripe": {"name"}}) > judged("the stripe thing", {"stripe": {"description"}})
+
+
+def test_words_of_different_passages_do_not_add_up() -> None:
+    places = {"stripe": {"description"}, "outage": {"description"}, "webhooks": {"description"}}
+    padding = "what should the colour of these seven rather lengthy paragraphs be"
+    together = judged("stripe webhooks outage", places)
+    apart = judged(f"stripe {padding}\nwebhooks {padding}\noutage {padding}", places)
+    assert apart < together
+
+
+def test_a_question_after_a_long_paste_is_still_found() -> None:
+    log = "\n".join(f"2026-11-16 10:00:{n:02} INFO worker {n} polled nothing of note" for n in range(60))
+    places = {"stripe": {"name"}, "webhooks": {"name"}, "outage": {"name"}}
+    assert judged(f"{log}\nare these the stripe webhooks after the outage?", places) > 0
+
+
+def test_closeness_in_meaning_adds_to_the_words() -> None:
+    places = {"webhooks": {"description"}}
+    assert judged("webhooks do not arrive", places, meaning=60.0) > 0 > judged("webhooks do not arrive", places)
+
+
+def test_being_compared_and_not_close_makes_an_entry_less_likely() -> None:
+    places = {"stripe": {"name"}, "webhooks": {"name"}}
+    assert judged("stripe webhooks", places, meaning=0.0) < judged("stripe webhooks", places)
+
+
+def test_known_terms_come_the_rarest_first_and_unknown_ones_not_at_all() -> None:
+    rarity = Rarity({"error": 3, "stripe": 2, "webhooks": 9, "unheard": 0}, 80)
+    assert rarity.known(["error", "webhooks", "unheard", "stripe"], 2) == ["stripe", "webhooks"]
+
+
+def test_terms_of_many_entries_are_not_searched_by_where_there_are_rarer_ones() -> None:
+    rarity = Rarity({"customer": 4_000, "stripe": 12}, 10_000)
+    assert rarity.to_find_by(["stripe", "customer"]) == ["stripe"]
+    assert rarity.to_find_by(["customer"]) == ["customer"]
+
+
+def test_common_words_are_known_in_all_their_forms() -> None:
+    for word in ("test", "tests", "tested", "testing", "running", "tries", "configuration", "failed", "2026"):
+        assert is_common(word), word
+    for word in ("stripe", "kafka", "playwright", "voucher", "s", ""):
+        assert not is_common(word), word
+
+
+@given(st.text(max_size=3_000), st.integers(0, 10**7))
+def test_any_prompt_can_be_judged(prompt: str, entries: int) -> None:
+    question = Question(prompt)
+    places = {term: {"name"} for term in question.terms[::2]}
+    assert aboutness(question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt) == aboutness(
+        question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt
+    )
+
+
+@given(st.sampled_from(["stripe", "outage", "pile"]), st.integers(1, 10_000))
+def test_sharing_one_word_more_never_makes_a_prompt_less_about_an_entry(word: str, entries: int) -> None:
+    prompt = "stripe webhooks pile up after an outage"
+    fewer = {"webhooks": {"name"}}
+    assert judged(prompt, fewer | {word: {"name"}}, entries=entries) >= judged(prompt, fewer, entries=entries)

@@ -1,0 +1,361 @@
+"""What a session's end is scored by, and what never counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.domain.entry import Entry, Part
+from recollect.domain.phrases import words_of
+from recollect.domain.render import markdown_block
+from recollect.domain.triage import Activity, Finding, Said, clean_snippet, find
+from recollect.domain.triage_text import CODE, masked_code, spoken_lines
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, os.pardir))
+NOTHING = Activity(0, 0, 0)
+THRESHOLDS = {"decision": 0.4, "runbook": 0.4, "constraint": 0.4, "tech_debt": 0.4, "preference": 0.4}
+DECISION = "We decided on Postgres because the queue has four writers."
+
+# The words that the scoring was first described with.
+WORDS = {
+    "decision": (
+        "decided, chose, selected, went with, picked",
+        "because, due to, reason, rationale, over, instead of, rather than",
+    ),
+    "runbook": (
+        "error, exception, traceback, stack trace, failed, failure, crash",
+        "fixed by, resolved, root cause, solution, workaround, the fix",
+    ),
+    "constraint": (
+        "limitation, api limit, cannot, restricted, not supported, quota, rate limit",
+        "discovered, found that, turns out, permanently, enduring, platform",
+    ),
+    "tech_debt": (
+        "TODO, deferred, tech debt, workaround, hack, will address later, technical debt",
+        "because, for now, temporary, acknowledged, deferring, cost, risk",
+    ),
+    "preference": (
+        "always use, prefer, convention, from now on, standard, never use, established",
+        "agreed, going forward, consistently, rule, practice, workflow",
+    ),
+}
+PAIRS = [
+    (category, primary, booster)
+    for category, (primaries, boosters) in WORDS.items()
+    for primary in primaries.split(", ")
+    for booster in boosters.split(", ")
+]
+
+
+def found(*texts: str, role: str = "assistant", thresholds: dict[str, float] | None = None) -> dict[str, Finding]:
+    said = [Said(role, text) for text in texts]
+    return {finding.category: finding for finding in find(said, NOTHING, thresholds or THRESHOLDS)}
+
+
+def score(*texts: str, category: str = "decision") -> float:
+    finding = found(*texts, thresholds={category: 0.0}).get(category)
+    return finding.score if finding else 0.0
+
+
+@pytest.mark.parametrize(("category", "primary", "booster"), PAIRS)
+def test_every_primary_beside_every_booster_tells_of_its_category(category: str, primary: str, booster: str) -> None:
+    assert category in found(f"Alpha {primary} beta.\nGamma {booster} delta.", role="human")
+
+
+def test_a_primary_counts_its_weight_and_a_boosted_one_both() -> None:
+    assert score("We decided on Postgres.") == pytest.approx(0.3 / 1.9)
+    assert score(DECISION) == pytest.approx(0.8 / 1.9)
+
+
+@pytest.mark.parametrize(
+    ("category", "text", "expected"),
+    [
+        ("runbook", "A crash. Resolved.", 0.8 / 1.8),
+        ("constraint", "A quota. Turns out.", 0.8 / 1.9),
+        ("tech_debt", "A hack. A risk.", 0.8 / 1.9),
+        ("preference", "Our convention. Agreed.", 0.85 / 2.05),
+    ],
+)
+def test_each_category_has_its_weights(category: str, text: str, expected: float) -> None:
+    assert score(text, category=category) == pytest.approx(expected)
+
+
+def test_a_sentence_counts_once_however_many_primaries_it_has() -> None:
+    assert score("We decided, chose and picked.") == pytest.approx(0.3 / 1.9)
+
+
+def test_three_primaries_and_two_boosted_ones_are_all_that_counts() -> None:
+    assert score(*["We decided on Postgres."] * 9) == pytest.approx(0.9 / 1.9)
+    assert score(*[DECISION] * 9) == pytest.approx(1.0)
+
+
+def test_a_booster_four_sentences_away_boosts_and_five_away_does_not() -> None:
+    near = "We decided on Postgres." + " Yes it did." * 3 + " Due to cost."
+    far = "We decided on Postgres." + " Yes it did." * 4 + " Due to cost."
+    assert score(near) == pytest.approx(0.8 / 1.9)
+    assert score(far) == pytest.approx(0.3 / 1.9)
+
+
+def test_a_booster_in_the_next_message_boosts_and_one_further_on_does_not() -> None:
+    assert score("We decided on Postgres.", "Due to cost.") == pytest.approx(0.8 / 1.9)
+    assert score("We decided on Postgres.", "Hello.", "Due to cost.") == pytest.approx(0.3 / 1.9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Have we decided on Postgres because of the queue?",
+        "I have not decided yet, because the numbers are missing.",
+        "If we decided on Kafka we need three machines because of replication.",
+        "The selected rows are sent over the network.",
+        "The optimizer chose an index scan because the table is large.",
+        "I picked up where we left, because you asked.",
+    ],
+)
+def test_what_is_asked_denied_supposed_or_of_another_meaning_does_not_tell(text: str) -> None:
+    assert found(text) == {}
+
+
+def test_the_assistants_own_liking_is_no_preference_and_a_humans_is() -> None:
+    text = "I prefer small functions, agreed."
+    assert "preference" not in found(text, role="assistant")
+    assert "preference" in found(text, role="human")
+
+
+def test_a_category_without_threshold_is_not_looked_for() -> None:
+    assert found(DECISION, thresholds={"runbook": 0.4}) == {}
+
+
+def test_nothing_said_and_nothing_done_is_nothing_even_at_threshold_zero() -> None:
+    assert find([], NOTHING, dict.fromkeys([*THRESHOLDS, "session_summary"], 0.0)) == []
+
+
+def test_findings_come_best_first() -> None:
+    said = [Said("assistant", DECISION), *[Said("assistant", "The error was fixed by a restart.")] * 3]
+    activity = Activity(12, 1, 1)
+    findings = find(said, activity, {**THRESHOLDS, "session_summary": 0.6})
+    assert [finding.category for finding in findings] == ["runbook", "session_summary", "decision"]
+    assert [finding.score for finding in findings] == sorted((finding.score for finding in findings), reverse=True)
+
+
+def test_session_summary_is_scored_by_activity_alone() -> None:
+    (finding,) = find([], Activity(6, 2, 5), {"session_summary": 0.6})
+    assert finding.score == pytest.approx(0.6)
+    assert finding.windows == ["Tool uses: 6\nDistinct tools: 2\nExchanges: 5"]
+    assert find([], Activity(5, 2, 5), {"session_summary": 0.6}) == []
+    assert find([], Activity(500, 9, 50), {"session_summary": 0.6})[0].score == 1.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\n{DECISION}\n```",
+        f"~~~text\n{DECISION}\n~~~",
+        f"````\n```\n{DECISION}\n````",
+        f"> ```\n> {DECISION}\n> ```",
+        f"```python\n{DECISION}",
+        "It prints `we decided on it because` and ``chose ` over``.",
+    ],
+)
+def test_code_does_not_count(text: str) -> None:
+    assert score(text) == 0
+
+
+def test_what_follows_code_counts() -> None:
+    assert score(f"```\nx = 1\n```\n{DECISION}") > 0.4
+    assert score("We decided on `sqlc` because of `orm`s.") > 0.4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<memory-context source=".claude/memory/">\n- [DECISION] {DECISION}\n</memory-context>',
+        f"<triage_data>\n{DECISION}\n</triage_data>",
+        f"<transcript_data>\n{DECISION}\n\n{DECISION}\n</transcript_data>",
+        f"<system-reminder>{DECISION}</system-reminder>",
+        f"<system-reminder>\n{DECISION}",
+        f"Stop hook feedback:\n- decision: {DECISION}\n\n{DECISION}",
+        f"Fine.\n\nStop hook feedback:\n{DECISION}\n\nDone.",
+    ],
+)
+def test_what_we_put_there_does_not_count(text: str) -> None:
+    assert score(text) == 0
+
+
+def test_what_follows_our_text_counts() -> None:
+    assert score(f"<system-reminder>x</system-reminder>{DECISION}") > 0.4
+    assert score(f"<triage_data>\nx\n</triage_data>\n{DECISION}") > 0.4
+    assert score(f"Fine.\nStop hook feedback:\nx\n\n{DECISION}") > 0.4
+
+
+def test_a_tag_in_inline_code_opens_nothing() -> None:
+    assert score(f"The `<system-reminder>` tag is ours.\n{DECISION}") > 0.4
+
+
+def test_the_block_that_a_session_starts_with_does_not_count() -> None:
+    part = Part("description", DECISION, [DECISION], 1)
+    entry = Entry(category="patterns", name="Queue", description=DECISION, heading="### Pattern: Queue", parts=[part])
+    block = markdown_block([entry]).text
+    assert DECISION in block
+    assert score(block) == 0
+    assert score(block + DECISION) > 0.4
+
+
+def test_a_snippet_is_the_telling_sentence_and_not_the_paragraph() -> None:
+    finding = found(f"{'Some words. ' * 30}{DECISION} More words.")["decision"]
+    assert finding.snippets == [DECISION]
+
+
+def test_boosted_snippets_come_first_each_once_and_at_most_three() -> None:
+    plain = "We picked {}."
+    texts = [plain.format("one"), *["Yes it did."] * 5, DECISION, DECISION, *[plain.format(n) for n in "abc"]]
+    snippets = found(*texts)["decision"].snippets
+    assert snippets[0] == DECISION
+    assert len(snippets) <= 3
+    assert len(set(snippets)) == len(snippets)
+
+
+def test_a_window_has_ten_lines_on_both_sides_and_says_who_spoke() -> None:
+    before = "\n".join(f"b{number}" for number in range(20))
+    after = "\n".join(f"a{number}" for number in range(20))
+    (window,) = found(f"{before}\n{DECISION}\n{after}")["decision"].windows
+    assert window.split("\n") == [*(f"b{n}" for n in range(10, 20)), DECISION, *(f"a{n}" for n in range(10))]
+    (short,) = found("Hello.", DECISION)["decision"].windows
+    assert short == f"assistant: Hello.\nassistant: {DECISION}"
+
+
+def test_windows_that_touch_are_one_and_others_stay_apart() -> None:
+    def windows(between: int) -> int:
+        return len(found("\n".join([DECISION, *["x"] * between, DECISION]))["decision"].windows)
+
+    assert windows(20) == 1
+    assert windows(21) == 2
+
+
+def test_windows_keep_inline_code_and_leave_out_fenced_code() -> None:
+    (window,) = found(f"Use `uv`.\n```\nsecret = 1\n```\n{DECISION}")["decision"].windows
+    assert window == f"assistant: Use `uv`.\n{DECISION}"
+
+
+def test_a_snippet_is_cleaned() -> None:
+    dirty = "a\x00b\x7f\u200bc\u202ed\u2066e\ufeff\U000e0041 `f` <g> & h\ti\nj"
+    assert clean_snippet(dirty) == "abcde f &lt;g&gt; &amp; h i j"
+
+
+@given(st.text(alphabet="ab&<>` \t\u200b\x00", max_size=400))
+def test_a_snippet_is_short_and_never_has_half_an_entity(text: str) -> None:
+    snippet = clean_snippet(text)
+    assert len(snippet) <= 120
+    bare = snippet.replace("&amp;", "").replace("&lt;", "").replace("&gt;", "")
+    assert not set(bare) & set("&<>`\t\u200b\x00")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["human", "assistant"]), st.text(max_size=300)), max_size=8))
+def test_any_text_gives_scores_from_zero_to_one(messages: list[tuple[str, str]]) -> None:
+    said = [Said(role, text) for role, text in messages]
+    for finding in find(said, NOTHING, dict.fromkeys(THRESHOLDS, 0.0)):
+        assert 0 < finding.score <= 1
+        assert finding.snippets
+        assert finding.windows
+
+
+@given(st.text(alphabet="`a<", max_size=60))
+def test_masking_code_keeps_every_position(line: str) -> None:
+    masked = masked_code(line)
+    assert len(masked) == len(line)
+    assert all(mark in (CODE, char) for mark, char in zip(masked, line, strict=True))
+    assert all(len(shown) == len(hidden) for shown, hidden in spoken_lines(line))
+
+
+def test_names_of_files_and_identifiers_are_no_words() -> None:
+    assert words_of("See src/error/handler.py, on_error and it's “failed”.") == [
+        *("^", "see", "src/error/handler.py", "on_error", "and", "its", "failed", "$"),
+    ]
+
+
+def _work(text: str) -> int:
+    """How many lines of our code run for a text."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
+        nonlocal count
+        if f"domain{os.sep}" not in frame.f_code.co_filename:
+            return None
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        find([Said("human", text)], NOTHING, THRESHOLDS)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda size: "x\n" * size,
+        lambda size: "error: we decided, because of the fix\n" * size,
+        lambda size: "error decided cannot always " * size,
+        lambda size: "`a ``b " * size,
+        lambda size: "<system-reminder>a</system-reminder>b " * size,
+        lambda size: "<system-reminder " * size,
+        lambda size: "```\na\n````\n" * size,
+        lambda size: "we decided. why? because! " * size,
+    ],
+)
+def test_work_grows_with_the_text_and_not_faster(shape: Callable[[int], str]) -> None:
+    assert _work(shape(1_000)) < 2.1 * _work(shape(500))
+
+
+def test_importing_the_triage_brings_in_nothing_dear() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {os.path.join(ROOT, 'src')!r}); import recollect.domain.triage;"
+        "print(*sorted({'re', 'json', 'typing', 'dataclasses', 'collections', 'functools', 'enum'} & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, encoding="utf-8", check=True, timeout=60
+    )
+    assert result.stdout.strip() == ""
+
+
+# A little below what bench/triage/run.py measures: precision and recall on the dialogues that were held out by a hash,
+# and on those that were written after the words were chosen.
+FLOORS = {
+    "decision": {"test": (0.85, 0.70), "unseen": (0.85, 0.15)},
+    "runbook": {"test": (0.90, 0.80), "unseen": (0.75, 0.45)},
+    "constraint": {"test": (0.90, 0.75), "unseen": (0.90, 0.45)},
+    "tech_debt": {"test": (0.90, 0.90), "unseen": (0.90, 0.55)},
+    "preference": {"test": (0.90, 0.80), "unseen": (0.90, 0.75)},
+    "session_summary": {"test": (0.85, 0.95)},
+}
+
+
+def test_precision_and_recall_on_labelled_dialogues_stay_above_their_floors() -> None:
+    command = [sys.executable, os.path.join(ROOT, "bench", "triage", "run.py"), "--json"]
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=120)
+    measured = json.loads(result.stdout)["dialogues"]
+    for category, floors in FLOORS.items():
+        for half, (precision, recall) in floors.items():
+            ours = measured[category]["ours"][half]
+            assert ours["precision"] >= precision, (category, half, ours)
+            assert ours["recall"] >= recall, (category, half, ours)
+
+
+@pytest.mark.parametrize("category", [*WORDS, "session_summary"])
+def test_each_category_has_thirty_labelled_examples_of_both_kinds(category: str) -> None:
+    with open(os.path.join(ROOT, "tests", "data", "triage", f"{category}.jsonl"), encoding="utf-8") as file:
+        labels = [json.loads(line)["remember"] for line in file]
+    assert labels.count(True) >= 30
+    assert labels.count(False) >= 30
