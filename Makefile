@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench fuzz docs clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -30,8 +30,16 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	@$(BIN)/python bench/latency/run.py
+	@$(BIN)/python bench/latency/hooks.py
 	@$(BIN)/python bench/scale/run.py
 	@$(BIN)/python bench/memories/run.py
+	@$(BIN)/python bench/retrieval/prompts.py
+	@$(BIN)/python bench/triage/run.py
+
+# Look for inputs that break what hooks read, for a minute; needs Linux.
+fuzz: $(VENV)/.installed
+	@$(call install,atheris)
+	@$(BIN)/python tools/fuzz.py
 
 # What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas.
 docs: $(VENV)/.installed

@@ -5,6 +5,7 @@ Everything happens in a temporary folder with a global store of its own; nothing
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -54,6 +55,9 @@ class Scene:
     tail: int = 0
     learned: str = ""  # what the project's anti-patterns.md says from now on
     sent: str = ""  # what it is given on standard input
+    sent_as: str = ""  # what that is called on the command line
+    said: str = ""  # what the session's transcript says from now on
+    holds: bool = False  # whether it exits with 2
 
 
 CAPTURE = (
@@ -113,6 +117,7 @@ SCENES = (
         "parcel-tracker",
         ("write", "--action", "create", "--category", "decision", "--input", "-"),
         sent=DECISION,
+        sent_as="decision.json",
     ),
     Scene(
         "Said again in other words, it is found, so that it is updated and not said twice:",
@@ -125,6 +130,26 @@ SCENES = (
         tail=14,
     ),
     Scene("", "parcel-tracker", ("search", "which database did we choose", "--category", "decision")),
+    Scene(
+        "In Claude Code the plugin does all this by itself. A prompt is given what it is about, and nothing if there\n"
+        "is nothing (this is the text that the model sees):",
+        "parcel-tracker",
+        ("hook", "prompt"),
+        sent='{"session_id": "demo", "prompt": "can we move the carrier events out of SQLite to another database?"}',
+        sent_as="prompt.json",
+    ),
+    Scene(
+        "When the agent stops, what was said is looked through in milliseconds, by rules. What is worth remembering\n"
+        "is asked for once; the agent then drafts it, and recollect checks and saves it as above:",
+        "parcel-tracker",
+        ("hook", "stop"),
+        head=4,
+        sent='{"session_id": "demo", "transcript_path": "session.jsonl"}',
+        sent_as="stop.json",
+        said="We decided to give each webhook its own queue because one slow receiver held up all the others. "
+        "We chose a table over Redis, since the events are in SQLite anyway.",
+        holds=True,
+    ),
     Scene("What there is, and what needs attention:", "parcel-tracker", ("status",)),
     Scene(
         "Settings live in the project, with their comments kept:",
@@ -160,19 +185,25 @@ def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]
         os.makedirs(bank)
         with open(os.path.join(bank, "anti-patterns.md"), "w", encoding="utf-8") as file:
             file.write(scene.learned)
+    if scene.said:
+        row = {"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": scene.said}]}}
+        with open(os.path.join(folder, scene.folder, "session.jsonl"), "w", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
     shown = shlex.join(scene.arguments)
-    yield f"{scene.folder}$ recollect {shown}{' < decision.json' if scene.sent else ''}"
+    yield f"{scene.folder}$ recollect {shown}{f' < {scene.sent_as}' if scene.sent else ''}"
     done = subprocess.run(
         [RECOLLECT, *scene.arguments],
         cwd=os.path.join(folder, scene.folder),
         env=environment,
         input=scene.sent,
-        check=True,
+        check=False,
         capture_output=True,
         text=True,
         encoding="utf-8",
     )
-    lines = (done.stderr + done.stdout).rstrip().split("\n")
+    if done.returncode != (2 if scene.holds else 0):
+        sys.exit(f"recollect {shown} failed:\n{done.stderr}")
+    lines = (done.stderr + _readable(done.stdout)).rstrip().split("\n")
     left_out = len(lines) - scene.head - scene.tail
     if left_out <= 1:
         yield from lines
@@ -180,6 +211,14 @@ def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]
     yield from lines[: scene.head]
     yield f"[… {left_out} more lines]"
     yield from lines[len(lines) - scene.tail :]
+
+
+def _readable(output: str) -> str:
+    """What a hook gives to the model, taken out of what it tells the client; any other output as it is."""
+    try:
+        return json.loads(output)["hookSpecificOutput"]["additionalContext"]
+    except (ValueError, KeyError, TypeError):
+        return output
 
 
 def main() -> None:

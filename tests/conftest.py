@@ -125,6 +125,18 @@ def tell(process: subprocess.Popen[str]) -> None:
     process.stdin.flush()
 
 
+# Code of a process that holds a database until it is told to let it go.
+LOCK = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("BEGIN " + sys.argv[2])
+print("locked", flush=True)
+sys.stdin.readline()
+database.execute("ROLLBACK")
+print("free", flush=True)
+"""
+
+
 @dataclass(frozen=True)
 class World:
     """A project and a global store in a home folder of their own."""

@@ -27,6 +27,7 @@ from recollect.services.app import Engine
 from recollect.services.bench import load_folder
 from recollect.services.embed import embed_pending
 from recollect.services.place import memory_root
+from recollect.services.prompt_asked import Asked
 from recollect.services.prompt_store import ask
 from recollect.services.prompt_titles import from_titles
 from recollect.services.settings import load_settings
@@ -141,7 +142,9 @@ def by_titles(roots: dict[str, str], least: int) -> System:
     def system(prompt: Prompt) -> list[str]:
         settings = load_settings(roots[prompt.project], {})
         root = memory_root(roots[prompt.project], settings)
-        told = from_titles(prompt.text, root, settings, set(), [], least=least)
+        nowhere = os.path.join(root.project, "no-store")
+        asked = Asked(prompt.text, root.project, nowhere, settings, "", root, [])
+        told = from_titles(asked, root, least=least)
         return [os.path.basename(each.path).removesuffix(".json") for each in told]
 
     return system

@@ -117,6 +117,13 @@ def test_first_start_builds_an_environment_that_finds_by_meaning(machine: Machin
     assert machine.run("status").stderr == "", "nothing is built a second time"
     assert [path.name for path in (machine.data / "environments").iterdir()] == [built.name]
 
+    # What is there by its name only is found out by the next command.
+    shutil.rmtree(next(built.glob("lib/python3*/site-packages/pydantic_core")))
+    repaired = machine.run("status")
+    assert repaired.returncode == 0, repaired.stderr
+    assert "setting up" in repaired.stderr
+    assert not built.exists()
+
     # The command removes the interpreter that runs it, and the code in use stays as it is.
     removed = machine.run("uninstall", "--yes")
     assert removed.returncode == 0, removed.stderr

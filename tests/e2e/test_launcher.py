@@ -84,6 +84,19 @@ def test_a_name_of_no_interpreter_is_passed_over(plugin: Path, tmp_path: Path, t
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize("text", ["no program", "#!/bin/sh\nexit 1\n", "#!/bin/sh\nkill -9 $$\n"])
+def test_an_interpreter_that_does_not_run_is_forgotten_when_a_session_starts(
+    plugin: Path, tmp_path: Path, text: str
+) -> None:
+    broken = tmp_path / "python"
+    broken.write_text(text, encoding="utf-8")
+    broken.chmod(0o755)
+    data = data_folder(tmp_path, f"{broken}\n")
+    done = run([plugin / "bin" / "recollect", "hook", "session-start"], tmp_path, CLAUDE_PLUGIN_DATA=data)
+    assert done.returncode == 0
+    assert not Path(data, "interpreter").exists()
+
+
 def test_a_launcher_without_its_code_lets_sessions_go_on(tmp_path: Path) -> None:
     alone = shutil.copy(PLUGIN / "bin" / "recollect", tmp_path / "recollect")
     hook = run([alone, "hook", "stop"], tmp_path)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bench.retrieval.prompts import by_words, load_prompts, make_world, measure
-from tests.conftest import BARE_ENTRY, World, days_ago
+from tests.conftest import BARE_ENTRY, LOCK, Start, World, days_ago, heard
 
 from recollect.files.session_record import add_given, read_record
 from recollect.services.app import Engine
@@ -38,7 +41,8 @@ def asked(world: World, prompt: str, session: str = "s1", field: str = "prompt",
     """What the client would add to a prompt."""
     event = {field: prompt, "session_id": session, "cwd": str(world.project), "hook_event_name": "UserPromptSubmit"}
     done = world.run_hook("prompt", event, **variables)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert all(line.startswith("recollect prompt: ") for line in done.stderr.splitlines())
     if not done.stdout:
         return ""
     output = json.loads(done.stdout)["hookSpecificOutput"]
@@ -310,3 +314,132 @@ def test_a_prompt_loads_no_costly_module(semantic_world: World) -> None:
         event["session_id"] = "s2"
         assert "refresh-token-cookie" in done.stdout
         assert not answered or loaded & DEAR == set()
+
+
+def settle(world: World) -> None:
+    """Let memories look as if they had not been touched for long."""
+    for path in (world.project / ".claude" / "memory").rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+def overwrite(path: Path, **fields: Any) -> None:
+    """Change a memory without replacing its file, as many editors do: its folder does not tell."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    before = os.stat(path.parent).st_mtime_ns
+    path.write_text(json.dumps(record | fields), encoding="utf-8")
+    assert os.stat(path.parent).st_mtime_ns == before
+
+
+@pytest.mark.parametrize("state", ["retired", "archived", "odd"])
+def test_a_memory_that_an_editor_has_retired_is_not_given(semantic_world: World, state: str) -> None:
+    path = write_cookie(semantic_world)
+    settle(semantic_world)
+    asked(ready(semantic_world), "another prompt about nothing at all")
+    overwrite(path, record_status=state)
+    assert asked(semantic_world, COOKIE) == ""
+
+
+def test_a_memory_that_an_editor_has_changed_is_told_as_it_is(semantic_world: World) -> None:
+    path = write_cookie(semantic_world)
+    settle(semantic_world)
+    asked(ready(semantic_world), "another prompt about nothing at all")
+    overwrite(path, content={"decision": "It goes into a header after all."})
+    assert "  It goes into a header after all.\n" in asked(semantic_world, COOKIE)
+
+
+@pytest.mark.parametrize("change", ["retired", "removed", "linked"])
+def test_while_another_process_writes_to_the_store_the_files_decide(
+    semantic_world: World, start: Start, change: str
+) -> None:
+    path = write_cookie(semantic_world)
+    assert asked(ready(semantic_world), COOKIE)
+    other = start(LOCK, str(semantic_world.store / "memory.db"), "IMMEDIATE")
+    assert heard(other) == "locked"
+    if change == "retired":
+        write_cookie(semantic_world, record_status="retired")
+    else:
+        path.rename(semantic_world.home / "elsewhere.json")
+    if change == "linked":
+        path.symlink_to(semantic_world.home / "elsewhere.json")
+    assert asked(semantic_world, COOKIE, "s2") == ""
+
+
+def test_prompts_at_the_same_moment_are_given_a_memory_once(semantic_world: World) -> None:
+    write_cookie(semantic_world)
+    settle(semantic_world)
+    ready(semantic_world)
+    for session in ("s1", "s2", "s3"):
+        event = {"prompt": COOKIE, "session_id": session, "cwd": str(semantic_world.project)}
+        with ThreadPoolExecutor(4) as several:
+            done = list(several.map(lambda event: semantic_world.run_hook("prompt", event), [event] * 4))
+        assert sum(bool(each.stdout) for each in done) == 1
+    assert [len(receipt.lines) for receipt in receipts(semantic_world)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "title_tags"])
+def test_what_is_behind_a_linked_folder_is_another_s(semantic_world: World, strategy: str) -> None:
+    folder = write_cookie(semantic_world).parent
+    theirs = semantic_world.home / "their-decisions"
+    folder.rename(theirs)
+    folder.symlink_to(theirs)
+    line = (
+        "- [DECISION] Refresh token in a cookie -> .claude/memory/decisions/refresh-token-cookie.json #tags:cookies\n"
+    )
+    (folder.parent / "index.md").write_text(f"# Memory Index\n\n{line}", encoding="utf-8")
+    for session in ("s1", "s2"):
+        assert asked(semantic_world, COOKIE, session, RECOLLECT_RETRIEVAL_MATCH_STRATEGY=strategy) == ""
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "title_tags"])
+def test_a_memory_with_endless_tags_does_not_silence_the_others(semantic_world: World, strategy: str) -> None:
+    tags = ["cookies", *(f"{'&<' * 48}{number}" for number in range(11))]
+    evil = "&<>" * 2_000
+    write_cookie(semantic_world, tags=tags, content={"decision": f"cookie {evil}", "rationale": [evil]})
+    semantic_world.write_decision("lifetime", title="Refresh token cookie lifetime", tags=["auth"])
+    ready(semantic_world)
+    text = asked(semantic_world, COOKIE, RECOLLECT_RETRIEVAL_MATCH_STRATEGY=strategy)
+    assert "refresh-token-cookie.json" in text
+    assert "lifetime.json" in text
+    assert len(text) <= 2_500
+
+
+def test_titles_of_an_index_that_has_no_files_are_not_told(semantic_world: World) -> None:
+    path = write_cookie(semantic_world)
+    titles = {"RECOLLECT_RETRIEVAL_MATCH_STRATEGY": "title_tags"}
+    assert asked(semantic_world, COOKIE, **titles)
+    path.unlink()
+    later = time.time() + 60
+    os.utime(path.parent.parent / "index.md", (later, later))
+    assert asked(semantic_world, COOKIE, "s2", **titles) == ""
+
+
+def test_a_large_bank_is_read_once_the_answer_is_out(semantic_world: World) -> None:
+    write_cookie(semantic_world)
+    ready(semantic_world)
+    lessons = [f"### Pattern: Lesson {number}\n{'What it taught us. ' * 20}\n" for number in range(800)]
+    semantic_world.write_bank("patterns", "\n".join([*lessons, "### Pattern: Zeppelin mooring\nUse the mast.\n"]))
+    reader, writer = os.pipe()
+    event = {"prompt": COOKIE, "session_id": "s1", "cwd": str(semantic_world.project)}
+    done = subprocess.run(
+        [*BARE_ENTRY, "hook", "prompt"],
+        input=json.dumps(event),
+        env={"HOME": str(semantic_world.home), "RECOLLECT_HOME": str(semantic_world.store)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+        pass_fds=(writer,),
+    )
+    os.close(writer)
+    assert "refresh-token-cookie" in done.stdout
+    assert select.select([reader], [], [], 60)[0]
+    assert os.read(reader, 1) == b"", "all that it has started is over"
+    os.close(reader)
+    assert log(semantic_world) == ""
+    assert "Zeppelin mooring" in asked(semantic_world, "how does the zeppelin mooring work?", "s2")
+
+
+def test_an_endless_session_id_is_not_kept(semantic_world: World) -> None:
+    write_cookie(semantic_world)
+    assert asked(ready(semantic_world), COOKIE, "s" * 5_000)
+    assert len(receipts(semantic_world)[0].session) == 100

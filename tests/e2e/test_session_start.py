@@ -9,14 +9,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import BARE_ENTRY, Start, World, heard, run_without_rights, tell
+from tests.conftest import BARE_ENTRY, LOCK, Start, World, heard, run_without_rights, tell
 from tests.integration.provider_servers import ProviderServer
 
 from recollect.files.log import NAME as LOG
@@ -424,17 +426,6 @@ def test_a_killed_hook_leaves_nobody_behind(remote_world: World, trickle: Trickl
     os.close(reader)
 
 
-LOCK = """
-import sqlite3, sys
-database = sqlite3.connect(sys.argv[1], isolation_level=None)
-database.execute("BEGIN " + sys.argv[2])
-print("locked", flush=True)
-sys.stdin.readline()
-database.execute("ROLLBACK")
-print("free", flush=True)
-"""
-
-
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("kind", ["IMMEDIATE", "EXCLUSIVE"])
 def test_a_store_that_another_process_holds_still_leaves_a_block(
@@ -618,3 +609,81 @@ def test_wrong_settings_are_logged_and_stop_nothing(world: World) -> None:
     world.write_local_settings("memory_injection_limit: lots\n")
     assert "Pattern: One" in begin(world).block
     assert "session-start: .claude/iflow-dev.local.md line 1: memory_injection_limit must be" in log_of(world)
+
+
+def test_memories_that_an_editor_has_changed_are_followed(semantic_world: World) -> None:
+    path = semantic_world.write_decision("use-queue", title="Use a queue")
+    for place in (path, path.parent):
+        os.utime(place, (1_700_000_000, 1_700_000_000))
+    begin(semantic_world, **BY_WORDS)
+    path.write_text(path.read_text(encoding="utf-8").replace("Use a queue", "Use a stream"), encoding="utf-8")
+    begin(semantic_world, session="s2", **BY_WORDS)
+    assert stored(semantic_world) == {"Use a stream": "decision"}
+
+
+def test_a_plugin_that_awaits_its_packages_serves_and_advises_nothing_wrong(
+    semantic_world: World, tmp_path: Path
+) -> None:
+    semantic_world.write_bank("patterns", ONE)
+    start_feature(semantic_world)
+    python = tmp_path / "bare" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(os.path.realpath(sys.executable))
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "build.outcome").write_text(f"9\n{time.time()}\nno network\n", encoding="utf-8")
+    for session in ("s1", "s2"):
+        reader, writer = os.pipe()
+        done = subprocess.run(
+            [python, *BARE_ENTRY[1:], "hook", "session-start"],
+            input=json.dumps(event_of(semantic_world, session=session)),
+            env=environment_of(semantic_world, {"CLAUDE_PLUGIN_DATA": str(data)}),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=60,
+            pass_fds=(writer,),
+        )
+        os.close(writer)
+        assert is_over(reader)
+        os.close(reader)
+        began = Began(done.returncode, done.stdout, done.stderr)
+        assert "Pattern: One" in began.block
+        assert "no network" in began.message or session == "s2"
+        assert "pip install" not in done.stdout
+    assert log_of(semantic_world) == ""
+
+
+def test_a_git_that_hangs_ends_with_the_hook_even_if_the_store_is_held(semantic_world: World, start: Start) -> None:
+    semantic_world.write_bank("patterns", ONE)
+    begin(semantic_world, session="s0", **BY_WORDS)
+    semantic_world.write_bank("patterns", ONE + "\n" + TWO)
+    (semantic_world.project / ".git").mkdir()
+    (semantic_world.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    git = semantic_world.home / "bin" / "git"
+    git.parent.mkdir()
+    # It holds a pipe open that only the end of the process closes.
+    git.write_text(f"#!/bin/sh\nexec 9>{semantic_world.home}/held; exec sleep 1000\n", encoding="utf-8")
+    git.chmod(0o755)
+    os.mkfifo(semantic_world.home / "held")
+    held = os.open(semantic_world.home / "held", os.O_RDONLY | os.O_NONBLOCK)
+    other = start(LOCK, str(semantic_world.store / "memory.db"), "IMMEDIATE")
+    assert heard(other) == "locked"
+    began = begin(semantic_world, PATH=f"{git.parent}:{os.environ['PATH']}", **BY_WORDS)
+    assert "Pattern: One" in began.block
+    assert is_over(held)
+    os.close(held)
+
+
+def test_that_nothing_could_be_given_is_told(world: World) -> None:
+    folder = world.home / "gone"
+    folder.mkdir()
+    process, reader = open_hook(world, {}, folder)
+    folder.rmdir()
+    event = {"session_id": "s1", "source": "startup"}  # and nobody says where
+    stdout, stderr = process.communicate(json.dumps(event).encode(), timeout=60)
+    assert is_over(reader)
+    os.close(reader)
+    began = Began(process.returncode, stdout.decode(), stderr.decode())
+    assert began.message.startswith("recollect: no memories could be given: FileNotFoundError")
+    assert "nothing was given" in log_of(world)

@@ -172,3 +172,11 @@ def test_worktree_shows_the_memories_of_its_repository(world: World) -> None:
     told = json.loads(world.run("status", "--json", cwd=side).stdout)
     assert told["memory_root"] == str(world.project / ".claude" / "memory")
     assert told["totals"]["active"] == 1
+
+
+def test_what_hooks_could_not_do_is_shown(world: World) -> None:
+    world.run("hook", "prompt", stdin="no event")
+    (shown,) = status(world)["attention"]
+    assert shown["kind"] == "hooks"
+    assert "prompt: ValueError: standard input holds no JSON object" in shown["text"]
+    assert str(world.store / "recollect.log") in shown["fix"]

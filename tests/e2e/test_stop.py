@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import stat
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import BARE_ENTRY, World
+from tests.e2e.test_session_start import begin
 from tests.repo.test_hot_paths import FORBIDDEN
 
 from recollect.files.transcript import read_end
@@ -183,9 +185,9 @@ def test_an_answer_counts_once_whether_or_not_the_transcript_has_it(session: Ses
     assert [each["score"] for each in alone] == [each["score"] for each in both]
 
 
-def work(session: Session) -> None:
+def work(session: Session, role: str = "user") -> None:
     """A turn with as much done in it as is worth a summary."""
-    session.says("Go on.")
+    session.says("Go on.", role)
     for number in range(10):
         block = {"type": "tool_use", "id": f"t{number}", "name": ("Bash", "Read", "Edit")[number % 3], "input": {}}
         message = {"id": str(uuid.uuid4()), "role": "assistant", "content": [block]}
@@ -218,6 +220,22 @@ def test_an_agent_that_plans_is_asked_when_it_may_write(session: Session) -> Non
     session.says(DECISION)
     assert_passed(session.stops(permission_mode="plan"))
     assert held_for(session.stops()) == ["decision"]
+
+
+def test_what_a_session_was_given_is_no_news_when_it_is_repeated(session: Session) -> None:
+    told = "We decided to use SQLite because it needs no server, and chose WAL over a rollback journal for the readers."
+    session.world.write_bank("patterns", f"### Pattern: P\n{told}\n")
+    assert told in begin(session.world, session=session.id).block
+    quoted = told.replace(" because", ",\nbecause").replace("SQLite", "**SQLite**")
+    assert_passed(session.stops(last_assistant_message=f"The bank has it: {quoted}"))
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+
+
+def test_the_last_answer_counts_although_there_is_no_transcript_yet(session: Session) -> None:
+    session.path.unlink()
+    assert held_for(session.stops(last_assistant_message=DECISION)) == ["decision"]
+    assert log_of(session.world) == ""
 
 
 def test_work_without_words_holds_for_a_summary(session: Session) -> None:
@@ -352,13 +370,68 @@ def test_a_flag_behind_a_link_is_not_written_and_nothing_is_held(session: Sessio
     assert "the stop was not held" in log_of(session.world)
 
 
+def test_the_flag_makes_no_project_of_a_folder_in_one(session: Session) -> None:
+    memories = session.world.project / ".claude" / "memory"
+    memories.mkdir(parents=True)
+    below = session.world.project / "src"
+    below.mkdir()
+    session.says(DECISION)
+    assert held_for(session.stops(cwd=str(below))) == ["decision"]
+    assert session.flag.exists()
+    assert list(below.iterdir()) == []
+    assert_passed(session.stops(cwd=str(session.world.project), stop_hook_active=True))
+    assert not session.flag.exists()
+
+
+def test_a_stop_in_a_folder_that_is_gone_is_one_in_the_project_around_it(session: Session) -> None:
+    (session.world.project / ".git").mkdir()
+    session.says(DECISION)
+    gone = str(session.world.project / ".claude" / "worktrees" / "gone")
+    assert held_for(session.stops(cwd=gone)) == ["decision"]
+    other = Session(session.world)
+    other.says(PREFERENCE)
+    assert_passed(other.stops(STAGE, cwd=gone))
+    assert [line["project"] for line in journal_of(session.world)] == [str(session.world.project)]
+
+
+# Forks
+
+
+def test_a_fork_is_not_asked_for_what_its_session_was_asked_for(session: Session, world: World) -> None:
+    session.says(DECISION)
+    done = session.stops()
+    assert held_for(done) == ["decision"]
+    session.says(f"Stop hook feedback:\n[recollect hook stop]: {done.stderr}", isMeta=True)
+    work(session, "assistant")
+    session.says(PREFERENCE, "assistant")
+    fork = Session(world)
+    fork.write(session.path.read_text(encoding="utf-8"))
+    fork.says("Hello from the fork.")
+    assert_passed(fork.stops())
+    fork.says(PREFERENCE)
+    assert held_for(fork.stops()) == ["preference"]
+    remove_contexts(fork.id)
+
+
+def test_the_saving_is_not_new_although_it_reaches_the_transcript_late(session: Session) -> None:
+    session.says(DECISION)
+    done = session.stops()
+    assert held_for(done) == ["decision"]
+    assert_passed(session.stops(stop_hook_active=True))
+    session.says(f"Stop hook feedback:\n[recollect hook stop]: {done.stderr}", isMeta=True)
+    session.says(PREFERENCE, "assistant")
+    session.says("Done.", "assistant")
+    session.says("Thanks.")
+    assert_passed(session.stops(last_assistant_message="You are welcome."))
+
+
 # Context files
 
 
 def test_context_file_holds_what_was_said_around(session: Session) -> None:
     filler = "\n".join(f"Line {number} of the log." for number in range(30))
     session.says(f"{filler}\n{DECISION} </transcript_data> & done\n{filler}")
-    [found] = triage_data(session.stops())["categories"]
+    found = triage_data(session.stops())["categories"][0]
     path = Path(found["context_file"])
     assert path.parent == Path(PLACE)
     assert path.name in (f"{NAME}decision.txt", f"{NAME}decision-{session.id[:8]}.txt")
@@ -374,8 +447,9 @@ def test_context_file_holds_what_was_said_around(session: Session) -> None:
 
 
 def test_long_context_is_cut_at_fifty_kilobytes(session: Session) -> None:
-    session.says("\n".join(f"{'é' * 3000} {line}" for line in DECISION.splitlines() * 12))
-    [found] = triage_data(session.stops())["categories"]
+    for _ in range(4):
+        session.says("\n".join(f"{'é' * 3000} {line}" for line in DECISION.splitlines() * 3))
+    found = triage_data(session.stops())["categories"][0]
     data = Path(found["context_file"]).read_bytes()
     assert 49_000 < len(data) <= 50_000
     assert b"\n[Truncated: context exceeded 50KB]\n</transcript_data>\n" in data
@@ -469,6 +543,23 @@ def test_what_was_said_beside_a_credential_is_not_staged(session: Session) -> No
     assert "1 of 3 messages were left out" in log_of(session.world)
 
 
+def test_a_key_whose_beginning_is_left_out_of_a_long_message_is_not_staged(session: Session) -> None:
+    body = "\n".join("MIIEpAIBAAKCAQEA7x9c" + "Q" * 44 for _ in range(20))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}\n"
+    log = "\n".join(f"Line {number} of the log." for number in range(4000))
+    end = f"{DECISION}\n" + "\n".join(f"Line {number}." for number in range(750))
+    session.says(f"Look.\n{log}\n{key}{end}")
+    session.says(PREFERENCE)
+    assert_passed(session.stops(STAGE))
+    assert "MIIEpAIB" not in (session.world.store / "session-captures.jsonl").read_text(encoding="utf-8")
+    assert "1 of 3 messages were left out" in log_of(session.world)
+
+
+def test_words_around_a_long_paste_are_heard(session: Session) -> None:
+    session.says(f"{DECISION}\n```\n{'A line of the log.' * 20_000}\n```\n{PREFERENCE}")
+    assert sorted(held_for(session.stops())) == ["decision", "preference"]
+
+
 def test_staged_captures_are_no_memories_of_the_store(session: Session) -> None:
     session.says(DECISION)
     assert_passed(session.stops(STAGE))
@@ -529,6 +620,12 @@ def test_an_event_of_no_use_lets_the_stop_pass(world: World, event: str) -> None
     assert_passed(world.run_hook("stop", event))
 
 
+@pytest.mark.parametrize("folder", ["", "/a" * 1_000_000, "x\0y", "\udc80", 3, None])
+def test_a_folder_that_cannot_be_one_lets_the_stop_pass(session: Session, folder: object) -> None:
+    session.says("Nothing in particular.")
+    assert_passed(session.stops(cwd=folder))
+
+
 def test_a_missing_transcript_lets_the_stop_pass(session: Session) -> None:
     session.path.unlink()
     assert_passed(session.stops())
@@ -548,7 +645,8 @@ def test_a_session_without_a_usable_id_is_held_once_all_the_same(session: Sessio
 def test_a_store_that_cannot_be_written_does_not_trap_the_session(session: Session) -> None:
     session.world.store.write_text("a file where the folder should be", encoding="utf-8")
     session.says(DECISION)
-    assert held_for(session.stops()) == ["decision"]
+    assert_passed(session.stops())  # or it would be held for the same words at the end of each turn
+    assert not session.flag.exists()
     assert_passed(session.stops(stop_hook_active=True))
     assert_passed(session.stops(STAGE))
 
@@ -561,12 +659,37 @@ def plain(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-@pytest.mark.parametrize("name", ["scripted-2.1.325", "short", "subagent", "tool_heavy"])
-def test_real_sessions_give_no_capture_of_words_that_nobody_said(session: Session, name: str) -> None:
-    session.path.write_bytes((DATA / "transcripts" / f"{name}.jsonl").read_bytes())
+def real_session(name: str) -> str:
+    path = DATA / "transcripts" / name
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
+
+
+def lines_of_people_and_model(transcript: str) -> set[str]:
+    """Every line that was really said, found without the reader that is tested: by the json module, line by line."""
+    lines: set[str] = set()
+    for row in map(json.loads, filter(None, transcript.split("\n"))):
+        content = (row.get("message") or {}).get("content") or []
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        by_nobody = any(row.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary", "toolUseResult"))
+        if row.get("type") not in {"user", "assistant"} or by_nobody:
+            continue
+        if all(block["type"] != "tool_result" for block in blocks):
+            lines.update(line for block in blocks for line in str(block.get("text", "")).split("\n"))
+    return lines
+
+
+@pytest.mark.parametrize("name", ["short.jsonl", "subagent.jsonl", "tool_heavy.jsonl", "long-2.1.39.jsonl.gz"])
+def test_real_sessions_give_nothing_that_nobody_said(session: Session, name: str) -> None:
+    transcript = real_session(name)
+    session.write(transcript)
     assert_passed(session.stops(STAGE, last_assistant_message=""))
-    said = plain("".join(each.text for each in read_end(str(session.path), 200).said))
+    really = lines_of_people_and_model(transcript)
+    heard = read_end(str(session.path), 1000).said
+    assert {line for each in heard for line in each.text.split("\n")} <= really
+    assert bool(heard) == any(really)
     captured = [line for line in journal_of(session.world) if line["category"] != "session_summary"]
+    said = plain("\n".join(really))
     for snippet in (snippet for line in captured for snippet in line["snippets"]):
         assert plain(unescape(snippet)) in said
     assert log_of(session.world) == ""

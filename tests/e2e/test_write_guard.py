@@ -121,8 +121,11 @@ def test_event_that_says_no_path_is_allowed(world: World, stdin: str) -> None:
 
 @pytest.mark.parametrize("stdin", ["", "{", "[]", "null", "no JSON", '{"tool_input": {"file_path": "' + "[" * 9999])
 def test_what_is_no_event_is_allowed_and_leaves_its_reason_in_the_log(world: World, stdin: str) -> None:
-    assert refusal(world.run_hook("write-guard", stdin)) == ""
-    assert "write-guard: ValueError: standard input holds no JSON object" in log_of(world)
+    done = world.run_hook("write-guard", stdin)
+    assert (done.returncode, done.stdout) == (0, "")
+    reason = "write-guard: ValueError: standard input holds no JSON object"
+    assert reason in log_of(world)
+    assert done.stderr.startswith(f"recollect {reason}")
 
 
 def test_event_without_a_folder_is_judged_from_the_one_it_is_served_in(world: World) -> None:

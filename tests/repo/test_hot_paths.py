@@ -147,6 +147,7 @@ SESSION_START = (OWN_MODULES - {"recollect.files.log", "recollect.hooks.inject"}
     "recollect.services.begin",
     "recollect.services.environment",
     "recollect.services.environment_state",
+    "recollect.files.log",
 }
 
 WRITE_GUARD = {

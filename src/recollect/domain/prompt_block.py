@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # In characters: all of a block, and each line of text under a hit. Five hits have room, as many as a prompt is given.
 LONGEST = 2_500
 LONGEST_LINES = (240, 120)
+LONGEST_TAGS = 300
 
 # What to show of a memory: the labels of its parts, what to act on first; an empty one stands for the text that has no
 # label before it.
@@ -80,11 +81,29 @@ def safe(text: str) -> str:
     return one_line(text).translate(_ESCAPES)
 
 
+def _short(text: str, most: int) -> str:
+    """As much of a text as fits; less if it is all characters that must not be shown as they are."""
+    text = one_line(text)
+    shown = safe(cut(text, most))
+    return shown if len(shown) <= 2 * most else safe(cut(text, most // 3))
+
+
+def _tags(tags: Sequence[str]) -> str:
+    """As many of the tags as fit."""
+    shown: list[str] = []
+    left = LONGEST_TAGS
+    for tag in map(safe, clean_tags(tags)):
+        if len(tag) < left:
+            left -= len(tag) + 1
+            shown.append(tag)
+    return ",".join(shown)
+
+
 def _headline(told: Told) -> str:
-    title = safe(cut(clean_title(told.title), LONGEST_TITLE))
+    title = _short(clean_title(told.title), LONGEST_TITLE)
     if not told.path:
         return f"- [{LABEL.get(told.category, told.category).upper()}] {title}"
-    tags = f" #tags:{safe(','.join(clean_tags(told.tags)))}" if told.tags else ""
+    tags = f" #tags:{_tags(told.tags)}" if told.tags else ""
     return f"- [{told.category.upper()}] {title} -> {safe(told.path)}{tags}"
 
 
@@ -94,7 +113,7 @@ def _lines(told: Told) -> list[str]:
     wanted = _TELLING.get(told.category, _KNOWLEDGE)
     chosen = [(label, labelled[label]) for label in wanted if label in labelled]
     lines = [f"{label}: {text}" if label else text for label, text in chosen]
-    return [safe(cut(one_line(line), most)) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+    return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
 
 
 def _labelled(told: Told) -> dict[str, str]:

@@ -166,9 +166,11 @@ def _import(module: str) -> Any:
 
 def missing(module: str) -> EmbeddingError:
     """The error for a package that recollect itself depends on."""
-    return EmbeddingError(
-        f"the local embedding model needs the package {module}, which is missing: pip install recollect"
-    )
+    if os.environ.get("CLAUDE_PLUGIN_DATA"):
+        advice = "; the plugin installs it by itself, and /memory:status says how far that is"
+    else:
+        advice = ": pip install recollect"
+    return EmbeddingError(f"the local embedding model needs the package {module}, which is missing{advice}")
 
 
 def _verified(folder: str, name: str) -> bytes:

@@ -7,12 +7,13 @@ import time
 
 NAME = "recollect.log"
 LARGEST = 128 * 1024
+_STAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def log(directory: str, sentence: str) -> None:
     """Add one line to the log in `directory`. What cannot be logged is dropped: a hook has nobody else to tell."""
     path = os.path.join(directory, NAME)
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    stamp = time.strftime(_STAMP, time.gmtime())
     line = f"{stamp} {' '.join(sentence.split())[:1000]}\n".encode("utf-8", "replace")
     try:
         os.makedirs(directory, exist_ok=True)
@@ -25,3 +26,15 @@ def log(directory: str, sentence: str) -> None:
             os.close(descriptor)
     except OSError:
         return
+
+
+def lately(directory: str) -> list[str]:
+    """What hooks have left in the log within a day, the newest last, without the times; a bounded number of lines."""
+    day_ago = time.strftime(_STAMP, time.gmtime(time.time() - 86_400))
+    try:
+        with open(os.path.join(directory, NAME), "rb") as file:
+            lines = file.read(LARGEST).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return []
+    found = [line.partition(" ") for line in lines]
+    return [sentence for stamp, _, sentence in found if sentence and day_ago <= stamp < "9"]

@@ -19,21 +19,23 @@ _LONGEST_NAME = 100
 _KEPT_DAYS = 30
 _GIVEN = "+"
 _TRIAGED = "="
+_WORDS = "*"
 _SAID = "~"
 _HELD = "!"
 
 
 class SessionRecord:
-    """What a session was given, by keys, and how its last triage went.
+    """What a session was given, by keys and by marks of its words, and how its last triage went.
 
-    That is how far in bytes the transcript went, a mark of the last words, and whether the stop was held.
+    The latter is how far in bytes the transcript went, a mark of the last words, and whether the stop was held.
     """
 
-    __slots__ = ("given", "held", "known", "said", "triaged")
+    __slots__ = ("given", "held", "known", "said", "triaged", "words")
 
     def __init__(self) -> None:
         self.known = False  # whether there is a record at all
         self.given: set[str] = set()
+        self.words: set[str] = set()
         self.triaged = 0
         self.said = ""
         self.held = False
@@ -41,11 +43,14 @@ class SessionRecord:
 
 def read_record(store: str, session: str) -> SessionRecord:
     """The record of a session; an empty one if there is none, or none that can be read."""
+    return _read(_path(store, session), _LARGEST)
+
+
+def _read(path: str, most: int) -> SessionRecord:
     record = SessionRecord()
-    path = _path(store, session)
     try:
         with open(path, "rb") as file:
-            lines = file.read(_LARGEST).decode("utf-8", "replace").split("\n")
+            lines = file.read(most).decode("utf-8", "replace").split("\n")
     except OSError:
         return record
     record.known = True
@@ -53,6 +58,8 @@ def read_record(store: str, session: str) -> SessionRecord:
         mark, value = line[:1], line[1:]
         if mark == _GIVEN:
             record.given.add(value)
+        elif mark == _WORDS:
+            record.words.update(value.split())
         elif mark == _TRIAGED and value.isdecimal():
             record.triaged = int(value[:15])
         elif mark == _SAID:
@@ -62,13 +69,25 @@ def read_record(store: str, session: str) -> SessionRecord:
     return record
 
 
-def add_given(store: str, session: str, keys: Iterable[str]) -> None:
-    """Note that these were given to a session.
+def add_given(store: str, session: str, keys: Iterable[str]) -> set[str]:
+    """Note that these were given to a session; those of them that it has had before, or is given at this very moment.
 
     Raises:
         StorageError: it could not be written.
     """
-    _append(store, session, "".join(f"{_GIVEN}{' '.join(key.split())}\n" for key in keys))
+    keys = [" ".join(key.split()) for key in keys]
+    start = _append(store, session, "".join(f"{_GIVEN}{key}\n" for key in keys))
+    # Lines are added one after the other, whoever adds them: what stands before these was first.
+    return _read(_path(store, session), min(start, _LARGEST)).given.intersection(keys) if start else set()
+
+
+def add_words(store: str, session: str, marks: Iterable[str]) -> None:
+    """Note marks of the words that a session was given, by which they are known when somebody repeats them.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    _append(store, session, f"{_WORDS}{' '.join(marks)}\n")
 
 
 def set_triaged(store: str, session: str, end: int, said: str = "", *, held: bool = False) -> None:
@@ -83,13 +102,16 @@ def set_triaged(store: str, session: str, end: int, said: str = "", *, held: boo
 def reset_given(store: str, session: str) -> None:
     """Forget what was given to a session, because it has forgotten it too; how far it was triaged stays.
 
+    So do marks of words: what the session made of them may be said later.
+
     Raises:
         StorageError: it could not be written.
     """
     record = read_record(store, session)
     if record.known:
+        words = f"{_WORDS}{' '.join(record.words)}\n" if record.words else ""
         kept = _triage_lines(record.triaged, record.said, record.held)
-        write_text(_path(store, session), kept, durable=False)
+        write_text(_path(store, session), words + kept, durable=False)
 
 
 def sweep_records(store: str) -> None:
@@ -111,16 +133,19 @@ def _triage_lines(end: int, said: str, held: bool) -> str:
     return f"{_TRIAGED}{end}\n{_SAID}{said}\n{_HELD}{int(held)}\n"
 
 
-def _append(store: str, session: str, text: str) -> None:
+def _append(store: str, session: str, text: str) -> int:
+    """Add lines to a record; where they begin in it."""
     path = _path(store, session)
     if not path or not text:
-        return
+        return 0
+    data = text.encode("utf-8", "replace")
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(path, flags, 0o600)
         try:
-            os.write(descriptor, text.encode("utf-8", "replace"))
+            written = os.write(descriptor, data)
+            return os.lseek(descriptor, 0, os.SEEK_CUR) - written
         finally:
             os.close(descriptor)
     except OSError as error:

@@ -139,7 +139,7 @@ def _staged(line: dict[str, Any]) -> Staged | None:
         _text(line, "project"),
         _text(line, "session"),
         category,
-        float(score) if isinstance(score, (int, float)) else 0.0,
+        float(score) if isinstance(score, (int, float)) and 0 <= score <= 1 else 0.0,
         [each for each in snippets if isinstance(each, str)] if isinstance(snippets, list) else [],  # pyright: ignore
         _text(line, "context"),
     )

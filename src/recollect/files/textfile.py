@@ -140,7 +140,8 @@ def sweep_folder(folder: str, name: str = "") -> None:
     """Remove what killed writers left in a folder, of one file or of any. The caller holds the lock of all of them."""
     try:
         for other in os.listdir(folder):
-            if other.startswith(f".{name}") and other.endswith(".tmp"):
+            is_ours = other.endswith(".tmp") and other.removesuffix(".tmp").rpartition(".")[2].isdecimal()
+            if is_ours and other.startswith(f".{name}"):
                 os.unlink(os.path.join(folder, other))
     except OSError:
         return  # it is only tidying up

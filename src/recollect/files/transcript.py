@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_BYTES = 32 * 1024 * 1024
+MOST_LINES = 100_000
 LONGEST_LINE = 4 * 1024 * 1024
 
 _BLOCK = 256 * 1024
@@ -44,6 +45,8 @@ _WRAPPERS = (
 
 # What the client and we put between a person's own words.
 _INSERTED = ("system-reminder", "memory-context", "triage_data")
+_FEEDBACK = "Stop hook feedback:"
+_REQUEST = "<triage_data>"
 _SYNTHETIC = "<synthetic>"
 
 
@@ -64,7 +67,8 @@ def read_end(path: str, most: int, start: int = 0) -> Heard:
     """The last `most` messages with a text, of those that come after the byte `start`.
 
     A transcript that is shorter than `start` is another one and counts from its beginning. Of a very long one only the
-    last 32 MiB are read.
+    last 32 MiB are read, and no more than 100,000 lines. What came before a stop that we have held was looked through
+    then, also if that was in another session whose transcript this one has a copy of.
 
     Raises:
         StorageError: it is no regular file, or cannot be read.
@@ -80,13 +84,17 @@ def read_end(path: str, most: int, start: int = 0) -> Heard:
             window.heard.end = size if not last or line is not None else size - len(last)
             if line is None or window.take(line):
                 _fill(window, lines)
+    except FileNotFoundError:
+        return window.whole()  # the client writes it later than it calls hooks
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     return window.whole()
 
 
 def _fill(window: _Window, lines: Iterator[bytes]) -> None:
-    for data in lines:
+    for number, data in enumerate(lines):
+        if number == MOST_LINES:
+            return
         if not _may_matter(data):
             continue
         line = _parsed(data)
@@ -97,7 +105,7 @@ def _fill(window: _Window, lines: Iterator[bytes]) -> None:
 class _Window:
     """Lines taken one by one, the last one first, until there are enough messages."""
 
-    __slots__ = ("_by_id", "_most", "_texts", "_tools", "heard")
+    __slots__ = ("_by_id", "_most", "_new", "_texts", "_tools", "heard")
 
     def __init__(self, most: int) -> None:
         self.heard = Heard()
@@ -105,12 +113,13 @@ class _Window:
         self._texts: list[tuple[str, list[str]]] = []  # a role and the parts of a message, both the last first
         self._by_id: dict[str, list[str] | None] = {}
         self._tools: set[str] = set()
+        self._new = (0, 0, set[str](), 0)  # how much there was at the prompt that was taken last
 
     def take(self, line: dict[str, Any]) -> bool:
         """Add what a line says; False when it belongs to a message for which there is no room any more."""
         kind = line.get("type")
         if any(line.get(mark) for mark in _MARKS):
-            return True
+            return not _is_hold(line) or self._forget_saving()
         if kind == _ASSISTANT:
             return self._take_answer(line)
         if kind in ("user", _HUMAN):
@@ -137,6 +146,7 @@ class _Window:
             return False
         self._texts.append((_HUMAN, [text]))
         self.heard.exchanges += 1
+        self._new = (len(self._texts), self.heard.tool_uses, self._tools.copy(), self.heard.exchanges)
         return True
 
     def _take_answer(self, line: dict[str, Any]) -> bool:
@@ -161,6 +171,12 @@ class _Window:
         for name in tools:
             self._use(name)
         return True
+
+    def _forget_saving(self) -> bool:
+        """Leave out what was done because the stop was held; there is no need to read on."""
+        count, self.heard.tool_uses, self._tools, self.heard.exchanges = self._new
+        del self._texts[count:]
+        return False
 
     def _use(self, name: object) -> None:
         self.heard.tool_uses += 1
@@ -200,6 +216,13 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return line if isinstance(line, dict) else None  # pyright: ignore[reportUnknownVariableType]
+
+
+def _is_hold(line: dict[str, Any]) -> bool:
+    """Whether a line tells the model that we have held a stop."""
+    if line.get("type") != "user" or not line.get("isMeta"):
+        return False
+    return any(text.startswith(_FEEDBACK) and _REQUEST in text for text in _texts(_blocks(line)))
 
 
 def _fields(value: Any) -> dict[str, Any]:

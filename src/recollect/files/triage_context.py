@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from stat import S_ISREG
 
 from recollect.domain.text import visible
-from recollect.errors import StorageError
-from recollect.files.textfile import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,26 +20,33 @@ _SESSION = "Session: "
 
 # For how long a file of another session is left alone: its agents may not have read it yet.
 _SECONDS = 300
+_KEPT_SECONDS = 86_400
 
 
 def write_context(finding: Finding, session: str, place: str = _PLACE) -> str:
     """Write the file of a category; where it is, or an empty text if it could not be written."""
-    path = f"{place}{finding.category}.txt"
-    if _is_taken(path, session):
-        path = f"{place}{finding.category}-{_name(session)[:8]}.txt"
-    flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    data = context_text(finding, session).encode("utf-8", "replace")
+    for suffix in ("", f"-{_name(session)[:8]}"):
+        path = f"{place}{finding.category}{suffix}.txt"
+        if _write(path, session, data):
+            return path
+    return ""
+
+
+def sweep_contexts(place: str = _PLACE) -> None:
+    """Remove what was said in sessions that are long over."""
+    folder, beginning = os.path.split(place)
     try:
-        descriptor = os.open(path, flags, 0o600)
-        try:
-            os.fchmod(descriptor, 0o600)  # it may have been there, with others
-            data = context_text(finding, session).encode("utf-8", "replace")
-            while data:
-                data = data[os.write(descriptor, data) :]
-        finally:
-            os.close(descriptor)
+        entries = [entry for entry in os.scandir(folder) if entry.name.startswith(beginning)]
     except OSError:
-        return ""
-    return path
+        return
+    for entry in entries:
+        try:
+            status = entry.stat(follow_symlinks=False)
+            if status.st_uid == os.geteuid() and status.st_mtime < time.time() - _KEPT_SECONDS:
+                os.unlink(entry.path)
+        except OSError:
+            continue  # gone already, or a folder
 
 
 def context_text(finding: Finding, session: str) -> str:
@@ -60,20 +66,42 @@ def _unmarked(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _is_taken(path: str, session: str) -> bool:
-    """Whether there is a link, another user's file, or what another session has just written."""
+def _write(path: str, session: str, data: bytes) -> bool:
+    """Write a file, unless it is not this session's to write."""
+    flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        status = os.lstat(path)
+        descriptor = os.open(path, flags, 0o600)
     except OSError:
         return False
-    if status.st_uid != os.geteuid():
-        return True
     try:
-        lines = read_regular(path, 1000, follow=False).decode("utf-8", "replace").split("\n")
-    except (OSError, StorageError):
-        return True
+        if not _is_free(descriptor, session):
+            return False
+        os.fchmod(descriptor, 0o600)  # it may have been there, with others
+        os.ftruncate(descriptor, 0)
+        place = 0
+        while place < len(data):
+            place += os.pwrite(descriptor, data[place:], place)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _is_free(descriptor: int, session: str) -> bool:
+    """Whether a file is neither another user's, nor known by another name, nor what another session has just written.
+
+    The lock is kept until the file is closed: of two sessions that stop at once, one finds it taken.
+    """
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    flock(descriptor, LOCK_EX | LOCK_NB)
+    status = os.fstat(descriptor)
+    if not S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink != 1:
+        return False
+    lines = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").split("\n")
     others = [line for line in lines[:4] if line.startswith(_SESSION) and line != _SESSION + _name(session)]
-    return bool(others) and time.time() - status.st_mtime < _SECONDS
+    return not others or time.time() - status.st_mtime >= _SECONDS
 
 
 def _name(session: str) -> str:

@@ -63,6 +63,37 @@ def do_apart(work: Work, end: float) -> Heard:
     return heard
 
 
+def leave(work: Callable[[], object], seconds: float, folder: str) -> None:
+    """Have a child do some work on a folder that nobody waits for, for so long at most, unless one is at it already."""
+    try:
+        child = os.fork() if hasattr(os, "fork") else -1
+    except OSError:
+        return  # no room for another process; the next one may have it
+    if child > 0:
+        return
+    if child < 0:
+        work()
+        return
+    try:
+        os.setsid()
+        _live(seconds)
+        _close_streams(0, 1, 2)
+        _hold(folder)
+        work()
+    except BaseException:  # noqa: S110 (nobody is listening)
+        pass
+    finally:
+        os._exit(0)
+
+
+def _hold(folder: str) -> None:
+    """Lock a folder until the process ends. Raises OSError if another process has."""
+    import fcntl
+
+    os.makedirs(folder, exist_ok=True)
+    fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _do_here(work: Work) -> Heard:
     heard = Heard()
     try:
@@ -102,9 +133,9 @@ def _take(heard: Heard, line: bytes) -> None:
 
 
 def _end(child: int) -> None:
-    """End a child and all that it has started, without waiting for it."""
+    """Have a child end what it has started, and itself, without waiting for it; should it not, its time is up soon."""
     try:
-        os.killpg(child, 9)
+        os.killpg(child, 15)
     except OSError:
         pass  # it has ended by itself
 
@@ -114,6 +145,7 @@ def _serve(work: Work, writer: int, end: float) -> None:
     try:
         os.setsid()  # a group of its own, to be ended as one
         _live(max(0.0, end - time.monotonic()) + _LATER)
+        _unwind()
         _close_streams(0, 1)
         try:
             afterwards = work(lambda name, text: _send(writer, name, text))
@@ -145,6 +177,19 @@ def _live(seconds: float) -> None:
         import _signal as signal  # what stands in front of it makes enumerations, which cost more than all of this
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _unwind() -> None:
+    """Let a request to end be an exception, so that whoever has started processes in groups of their own ends them."""
+    if TYPE_CHECKING:
+        import signal
+    else:
+        import _signal as signal
+
+    def stop(*_: object) -> None:
+        raise SystemExit
+
+    signal.signal(signal.SIGTERM, stop)
 
 
 def _close_streams(*descriptors: int) -> None:

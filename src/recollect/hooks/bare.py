@@ -31,8 +31,14 @@ def _command() -> int:
     from recollect.services.environment import complete
 
     complete()
-    from recollect.cli.main import main
+    try:
+        from recollect.cli.main import COMMANDS, main
 
+        if sys.argv[2:3] and sys.argv[2] in COMMANDS:
+            __import__(f"recollect.cli.{sys.argv[2]}")
+    except ImportError as error:
+        complete(str(error))
+        raise
     sys.argv[:] = ["recollect", *sys.argv[2:]]
     main()
     return 0

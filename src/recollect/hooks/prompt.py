@@ -10,6 +10,8 @@ from recollect.hooks.answer import Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from recollect.hooks.stdin import Told
 
 
@@ -24,11 +26,37 @@ def handle(event: Told) -> Answer:
 
     root = project.find_root(event.text("cwd") or os.getcwd())
     settings = load_settings(root)
-    found = memories_for(prompt, root, locations.global_store(), settings, event.text("session_id"))
+    store = locations.global_store()
+    found = memories_for(prompt, root, store, settings, event.text("session_id"))
     answer = Answer()
     if found.text:
         context = {"hookEventName": "UserPromptSubmit", "additionalContext": found.text}
         answer.stdout = dump({"hookSpecificOutput": context})
-    answer.warnings = [str(problem) for problem in settings.problems if not problem.doubtful] + found.warnings
+    answer.warnings = found.warnings
+    if settings.problems:
+        from recollect.services.attention import settings_problems
+
+        answer.warnings += settings_problems(settings, store)
     answer.afterwards = found.afterwards
+    if found.afterwards and found.is_long:
+        answer.afterwards = _apart(found.afterwards, store)
     return answer
+
+
+def _apart(work: Callable[[], Sequence[str]], global_store: str) -> Callable[[], Sequence[str]]:
+    """The work as something that nobody waits for."""
+
+    def logged() -> None:
+        from recollect.files.log import log
+
+        for sentence in work():
+            log(global_store, f"prompt: {sentence}")
+
+    def begin() -> Sequence[str]:
+        from recollect.hooks.apart import leave
+        from recollect.services.prompt import LONG
+
+        leave(logged, LONG, global_store)
+        return ()
+
+    return begin

@@ -36,6 +36,8 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # a hook never breaks the session that it serves
         answer.warnings.append(f"{type(error).__name__}: {error}")
     _log(name, answer.warnings)
+    if not answer.stderr:  # for whoever runs it by hand, or looks at what the client keeps of it
+        print_to(2, "".join(f"recollect {name}: {' '.join(warning.split())}\n" for warning in answer.warnings))
     return answer.code
 
 

@@ -43,6 +43,7 @@ def handle(event: Told) -> Answer:
         heard = do_apart(lambda tell: _serve_markdown(event, tell, failure), began + _CEILING)
         if _BLOCK not in heard.told:
             answer.warnings.append(f"nothing was given: {heard.failure}")
+            notices += f"\nno memories could be given: {heard.failure}"
     elif heard.failure:
         answer.warnings.append(heard.failure)
     sentences = [*notices.split("\n"), heard.told.get(_WEAKNESS, "")]
@@ -73,6 +74,7 @@ def _serve(event: Told, tell: Tell) -> Callable[[], list[str]]:
     notices = [built]
     if start.source not in _QUIET:
         notices.append(_noticed(start.problems, lambda: attention.captures(start.project_root, start.global_store)))
+        notices.append(_noticed(start.problems, lambda: attention.failures(start.global_store)))
     tell(_NOTICES, "\n".join(notice for notice in notices if notice))
     injection = begin(start)
     tell(_BLOCK, injection.text)
@@ -92,14 +94,14 @@ def _serve(event: Told, tell: Tell) -> Callable[[], list[str]]:
 def _serve_markdown(event: Told, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Tell what can be had without the store, which has failed to answer."""
     from recollect.services import attention
-    from recollect.services.begin import begin, load
+    from recollect.services.begin import begin, load, note_words
 
     start = load(event.text("source"), event.text("session_id"), _folder(event))
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
     tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded))
-    return lambda: _log(start.global_store, injection.warnings)
+    return lambda: _log(start.global_store, injection.warnings + note_words(start, injection))
 
 
 def _noticed(problems: list[str], notice: Callable[[], str]) -> str:

@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 
 HOLD = 2
 
+_LONGEST_PATH = 4_096
+
 
 def handle(event: Told) -> Answer:
     """Let the stop pass, or hold it with what there is to save on standard error."""
     if not event.text("transcript_path"):
         return Answer()
-    folder = event.text("cwd")
+    folder = event.text("cwd")  # which may be gone: then the project around it counts
     stop = Stop(
         event.text("transcript_path"),
-        folder if os.path.isdir(folder) else os.getcwd(),
+        folder if 0 < len(folder) <= _LONGEST_PATH else os.getcwd(),
         event.text("session_id"),
         event.text("last_assistant_message"),
         event.flag("stop_hook_active") if "stop_hook_active" in event else None,

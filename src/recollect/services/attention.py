@@ -9,6 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from recollect.services.settings import Settings
+
+_FAILED = "a hook failed"
+
 
 def environment(environ: Mapping[str, str]) -> str:
     """What there is to say of the plugin's environment, which is built in the background if it is not there."""
@@ -24,6 +28,32 @@ def captures(project_root: str, global_store: str) -> str:
     count = len(awaiting(locations.journal(global_store), project.identity(project_root)))
     who = "1 capture awaits" if count == 1 else f"{count} captures await"
     return f"{who} your review: /memory:review" if count else ""
+
+
+def failures(global_store: str) -> str:
+    """That hooks could not do their job of late, and the last reason: once a day at most.
+
+    What a session's start itself could not do is told as a weakness.
+    """
+    from recollect.files.log import lately
+
+    lines = [line for line in lately(global_store) if not line.startswith("session-start:")]
+    if not lines:
+        return ""
+    from recollect.files.told import is_news
+
+    told = f"a hook could not do its job ({lines[-1]}); /memory:status has more"
+    return told if is_news(global_store, _FAILED) else ""
+
+
+def settings_problems(settings: Settings, global_store: str) -> list[str]:
+    """What is wrong with the settings, in sentences for the log: each once a day, because every hook meets it again."""
+    problems = [str(problem) for problem in settings.problems if not problem.doubtful]
+    if not problems:
+        return []
+    from recollect.files.told import is_news
+
+    return [problem for problem in problems if is_news(global_store, problem)]
 
 
 def weakness(global_store: str, reasons: Sequence[str]) -> str:

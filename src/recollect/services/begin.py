@@ -6,8 +6,9 @@ import os
 import time
 
 from recollect.errors import StorageError, StoreError
-from recollect.files.session_record import add_given, read_record, reset_given, sweep_records
+from recollect.files.session_record import add_given, add_words, read_record, reset_given, sweep_records
 from recollect.services import locations, project
+from recollect.services.attention import settings_problems
 from recollect.services.inject import Injection, inject
 from recollect.services.settings import load_settings
 
@@ -45,7 +46,7 @@ class Start:
         self.project_root = project_root
         self.global_store = global_store
         self.settings = settings
-        self.problems = [str(problem) for problem in settings.problems if not problem.doubtful]
+        self.problems = settings_problems(settings, global_store)
         self.transcript = ""
         self.idle: float | None = None
 
@@ -84,9 +85,10 @@ def follow(start: Start, injection: Injection) -> list[str]:
 
     Vectors are made only with the model that is on this machine. What went wrong, in sentences.
     """
+    warnings = note_words(start, injection)
     sweep_records(start.global_store)
     if not start.settings.flag("memory_semantic_enabled"):
-        return []
+        return warnings
     engine, injection.engine = injection.engine, None
     try:
         from recollect.services.app import Engine
@@ -96,14 +98,31 @@ def follow(start: Start, injection: Injection) -> list[str]:
             start.global_store, start.settings, project_root=start.project_root, patience=_PATIENCE
         )
         with engine:
-            return catch_up(engine, start.project_root, seconds=_SYNCING) + _embed(engine)
+            warnings += catch_up(engine, start.project_root, seconds=_SYNCING, thorough=True) + _embed(engine)
     except (StoreError, ImportError) as error:
-        return [f"the store does not follow yet: {error}"]
+        warnings.append(f"the store does not follow yet: {error}")
+    return warnings
+
+
+def note_words(start: Start, injection: Injection) -> list[str]:
+    """Note the words of the block, so that nobody who repeats them is taken for somebody with news; what went wrong."""
+    if not injection.text:
+        return []
+    from recollect.domain.quoted import marks
+
+    try:
+        add_words(start.global_store, start.session, marks(injection.text))
+    except StorageError as error:
+        return [str(error)]
+    return []
 
 
 def _embed(engine: Engine) -> list[str]:
     from recollect.services.embed import embed_pending, is_behind
+    from recollect.services.environment import requirements_file, unmet
 
+    if os.environ.get("CLAUDE_PLUGIN_DATA") and unmet(requirements_file()):
+        return []  # the plugin sees to its packages by itself, and says so where people read it
     done = embed_pending(engine, most=-1, seconds=_EMBEDDING) if is_behind(engine) else None
     return [f"{done.pending} of the entries are without a vector: {done.reason}"] if done and done.reason else []
 

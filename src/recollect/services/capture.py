@@ -6,6 +6,7 @@ import os
 from binascii import crc32
 
 from recollect.domain.categories import PROJECT
+from recollect.domain.quoted import without_quotes
 from recollect.domain.triage import Activity, Said, find
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.session_record import read_record, set_triaged
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from recollect.services.settings import Settings
 
 _LONGEST_CONTEXT = 8_000
+
+# In characters: what more of a message, and more of what was said in all, would not tell but only take time.
+_LONGEST_MESSAGE = 20_000
+_MOST_TEXT = 120_000
+
+_FENCE = "\n```"
+_PRIVATE_KEY = "PRIVATE KEY-----"
 _PARALLEL = "triage.parallel."
 
 
@@ -71,13 +79,14 @@ def capture(stop: Stop, global_store: str) -> Capture:
     """Look through what a session has said since the last time, and hold the stop or stage what was found."""
     done = Capture()
     try:
+        root = project.find_root(stop.folder)
         record = read_record(global_store, stop.session)
-        flag = read_flag(stop.folder, stop.session)
+        flag = read_flag(root, stop.session)
         passes = stop.continued or (flag.is_ours and flag.is_fresh)
         if passes and flag.is_ours:
-            lower_flag(stop.folder)
+            lower_flag(root)
         if not passes:
-            _triage(stop, global_store, record, done)
+            _triage(stop, global_store, root, record, done)
         elif stop.continued is not False and (flag.is_ours or record.held):
             # It is we who held it, so what was said since is the saving, and no new material.
             end = read_end(checked_transcript(stop.transcript), 0).end
@@ -106,10 +115,12 @@ def checked_transcript(path: str) -> str:
     raise StorageError(f"{path[:200]!r} is no transcript: it is neither in the home folder nor in a temporary one")
 
 
-def _triage(stop: Stop, global_store: str, record: SessionRecord, done: Capture) -> None:
-    root = project.find_root(stop.folder)
+def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, done: Capture) -> None:
     settings = load_settings(root)
-    done.warnings += [str(problem) for problem in settings.problems if not problem.doubtful]
+    if settings.problems:
+        from recollect.services.attention import settings_problems
+
+        done.warnings += settings_problems(settings, global_store)
     mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
     thresholds = {
         category: settings.real(f"triage.thresholds.{category}")
@@ -121,7 +132,10 @@ def _triage(stop: Stop, global_store: str, record: SessionRecord, done: Capture)
     most = settings.whole("triage.max_messages")
     heard = read_end(checked_transcript(stop.transcript), most, record.triaged)
     _put_right(heard, record, stop.answer)
-    findings = find(heard.said, _activity(heard), thresholds)
+    last = _mark(stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), ""))
+    if record.words:
+        heard.said = [Said(each.role, without_quotes(each.text, record.words)) for each in heard.said]
+    findings = find(bounded(heard.said), _activity(heard), thresholds)
     # A summary that was asked for once is not asked for by itself until as much again was said, or every turn would be
     # interrupted: a few uses of tools are enough for its threshold.
     summary_alone = [finding.category for finding in findings] == ["session_summary"]
@@ -129,16 +143,50 @@ def _triage(stop: Stop, global_store: str, record: SessionRecord, done: Capture)
         return
     if mode == "stage":
         _stage(stop, global_store, root, heard, findings, thresholds, done)
-    else:
-        try:
-            raise_flag(stop.folder, stop.session)
-        except StorageError as error:
-            # A client that does not tell whether the stop was held before would be held again and again.
-            done.warnings.append(f"{error}; without that flag the stop was not held")
-            return
-        _hold(stop, settings, findings, done)
-    last = stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), "")
-    set_triaged(global_store, stop.session, heard.end, _mark(last), held=bool(done.held))
+        set_triaged(global_store, stop.session, heard.end, last)
+        return
+    try:
+        raise_flag(root, stop.session)
+    except StorageError as error:
+        # A client that does not tell whether the stop was held before would be held again and again.
+        done.warnings.append(f"{error}; without that flag the stop was not held")
+        return
+    try:
+        set_triaged(global_store, stop.session, heard.end, last, held=True)
+    except StorageError as error:
+        # It would be held for the same words at the end of each turn.
+        done.warnings.append(f"{error}; without that record the stop was not held")
+        lower_flag(root)
+        return
+    _hold(stop, settings, findings, done)
+
+
+def bounded(said: Sequence[Said]) -> list[Said]:
+    """The newest of what was said, as much as there is time for; of a long message its beginning and its end."""
+    kept: list[Said] = []
+    room = _MOST_TEXT
+    for each in reversed(said):
+        text = _shortened(each.text)
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(each if text is each.text else Said(each.role, text))
+    return kept[::-1]
+
+
+def _shortened(text: str) -> str:
+    """A text without its middle, cut at the ends of lines if it has any; what was code stays code."""
+    if len(text) <= _LONGEST_MESSAGE:
+        return text
+    half = _LONGEST_MESSAGE // 2
+    begin = max(text.rfind("\n", 0, half), 0) or max(text.rfind(" ", 0, half), 0)
+    end = text.find("\n", -half)
+    if end < 0:
+        end = text.find(" ", -half)
+    if end < 0:
+        end = len(text)
+    fence = _FENCE if text.count(_FENCE, begin, end) % 2 else ""
+    return f"{text[:begin]}{fence}\n{text[end:]}"
 
 
 def _put_right(heard: Heard, record: SessionRecord, answer: str) -> None:
@@ -166,8 +214,9 @@ def _mark(text: str) -> str:
 
 
 def _hold(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Capture) -> None:
-    from recollect.files.triage_context import write_context
+    from recollect.files.triage_context import sweep_contexts, write_context
 
+    sweep_contexts()
     done.held = [Held(finding, write_context(finding, stop.session)) for finding in findings]
     done.parallel = {
         "enabled": settings.flag(f"{_PARALLEL}enabled"),
@@ -190,10 +239,17 @@ def _stage(  # noqa: PLR0917 (the other half of the function above)
     from recollect.domain.secrets import find_secret
     from recollect.files.staged import Staged, awaiting, new_id, now, stage
 
-    harmless = [each for each in heard.said if not find_secret(each.text)]
-    if len(harmless) < len(heard.said):
-        left_out = len(heard.said) - len(harmless)
-        done.warnings.append(f"{left_out} of {len(heard.said)} messages were left out: they seem to hold credentials")
+    # The beginning of a private key tells it, and may be in what is left out of a long message.
+    read = bounded(heard.said)
+    whole = heard.said[-len(read) :]
+    harmless = [
+        each
+        for each, all_of_it in zip(read, whole, strict=True)
+        if _PRIVATE_KEY not in all_of_it.text and not find_secret(each.text)
+    ]
+    if len(harmless) < len(read):
+        left_out = len(read) - len(harmless)
+        done.warnings.append(f"{left_out} of {len(read)} messages were left out: they seem to hold credentials")
         findings = find(harmless, _activity(heard), thresholds)
     journal, identity = locations.journal(global_store), project.identity(root)
     known = {_likeness(each.category, each.snippets, each.session) for each in awaiting(journal, identity)}

@@ -15,13 +15,19 @@ from recollect.services.place import memory_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from recollect.files.memories import MemoryRoot
     from recollect.services.app import Engine
+    from recollect.store.values import Source
 
 _NOTE = "followed "
 
 # In seconds: how long a prompt may wait for changed files to be read; the rest is for the next one.
 _PATIENCE = 0.3
+
+# In bytes: more than this of a bank takes longer to read than a prompt may wait, and cannot be stopped half-way.
+LARGE = 256 * 1024
 
 # In nanoseconds: what was changed so lately may be changed again without a change of its time.
 _SETTLED_AFTER = 2 * 10**9
@@ -34,26 +40,34 @@ def catch_up(
     identity: str = "",
     *,
     seconds: float = _PATIENCE,
+    leave: Callable[[], None] | None = None,
+    thorough: bool = False,
 ) -> list[str]:
     """Have the store follow what has changed since this last looked; what went wrong, in sentences.
 
-    A large bank, or very many files, are left for the next time after so many seconds.
+    A large bank, or very many files, are left for the next time after so many seconds. Who can `leave` large banks that
+    have changed is told to. A `thorough` look also finds memories that were overwritten, which no folder's time tells.
 
     Raises:
         StoreError: the store cannot be read.
     """
     identity = identity or project.identity(project_root)
     marks, newest = _marks(engine, project_root, root or _root(engine, project_root))
-    if engine.store.note(_NOTE + identity) == marks:
+    if not thorough and engine.store.note(_NOTE + identity) == marks:
         return []
     from recollect.services.sync import sync
     from recollect.services.sync_memories import sync_memories_of
 
     end = time.monotonic() + seconds
+    left = leave is not None and _unread(engine, project_root) > LARGE
+    warnings: list[str] = []
     try:
-        warnings = sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
+        if left and leave:
+            leave()
+        else:
+            warnings += sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
         warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
-        if time.time_ns() - newest > _SETTLED_AFTER:
+        if not left and time.time_ns() - newest > _SETTLED_AFTER:
             engine.store.set_note(_NOTE + identity, marks)
     except StillReading:
         return []  # no failure: the next one goes on from there
@@ -62,10 +76,34 @@ def catch_up(
     return warnings
 
 
+def bank_bytes(project_root: str, global_store: str, known: Mapping[str, Source] | None = None) -> int:
+    """How large the banks of a project and of all are, without those that are as they are `known`."""
+    total = 0
+    for path in _banks(project_root, global_store):
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            continue
+        source = known.get(os.path.abspath(path)) if known else None
+        if source is None or (source.size, source.modified) != (status.st_size, status.st_mtime_ns):
+            total += status.st_size
+    return total
+
+
+def _unread(engine: Engine, project_root: str) -> int:
+    from recollect.store.values import BANK
+
+    return bank_bytes(project_root, engine.global_store, engine.store.sources(BANK))
+
+
+def _banks(project_root: str, global_store: str) -> list[str]:
+    folders = (locations.bank(project_root), global_store)
+    return [os.path.join(folder, f"{name}.md") for folder in folders for name in KNOWLEDGE]
+
+
 def _marks(engine: Engine, project_root: str, root: MemoryRoot | None) -> tuple[str, int]:
     """When everything was changed that entries come from, as a text to compare; and the latest of these times."""
-    paths = [os.path.join(locations.bank(project_root), f"{name}.md") for name in KNOWLEDGE]
-    paths += [os.path.join(engine.global_store, f"{name}.md") for name in KNOWLEDGE]
+    paths = _banks(project_root, engine.global_store)
     paths.append(locations.journal(engine.global_store))
     used: list[str] = []
     if root is not None:

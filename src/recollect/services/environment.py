@@ -7,7 +7,7 @@ import sys
 import time
 
 from recollect.services import locations
-from recollect.services.environment_state import INTERPRETER, interpreter_of, is_being_built, read_outcome
+from recollect.services.environment_state import INTERPRETER, TOLD, interpreter_of, is_being_built, read_outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from recollect.services.environment_state import Outcome
 
-_TOLD = "build.told"
-
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 _DAY = 86_400
-_AGAIN = "RECOLLECT_RUN_AGAIN"  # set for the process that takes this one's place, so that it happens once
+# Set for the process that takes this one's place, so that it happens once.
+_AGAIN = "RECOLLECT_RUN_AGAIN"
+_again = os.environ.pop(_AGAIN, "")
 
 _BUILD = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
@@ -34,32 +34,34 @@ def prepare(environ: Mapping[str, str]) -> str:
     requirements = requirements_file()
     if not os.path.isabs(data) or not requirements:
         return ""
-    if not unmet(requirements):
+    from recollect.errors import StorageError
+
+    is_met = not unmet(requirements)
+    try:
+        if not is_met:
+            return _begin(data, requirements)
         if not os.path.exists(os.path.join(data, INTERPRETER)):
             _point(data, sys.executable)
-        return ""
-    try:
-        return _begin(data, requirements)
-    except OSError:
-        return ""  # a folder that cannot be written; what can be done without packages is done
+    except (OSError, StorageError) as error:
+        return "" if is_met else _cannot(str(error))  # what can be done without packages is done
+    return ""
 
 
-def complete() -> None:
+def complete(damage: str = "") -> None:
     """Make sure that the packages which commands need are there; this may take a minute, and another process's place.
 
-    Exits with 1 when they cannot be had.
+    `damage` says what was wrong with packages that are there by their names only. Exits with 1 when they cannot be had.
     """
     requirements = requirements_file()
-    again = os.environ.pop(_AGAIN, "")
-    missing = unmet(requirements)
+    missing = [damage] if damage else unmet(requirements)
     if not missing:
         return
     data = locations.plugin_data()
     named = interpreter_of(data)
-    if named and named != sys.executable and not again:
+    if named and named != sys.executable and not _again:
         _run_again(named)
-    if again == "built" or not requirements:
-        _fail(f"{sys.executable} lacks {', '.join(missing) or 'packages'}")
+    if _again == "built" or not requirements:
+        _fail(f"{sys.executable} lacks what it needs: {', '.join(missing)}")
     from recollect.errors import RecollectError
     from recollect.services.environment_build import build
 
@@ -153,7 +155,7 @@ def _news(old: str) -> str:
 
 def _failed(data: str, outcome: Outcome) -> str:
     """Why there is no environment; said once a day."""
-    told = os.path.join(data, _TOLD)
+    told = os.path.join(data, TOLD)
     try:
         if 0 <= time.time() - os.stat(told).st_mtime < _DAY:
             return ""
@@ -165,15 +167,23 @@ def _failed(data: str, outcome: Outcome) -> str:
     return f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
 
 
+def _cannot(why: str) -> str:
+    """That nothing can be built, where that cannot even be noted; said once a day."""
+    from recollect.files.told import is_news
+
+    sentence = f"recollect cannot set itself up: {why}. Memories are found by their words"
+    return sentence if is_news(locations.global_store(), sentence) else ""
+
+
 def _point(data: str, interpreter: str) -> None:
-    """Have the launcher run this interpreter from now on."""
-    from recollect.errors import StorageError
+    """Have the launcher run this interpreter from now on; without that, it searches for one each time.
+
+    Raises:
+        StorageError: that could not be written.
+    """
     from recollect.files.textfile import write_text
 
-    try:
-        write_text(os.path.join(data, INTERPRETER), interpreter + "\n", durable=False)
-    except StorageError:
-        return  # the launcher searches for one each time
+    write_text(os.path.join(data, INTERPRETER), interpreter + "\n", durable=False)
 
 
 def _is_met(requirement: str, installed: Mapping[str, str]) -> bool:

@@ -16,10 +16,17 @@ from typing import BinaryIO
 from recollect.domain.text import cut, one_line, visible
 from recollect.errors import InstallError, RecollectError
 from recollect.files.textfile import write_text
-from recollect.services.environment_state import INTERPRETER, LOCK, LOG, OUTCOME, interpreter_of, read_outcome
+from recollect.services.environment_state import (
+    ENVIRONMENTS,
+    INTERPRETER,
+    LOCK,
+    LOG,
+    OUTCOME,
+    SCRATCH,
+    interpreter_of,
+    read_outcome,
+)
 
-ENVIRONMENTS = "environments"
-_SCRATCH = "scratch"
 _DEADLINE = 600.0
 _LARGEST_LOG = 64 * 1024
 _LONGEST_REASON = 200
@@ -56,10 +63,11 @@ def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
     """
     try:
         os.makedirs(data, exist_ok=True)
-        with _locked(data, say, wait) as (lock, waited):
+        with _locked(data, say, wait) as lock:
             named = interpreter_of(data)
-            if waited and named and not read_outcome(data).failures:
-                return named  # the one who was waited for has built it
+            is_new = named != sys.executable and named.startswith(os.path.join(data, ENVIRONMENTS) + os.sep)
+            if is_new and not read_outcome(data).failures:
+                return named  # somebody has built it since this process began
             return _Build(data, requirements, say, lock).run()
     except OSError as error:
         raise InstallError(f"cannot build in {data}: {error.strerror or error}") from error
@@ -86,20 +94,19 @@ def stop_build(data: str) -> None:
 
 def _end(process: int) -> None:
     if process > 1:
-        if os.getsid(process) == process:
-            os.killpg(process, signal.SIGTERM)  # with the installer that it may be waiting for
-        else:
+        try:
+            os.killpg(process, signal.SIGTERM)  # with the installer that it waits for, or that has outlived it
+        except ProcessLookupError:
             os.kill(process, signal.SIGTERM)
 
 
 @contextmanager
-def _locked(data: str, say: Say, wait: bool) -> Generator[tuple[int, bool]]:
-    """The descriptor of the lock, which the build's own processes inherit, and whether there was somebody before us."""
+def _locked(data: str, say: Say, wait: bool) -> Generator[int]:
+    """The descriptor of the lock, which the build's own processes inherit."""
     path = os.path.join(data, LOCK)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        waited = not _is_free(descriptor)
-        if waited:
+        if not _is_free(descriptor):
             if not wait:
                 raise InstallError("another process is building it")
             say("another process is setting things up; waiting for it ...")
@@ -107,7 +114,7 @@ def _locked(data: str, say: Say, wait: bool) -> Generator[tuple[int, bool]]:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, b"%d" % os.getpid(), 0)
         try:
-            yield descriptor, waited
+            yield descriptor
         finally:
             os.ftruncate(descriptor, 0)  # the number may be another process's next
     finally:
@@ -137,7 +144,7 @@ class _Build:
         self._say = say
         self._lock = lock
         self._end = time.monotonic() + _DEADLINE
-        self._scratch = os.path.join(data, _SCRATCH)
+        self._scratch = os.path.join(data, SCRATCH)
         self._failures = read_outcome(data).failures + 1
         self._began = time.time()
 

@@ -10,8 +10,8 @@ from recollect.services.locations import BANK, home
 def find_root(start: str) -> str:
     """The repository around `start`; without one the nearest folder with a bank or a .claude, or `start` itself.
 
-    The home folder has a .claude of its own, and may be a repository; neither makes what is below it one project. Nor does
-    anything in the top folder of the file system.
+    The home folder has a .claude of its own, and may be a repository; neither makes what is below it one project. Nor
+    does anything in the top folder of the file system.
     """
     start = os.path.abspath(start)
     folders = [start]
@@ -76,8 +76,12 @@ def _checkout(git_dir: str) -> str:
 
 
 def _read_line(path: str) -> str:
+    """The first line of a file; nothing of what is no file, a pipe say, which is not waited for."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline(4096).strip()
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            return os.read(descriptor, 4096).decode("utf-8", "replace").partition("\n")[0].strip()
+        finally:
+            os.close(descriptor)
     except (OSError, ValueError):  # a path with a NUL in it is a ValueError
         return ""

@@ -7,10 +7,11 @@ import time
 from recollect.domain.aboutness import Question, Rarity, aboutness
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.fusion import TermStatistics, surprise
-from recollect.domain.prompt_block import LONGEST, Told, prompt_block
+from recollect.domain.prompt_block import LONGEST, Told
 from recollect.errors import StoreError
 from recollect.services.app import Engine
 from recollect.services.catch_up import catch_up
+from recollect.services.prompt_asked import retell
 from recollect.store.values import Receipt, ReceiptLine, Scope
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.domain.stored import StoredEntry
-    from recollect.files.memories import MemoryRoot
+    from recollect.services.prompt_asked import Asked
     from recollect.services.settings import Settings
     from recollect.store.base import Store
 
@@ -30,6 +31,7 @@ _MOST_TERMS = 16
 _PATIENCE = 0.5
 
 _LONGEST_QUERY = 300
+_LONGEST_SESSION = 100
 
 # A hit needs some hundred characters of the block, so that more than these are never shown.
 _MOST_SHOWN = LONGEST // 100
@@ -45,8 +47,8 @@ class Hit:
         self.nats = nats
 
 
-class Asked:
-    """What a prompt has asked the store: the hits, the best first, and the words that it knew."""
+class Answer:
+    """What the store answers a prompt: the hits, the best first, and the words that it knew."""
 
     __slots__ = ("hits", "known")
 
@@ -55,35 +57,36 @@ class Asked:
         self.known = known
 
 
-def from_store(  # noqa: PLR0917 (one of the two ways of `memories_for`)
-    prompt: str,
-    project_root: str,
-    global_store: str,
-    settings: Settings,
-    root: MemoryRoot | None,
-    session: str,
-    given: set[str],
-    warnings: list[str],
-) -> list[Told]:
-    """What the prompt is told, the best first, without what was given; a receipt of it is kept.
+def from_store(asked: Asked) -> list[Told]:
+    """What the prompt is told, the best first; a receipt of it is kept.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    with Engine(global_store, settings, project_root=project_root, patience=_PATIENCE) as engine:
+    settings, root = asked.settings, asked.project_root
+    with Engine(asked.global_store, settings, project_root=root, patience=_PATIENCE) as engine:
         store = engine.store
-        warnings += catch_up(engine, project_root, root, engine.project)
-        asked = ask(store, prompt, Scope(engine.project, _used(settings)))
-        hits = asked.hits[:_MOST_SHOWN]
-        paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
-        told = [_told(hit, paths.get(hit.entry.id, ""), root) for hit in hits]
-        new = [each for each in told if each.key not in given][: settings.whole("retrieval.max_inject")]
-        _, shown = prompt_block(new, settings.text("memory_root") + "/")
+        asked.warnings += catch_up(engine, root, asked.root, engine.project, leave=asked.leave)
+        answer = ask(store, asked.prompt, Scope(engine.project, _used(settings)))
+        shown = asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
         if shown:
             # Of the prompt only words that the store has as well: whatever else is in it is not ours to keep.
-            keep_receipt(engine, session, asked.known, [(each.id, each.nats) for each in shown], warnings)
-        warnings += store.findings
+            given = [(each.id, each.nats) for each in shown]
+            keep_receipt(engine, asked.session, answer.known, given, asked.warnings)
+        asked.warnings += store.findings
     return shown
+
+
+def _new(asked: Asked, hits: Sequence[Hit], store: Store) -> list[Told]:
+    """What the session has not had, as far as it may be told, by its file if it has one."""
+    paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
+    most = asked.settings.whole("retrieval.max_inject")
+    new: list[Told] = []
+    for hit in hits:
+        told = _told(hit, asked, paths.get(hit.entry.id, ""))
+        if told and told.key not in asked.given and len(new) < most:
+            new.append(told)
+    return new
 
 
 def keep_receipt(
@@ -94,7 +97,7 @@ def keep_receipt(
         at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         event="prompt",
         project=engine.project,
-        session=session,
+        session=session[:_LONGEST_SESSION],
         query=" ".join(words)[:_LONGEST_QUERY],
         lines=[ReceiptLine(id, score, vector=0.0, keyword=score, prominence=0.0) for id, score in given],
     )
@@ -104,7 +107,7 @@ def keep_receipt(
         warnings.append(f"the recall was not counted: {error}")
 
 
-def ask(store: Store, prompt: str, scope: Scope, embed: Callable[[TermStatistics], bytes] | None = None) -> Asked:
+def ask(store: Store, prompt: str, scope: Scope, embed: Callable[[TermStatistics], bytes] | None = None) -> Answer:
     """The entries in scope that a prompt is about, the best first.
 
     By words alone, unless there is somebody to `embed` it.
@@ -114,7 +117,7 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Callable[[TermStatistics
     """
     question = Question(prompt)
     if not question.terms:
-        return Asked([], [])
+        return Answer([], [])
     frequencies, entries = store.document_frequencies(question.terms)
     rarity = Rarity(frequencies, entries)
     terms = rarity.known(question.terms, _MOST_TERMS)
@@ -129,7 +132,7 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Callable[[TermStatistics
         if nats >= 0:
             hits.append(Hit(entry, nats))
     hits.sort(key=lambda hit: (-hit.nats, hit.entry.id))
-    return Asked(hits, terms)
+    return Answer(hits, terms)
 
 
 def _meanings(store: Store, vector: bytes, scope: Scope, ids: list[str]) -> dict[str, float]:
@@ -146,18 +149,24 @@ def _used(settings: Settings) -> list[str]:
     return [] if len(used) == len(PROJECT) else [*KNOWLEDGE, *used]
 
 
-def _told(hit: Hit, path: str, root: MemoryRoot | None) -> Told:
+def _told(hit: Hit, asked: Asked, path: str) -> Told | None:
+    """An entry as the prompt is told of it; None if its file says otherwise: the store may be behind."""
     entry = hit.entry
-    shown = root.shown(path) if path and root else ""
-    return Told(
+    told = Told(
         category=entry.category,
         title=entry.name,
         description=entry.description,
         reasoning=entry.reasoning,
         details=entry.details,
         tags=entry.keywords,
-        path=shown,
-        key=shown or entry.id,
+        key=entry.id,
         id=entry.id,
         nats=hit.nats,
     )
+    if not path:
+        return told
+    memory = asked.as_it_is(path, entry.category)
+    if memory is None or asked.root is None:
+        return None
+    told.path = told.key = asked.root.shown(path)
+    return retell(told, memory)

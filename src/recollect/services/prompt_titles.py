@@ -6,22 +6,17 @@ import os
 import time
 
 from recollect.domain.memory import UNTAGGED
-from recollect.domain.memory_text import described
 from recollect.domain.prompt_block import Told
-from recollect.domain.quick_json import parse
-from recollect.domain.stored import ACTIVE
 from recollect.domain.title_match import Wording
 from recollect.errors import StorageError
 from recollect.files.index_md import indexed_memories, read_index
-from recollect.files.memories import LARGEST, MemoryFile
-from recollect.files.textfile import read_regular
+from recollect.services.prompt_asked import retell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from recollect.files.index_md import IndexEntry
-    from recollect.files.memories import MemoryRoot
+    from recollect.files.memories import MemoryFile, MemoryRoot
+    from recollect.services.prompt_asked import Asked
     from recollect.services.settings import Settings
 
 # Of equal scores, what comes first.
@@ -47,32 +42,38 @@ class _Scored:
     def order(self) -> tuple[int, int]:
         return -self.points, PRIORITY.get(self.entry.category, 10)
 
+    def open(self, asked: Asked, root: MemoryRoot) -> bool:
+        """Open the file, if it was not; whether it is one to tell of."""
+        path = os.path.join(root.project, *self.entry.path.split("/"))
+        self.memory = self.memory or asked.as_it_is(path, self.entry.category)
+        return self.memory is not None
 
-def from_titles(
-    prompt: str, root: MemoryRoot, settings: Settings, given: set[str], warnings: list[str], *, least: int
-) -> list[Told]:
+
+def from_titles(asked: Asked, root: MemoryRoot, *, least: int) -> list[Told]:
     """What the prompt is told, the best first, without what was given; each has `least` points or more."""
-    if not os.path.isdir(root.path):
+    wording = Wording(asked.prompt)
+    if not wording.words or not os.path.isdir(root.path):
         return []
-    wording = Wording(prompt)
-    if not wording.words:
-        return []
-    scored = [_Scored(entry, _points(wording, entry)) for entry in _entries(root, warnings) if entry.path not in given]
-    scored = [
-        each for each in scored if each.points >= least and settings.flag(f"categories.{each.entry.category}.enabled")
-    ]
+    entries = [entry for entry in _entries(root, asked.warnings) if entry.path not in asked.given]
+    scored = [_Scored(entry, _points(wording, entry)) for entry in entries]
+    scored = [each for each in scored if each.points >= least and _is_used(each.entry, asked.settings)]
     scored.sort(key=lambda each: each.order)
     recent = time.strftime("%Y-%m-%d", time.gmtime(time.time() - _RECENT * 86_400))
-    kept: list[_Scored] = []
-    for place, each in enumerate(scored):
-        if place < _OPENED:
-            each.memory = _opened(root, each.entry)
-            if each.memory and each.memory.status != ACTIVE:
-                continue
-            each.points += _BONUS * bool(each.memory and each.memory.updated_at[:10] >= recent)
-        kept.append(each)
-    kept.sort(key=lambda each: each.order)
-    return [_told(each) for each in kept[: settings.whole("retrieval.max_inject")]]
+    best = [each for each in scored[:_OPENED] if each.open(asked, root)]
+    for each in best:
+        each.points += _BONUS * bool(each.memory and each.memory.updated_at[:10] >= recent)
+    kept = sorted([*best, *scored[_OPENED:]], key=lambda each: each.order)
+    told: list[Told] = []
+    for each in kept:
+        if len(told) == asked.settings.whole("retrieval.max_inject"):
+            break
+        if each.open(asked, root):
+            told.append(_told(each))
+    return told
+
+
+def _is_used(entry: IndexEntry, settings: Settings) -> bool:
+    return settings.flag(f"categories.{entry.category}.enabled")
 
 
 def _points(wording: Wording, entry: IndexEntry) -> int:
@@ -98,27 +99,15 @@ def _changed(path: str) -> int:
         return 0
 
 
-def _opened(root: MemoryRoot, entry: IndexEntry) -> MemoryFile | None:
-    """The memory file of a line; None if it cannot be read, which is no reason not to tell of it."""
-    path = os.path.join(root.project, *entry.path.split("/"))
-    try:
-        record: Any = parse(read_regular(path, LARGEST, follow=False).decode("utf-8").removeprefix("\ufeff"))
-    except (OSError, ValueError):
-        return None
-    return MemoryFile(path, entry.category, record, "") if isinstance(record, dict) else None  # pyright: ignore
-
-
 def _told(scored: _Scored) -> Told:
-    entry, memory = scored.entry, scored.memory
-    description, reasoning, details = described(entry.category, entry.title, memory.content) if memory else ("", "", "")
-    return Told(
+    entry = scored.entry
+    told = Told(
         category=entry.category,
         title=entry.title,
-        description=description,
-        reasoning=reasoning,
-        details=details,
+        description="",
         tags=entry.tags,
         path=entry.path,
         key=entry.path,
         nats=float(scored.points),
     )
+    return retell(told, scored.memory) if scored.memory else told

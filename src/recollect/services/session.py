@@ -33,12 +33,13 @@ _PATIENCE = 1.0
 _ANSWER = 1.5
 _LABELLING = 0.3
 _SYNCING = 0.8
-_ALL_IN_ALL = 2.0
+_ALL_IN_ALL = 1.8
 
 # How many entries each way of searching may propose; all that most projects have.
 _CANDIDATES = 200
 _SHOWN_CONTEXT = 30
 _SHOWN_REASON = 200
+_LONGEST_SESSION = 100
 
 
 class SessionBlock:
@@ -72,7 +73,9 @@ def session_block(
         StoreError: the store cannot be used, so that markdown alone must do.
     """
     engine = Engine(global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER)
-    receipt = Receipt(at=_now(), event=event or "inject", project="", session=session, query="", lines=())
+    receipt = Receipt(
+        at=_now(), event=event or "inject", project="", session=session[:_LONGEST_SESSION], query="", lines=()
+    )
     try:
         return _chosen(engine, project_root, limit, receipt, without)
     except StoreError:

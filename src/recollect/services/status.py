@@ -10,6 +10,8 @@ from recollect.domain.clock import parse_time, time_text
 from recollect.errors import StorageError, StoreError
 from recollect.files.bank import read_bank
 from recollect.files.captures import LONGEST_LINE, read_captures
+from recollect.files.log import NAME as LOG
+from recollect.files.log import lately
 from recollect.files.memories import MemoryFile, MemoryRoot, find_memories, scan
 from recollect.files.staged import awaiting, is_about_staging
 from recollect.services import locations, project
@@ -67,7 +69,7 @@ def status_of_project(
     sizes = [found.size for found in find_memories(root, [])]
     knowledge, warnings = _knowledge(project_root, global_store)
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _store_issues(global_store, settings, knowledge)
+    issues += _store_issues(global_store, settings, knowledge) + _hook_issues(global_store)
     staged = _staged(project_root, global_store, warnings)
     return Status(
         root,
@@ -117,6 +119,16 @@ def _staged(project_root: str, global_store: str, warnings: list[str]) -> int:
     except StorageError as error:
         warnings.append(str(error))
         return 0
+
+
+def _hook_issues(global_store: str) -> list[Issue]:
+    """What hooks could not do in the last day: they never disturb a session, so this is where it shows."""
+    lines = lately(global_store)
+    if not lines:
+        return []
+    path = os.path.join(global_store, LOG)
+    text = f"hooks could not do their job {len(lines):,} times in the last day; the last time: {lines[-1]}"
+    return [Issue("hooks", text, f"see {path}; remove it when that is settled")]
 
 
 def _last_capture(memories: list[MemoryFile], journal: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from recollect.errors import InstallError, StorageError
+from recollect.errors import InstallError, StorageError, WriteRefused
 from recollect.files.bank import bank_paths
 from recollect.files.last_injection import NAME as LAST_INJECTION
 from recollect.files.log import NAME as LOG
@@ -32,14 +33,18 @@ from recollect.services.claude_client import (
     traces,
 )
 from recollect.services.environment_build import stop_build
+from recollect.services.environment_state import INTERPRETER, MADE
+from recollect.services.environment_state import LOCK as BUILD_LOCK
 from recollect.services.place import memory_root
 from recollect.services.promote import LEDGER, LOCK
-from recollect.services.settings import Settings
+from recollect.services.settings import Settings, load_settings
 from recollect.store.sqlite_rescue import sources_of
 
 # What a killed writer may leave of a file: its name between a dot and the writer's number.
-_UNFINISHED = ".*.tmp"
-_IN_STORE = (LEDGER, LOCK, LAST_INJECTION, LOG, f"{LOG}.1", SESSIONS, TOLD, _UNFINISHED)
+_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
+_IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD)
+_OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14})?(-wal|-shm|-journal)?")
+_OF_SESSION = (b"", b"+", b"=", b"~", b"!")  # how a session's record begins
 _IN_TEMPORARY = (".memory-triage-context-*.txt", ".memory-draft-*.json", ".memory-write-pending*.json")
 _ABANDONED = 3600.0  # seconds
 _DATA_FOLDERS = (f"memory-{MARKETPLACE}", "memory-inline")
@@ -63,14 +68,16 @@ def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> R
     removal = Removal(store, project)
     removal.projects = sorted({project, *_known_projects(locations.database(store))})
     removal.client = list(traces(removal.projects))
-    root = memory_root(project, settings).path
+    roots = {
+        other: _root_of(other, settings if other == project else load_settings(other)) for other in removal.projects
+    }
     removal.paths = [
-        *_data_folders(),
+        *_of_environment(),
         *([] if keep_store else _of_store(store)),
-        *_of_projects(removal.projects, root),
+        *_of_projects(roots),
         *_temporary(store),
     ]
-    removal.kept = [path for path in _memories(project, store, root) if os.path.lexists(path)]
+    removal.kept = [path for path in _memories(project, store, roots[project]) if os.path.lexists(path)]
     return removal
 
 
@@ -141,7 +148,7 @@ def _drop_empty_sections(path: str) -> None:
     if not empty:
         return
     rest = {key: value for key, value in before.items() if key not in empty}
-    if not rest:
+    if not rest and not os.path.islink(path):  # a link is somebody's, whatever it leads to
         os.unlink(path)
         _remove_empty(os.path.dirname(path))
         return
@@ -155,27 +162,59 @@ def _drop_empty_sections(path: str) -> None:
 
 
 def _data_folders() -> list[str]:
+    """Where the plugin keeps its environment. Other plugins have such folders too, and one may be called as ours is."""
     parent = os.path.join(locations.claude_config(), "plugins", "data")
     folders = {locations.plugin_data(), *(os.path.join(parent, name) for name in _DATA_FOLDERS)}
-    return sorted(folder for folder in folders if os.path.lexists(folder))
+    ours = (INTERPRETER, BUILD_LOCK)
+    return sorted(folder for folder in folders if any(os.path.isfile(os.path.join(folder, name)) for name in ours))
+
+
+def _of_environment() -> Iterator[str]:
+    for folder in _data_folders():
+        yield from _whole(folder, [*_named(folder, MADE.__contains__), *_unfinished(folder)])
 
 
 def _of_store(store: str) -> Iterator[str]:
+    """Files only, and only what is known to be ours: the folder may be one that holds other things too."""
     database = os.path.basename(locations.database(store))
-    ours = (database, f"{database}-*", f"{database}.damaged-*", *_IN_STORE)
-    yield from _matching(store, ours)
+    yield from _files(store, _IN_STORE.__contains__)
+    yield from _files(store, lambda name: name.startswith(database) and _OF_DATABASE.fullmatch(name[len(database) :]))
+    yield from (path for path in _files(store, lambda name: name == LOCK) if not os.path.getsize(path))
+    yield from _unfinished(store)
+    sessions = os.path.join(store, SESSIONS)
+    yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_unfinished(sessions)])
 
 
-def _of_projects(projects: Iterable[str], root: str) -> Iterator[str]:
-    for project in projects:
-        flag = os.path.join(project, FLAG)
-        if os.path.lexists(flag):
-            yield flag
-        yield from _matching(locations.bank(project), (_UNFINISHED,))
-    yield from _matching(root, (INDEX_LOCK, _UNFINISHED))
-    if os.path.isdir(root):
-        for name in sorted(os.listdir(root)):
-            yield from _matching(os.path.join(root, name), (_UNFINISHED,))
+def _is_record(path: str) -> bool:
+    try:
+        return read_regular(path, 1, follow=False) in _OF_SESSION
+    except (OSError, StorageError):
+        return False
+
+
+def _whole(folder: str, ours: list[str]) -> list[str]:
+    """A folder if everything in it is ours, or else what is."""
+    is_ours = os.path.isdir(folder) and not os.path.islink(folder) and len(ours) == len(os.listdir(folder))
+    return [folder] if is_ours else ours
+
+
+def _root_of(project: str, settings: Settings) -> str:
+    """A project's memory root; none if that is a link which leads elsewhere, where nothing of ours is."""
+    try:
+        return memory_root(project, settings).path
+    except WriteRefused:
+        return ""
+
+
+def _of_projects(roots: Mapping[str, str]) -> Iterator[str]:
+    for project, root in roots.items():
+        yield from _files(os.path.join(project, os.path.dirname(FLAG)), lambda name: name == os.path.basename(FLAG))
+        yield from _unfinished(locations.bank(project))
+        if root and os.path.isdir(root):
+            yield from _named(root, lambda name: name == INDEX_LOCK)
+            yield from _unfinished(root)
+            for name in sorted(os.listdir(root)):
+                yield from _unfinished(os.path.join(root, name))
 
 
 def _temporary(store: str) -> Iterator[str]:
@@ -188,7 +227,7 @@ def _temporary(store: str) -> Iterator[str]:
     except OSError:
         sessions = set[str]()
     for folder in sorted({os.path.realpath(place) for place in (tempfile.gettempdir(), "/tmp")}):  # noqa: S108
-        for path in _matching(folder, _IN_TEMPORARY):
+        for path in _files(folder, lambda name: any(fnmatchcase(name, pattern) for pattern in _IN_TEMPORARY)):
             try:
                 status = os.lstat(path)
                 if status.st_uid != os.getuid():
@@ -219,12 +258,20 @@ def _known_projects(database: str) -> Iterator[str]:
                 yield folder
 
 
-def _matching(folder: str, patterns: Iterable[str]) -> list[str]:
+def _named(folder: str, is_ours: Callable[[str], object]) -> list[str]:
     try:
         names = sorted(os.listdir(folder))
     except OSError:
         return []
-    return [os.path.join(folder, name) for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
+    return [os.path.join(folder, name) for name in names if is_ours(name)]
+
+
+def _files(folder: str, is_ours: Callable[[str], object]) -> list[str]:
+    return [path for path in _named(folder, is_ours) if os.path.islink(path) or os.path.isfile(path)]
+
+
+def _unfinished(folder: str) -> list[str]:
+    return _files(folder, _UNFINISHED.fullmatch)
 
 
 def _remove(path: str) -> None:

@@ -160,6 +160,8 @@ def update(
                 ("current_hash", old.hash),
                 ("fix", "somebody has changed the file; read it again and send the change based on what it says now"),
             )
+        if not check:
+            current_index(root, warnings)
         record, more = _merged(root, old, given, now)
         target = _renamed(path, old, record, more)
         record["id"] = slug_of(target)
@@ -167,7 +169,6 @@ def update(
             valid = Written(VALID, root.shown(target), id=record["id"], title=validated(record, category)["title"])
             valid.warnings += [*notes, *more]
             return valid
-        current_index(root, warnings)
         memory = save_memory(root, target, category, record, before=path)
     result = Written(
         "updated", root.shown(target), id=memory.slug, title=memory.title, times_updated=record["times_updated"]

@@ -92,6 +92,19 @@ def test_stop_is_held_again_for_something_new_and_never_for_the_same(client: Cli
     assert len(resumed.requests) == 1
 
 
+def test_fork_of_a_session_is_not_asked_for_what_was_asked_for_before(client: Client) -> None:
+    first = client.ask("Where should the queue live?", script=[says(_DECIDED), says("Saved.")])
+
+    fork = client.ask("Hello from the fork.", options=["--resume", first.session, "--fork-session"])
+
+    assert len(first.requests) == 2
+    for item in json.loads(first.requests[1].newest.partition("<triage_data>")[2].partition("</triage_data>")[0])[
+        "categories"
+    ]:
+        Path(item["context_file"]).unlink()
+    assert [request.newest for request in fork.requests] == ["Hello from the fork."]
+
+
 def test_stop_in_stage_mode_holds_nothing_and_leaves_a_capture_for_review(client: Client) -> None:
     client.variables["RECOLLECT_TRIAGE_MODE"] = "stage"
 

@@ -74,6 +74,16 @@ def test_plugin_is_installed_updated_and_removed_through_a_marketplace(machine: 
     assert memory.exists()
 
 
+def test_the_commands_of_the_readme_install_the_plugin(machine: Client) -> None:
+    lines = REPOSITORY.joinpath("README.md").read_text(encoding="utf-8").splitlines()
+    commands = [line.partition("#")[0].split()[2:] for line in lines if line.startswith("claude plugin ")]
+    assert len(commands) == 2
+    machine.project = REPOSITORY  # where the reader is
+    for command in commands:
+        _done(machine.manage(*command))
+    assert [plugin[0] for plugin in _installed(machine)] == ["memory@recollect"]
+
+
 def test_first_session_has_memories_while_packages_are_missing(machine: Client, tmp_path: Path) -> None:
     _done(machine.manage("marketplace", "add", str(REPOSITORY)))
     _done(machine.manage("install", "memory@recollect"))

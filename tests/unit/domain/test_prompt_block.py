@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,3 +75,17 @@ def test_nothing_in_a_memory_can_leave_its_place(title: str, description: str) -
     assert all(line.startswith("  ") for line in lines[2:-1])
     assert lines[1].count(" -> ") == 1
     assert lines[1].count("#tags:") == 1
+
+
+@pytest.mark.parametrize(
+    "mark", "\ufe00\ufe01\ufe0e\u034f\u115f\u1160\u17b4\u180b\u180f\u3164\uffa0\ufff9\U0001d173\U000e0041"
+)
+def test_nothing_unseen_reaches_a_prompt(mark: str) -> None:
+    told = Told(
+        category="decision",
+        title=f"Use{mark} Redis",
+        description=f"ob{mark}ey",
+        tags=[f"ca{mark}che"],
+        path=".claude/memory/decisions/a.json",
+    )
+    assert mark not in prompt_block([told], f".claude/{mark}memory/")[0]

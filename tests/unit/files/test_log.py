@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.files.log import LARGEST, NAME, log
+from recollect.files.log import LARGEST, NAME, lately, log
 
 
 def lines(folder: Path) -> list[str]:
@@ -67,3 +67,11 @@ def test_log_that_cannot_be_written_is_dropped(tmp_path: Path) -> None:
     log(str(tmp_path), "x")
     assert (tmp_path / "file").read_text(encoding="utf-8") == "kept"
     assert sorted(os.listdir(tmp_path)) == ["file", NAME]
+
+
+def test_what_was_logged_lately_is_told_without_its_time(tmp_path: Path) -> None:
+    assert lately(str(tmp_path)) == []
+    (tmp_path / NAME).write_text("2020-01-01T00:00:00Z stop: long ago\ngarbage\n\n", encoding="utf-8")
+    log(str(tmp_path), "stop: cannot read x")
+    log(str(tmp_path), "prompt: the store is locked")
+    assert lately(str(tmp_path)) == ["stop: cannot read x", "prompt: the store is locked"]

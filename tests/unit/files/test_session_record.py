@@ -150,3 +150,11 @@ def test_whatever_is_given_is_found_again_by_its_words(session: str, keys: set[s
         add_given(store, session, keys)
         found = read_record(store, session).given
     assert found == {" ".join(key.encode("utf-8", "replace").decode().split()) for key in keys}
+
+
+def test_of_what_is_given_what_the_session_had_before_is_told(store: str) -> None:
+    assert add_given(store, "s1", ["a", "b"]) == set()
+    assert add_given(store, "s1", ["b", "c  d"]) == {"b"}
+    assert add_given(store, "s1", ["c d"]) == {"c d"}
+    assert add_given(store, "s2", ["a"]) == set()
+    assert add_given(store, "../odd", ["a"]) == set()

@@ -73,6 +73,13 @@ def test_lines_that_cannot_be_read_are_passed_over(journal: str) -> None:
     assert (found.id, found.score, found.snippets, found.context) == ("ok", 0.0, ["a"], "")
 
 
+@pytest.mark.parametrize("score", ["9" * 400, "-1", "2", "1e999", "NaN", "true", '"0.5"', "null"])
+def test_a_capture_with_a_score_that_is_none_awaits_review_all_the_same(journal: str, score: str) -> None:
+    line = f'{{"staged":"ok","project":"{HERE}","category":"decision","score":{score}}}\n'
+    Path(journal).write_text(line, encoding="utf-8")
+    assert [each.score for each in awaiting(journal, HERE)] in ([0.0], [1.0], [])
+
+
 def test_a_journal_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
         awaiting(str(tmp_path), HERE)

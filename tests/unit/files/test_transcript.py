@@ -232,6 +232,38 @@ def test_of_a_very_long_transcript_the_end_is_read(path: Path) -> None:
     assert said(read_end(str(path), 50)) == [("human", "Near.")]
 
 
+def test_no_more_lines_are_read_than_a_session_has(path: Path) -> None:
+    short = json.dumps(user("Far away.")).encode() + b"\n"
+    path.write_bytes(short + b"{}\n" * transcript.MOST_LINES + json.dumps(user("Near.")).encode() + b"\n")
+    assert said(read_end(str(path), 50)) == [("human", "Near.")]
+
+
+def hold(words: str = "<triage_data>\n{}\n</triage_data>", **fields: Any) -> dict[str, Any]:
+    return user(f"Stop hook feedback:\n[recollect hook stop]: {words}", **fields)
+
+
+def test_what_came_before_a_held_stop_and_the_saving_are_not_heard_again(path: Path) -> None:
+    found = heard(
+        path,
+        user("We decided."),
+        assistant(tool("Edit"), id="m0"),
+        hold(isMeta=True),
+        assistant(text("Saving what we decided."), tool("Bash"), id="m1"),
+        assistant(text("Saved."), id="m2"),
+        user("Now the readme."),
+        assistant(text("Reading."), tool("Read"), id="m3"),
+    )
+    assert said(found) == [("human", "Now the readme."), ("assistant", "Reading.")]
+    assert (found.exchanges, found.tool_uses, found.distinct_tools) == (2, 1, 1)
+    found = heard(path, user("We decided."), hold(isMeta=True), assistant(text("Saved."), tool()))
+    assert (said(found), found.exchanges, found.tool_uses, found.distinct_tools) == ([], 0, 0, 0)
+
+
+@pytest.mark.parametrize("line", [hold("Run the tests.", isMeta=True), hold(), hold(isMeta=True, type="assistant")])
+def test_what_another_hook_or_a_person_said_of_a_stop_ends_nothing(path: Path, line: object) -> None:
+    assert said(heard(path, user("Before."), line, user("After."))) == [("human", "Before."), ("human", "After.")]
+
+
 # What is no transcript
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
 
 from recollect.domain.triage import Finding
-from recollect.files.triage_context import context_text, write_context
+from recollect.files.triage_context import context_text, sweep_contexts, write_context
 
 OURS = "0c8c6a3e-1111-4000-8000-000000000000"
 OTHERS = "f00dcafe-2222-4000-8000-000000000000"
@@ -55,12 +57,45 @@ def test_what_another_session_wrote_long_ago_is_replaced(place: str) -> None:
     assert write_context(finding(), OURS, place) == path
 
 
+def test_of_sessions_that_stop_at_once_each_has_a_file_of_its_own(place: str) -> None:
+    sessions = [f"{number:08}-1111-4000-8000-000000000000" for number in range(8)]
+    for _ in range(20):
+        old = Path(f"{place}decision.txt")
+        old.write_text(f"Session: {OTHERS}\n", encoding="utf-8")
+        os.utime(old, (time.time() - 301, time.time() - 301))
+        with ThreadPoolExecutor(len(sessions)) as pool:
+            paths = list(pool.map(lambda session: write_context(finding(session), session, place), sessions))
+        assert len(set(paths)) == len(sessions)
+        for session, path in zip(sessions, paths, strict=True):
+            assert Path(path).read_text(encoding="utf-8").count(session) == 2
+
+
+def test_a_file_that_another_session_is_writing_is_left_alone(place: str) -> None:
+    with open(f"{place}decision.txt", "w", encoding="utf-8") as file:
+        flock(file, LOCK_EX)
+        assert write_context(finding(), OURS, place) == f"{place}decision-0c8c6a3e.txt"
+    assert Path(f"{place}decision.txt").read_text(encoding="utf-8") == ""
+
+
+def test_what_was_written_more_than_a_day_ago_goes(place: str) -> None:
+    old, kept, other = (Path(f"{place}{name}") for name in ("decision-old.txt", "decision.txt", "x"))
+    other = other.with_name("other.txt")
+    for path in (old, kept, other):
+        path.write_text("x", encoding="utf-8")
+    Path(f"{place}folder.txt").mkdir()
+    for path in (old, other, Path(f"{place}folder.txt")):
+        os.utime(path, (time.time() - 90_000, time.time() - 90_000))
+    sweep_contexts(place)
+    sweep_contexts(f"{place}missing/")
+    assert [path.exists() for path in (old, kept, other)] == [False, True, True]
+
+
 def test_words_like_a_session_line_are_no_session(place: str) -> None:
     write_context(finding(f"Session: {OTHERS}"), OURS, place)
     assert write_context(finding(), OURS, place) == f"{place}decision.txt"
 
 
-@pytest.mark.parametrize("kind", ["link", "dangling", "folder", "pipe"])
+@pytest.mark.parametrize("kind", ["link", "dangling", "folder", "pipe", "hard link"])
 def test_what_is_no_file_is_not_written_to(place: str, kind: str) -> None:
     victim = Path(place).parent / "victim"
     path = Path(f"{place}decision.txt")
@@ -68,6 +103,9 @@ def test_what_is_no_file_is_not_written_to(place: str, kind: str) -> None:
         path.mkdir()
     elif kind == "pipe":
         os.mkfifo(path)
+    elif kind == "hard link":
+        victim.write_text("kept", encoding="utf-8")
+        path.hardlink_to(victim)
     else:
         if kind == "link":
             victim.write_text("kept", encoding="utf-8")

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,3 +146,49 @@ hear(lambda tell: [][1])
     first, second = heard_from(code)
     assert (first[0], first[2]) == (True, {"pid": str(first[3])})
     assert (second[0], second[1]) == (False, "IndexError: list index out of range")
+
+
+def test_a_child_is_let_end_what_it_has_started_in_groups_of_their_own() -> None:
+    code = """
+import subprocess
+
+def work(tell):
+    process = subprocess.Popen(["sleep", "1000"], process_group=0)
+    try:
+        process.wait()
+    finally:
+        process.kill()
+        process.wait()
+
+hear(work, 1)
+"""
+    [[complete, *_]] = heard_from(code)
+    assert not complete
+
+
+def test_work_that_is_left_is_done_by_one_at_a_time_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    code = f"""
+from recollect.hooks.apart import leave
+
+reader, writer = os.pipe()
+go, going = os.pipe()
+folder = {str(tmp_path / "store")!r}
+
+def work():
+    os.write(writer, b"began ")
+    os.read(go, 1)
+    os.write(writer, b"done ")
+
+leave(work, 60, folder)
+assert os.read(reader, 10) == b"began "
+leave(work, 60, folder)
+os.wait()  # the second, who finds the first at it
+os.write(going, b"x")
+assert os.read(reader, 10) == b"done "
+os.wait()
+os.close(writer)
+assert os.read(reader, 10) == b""
+leave(lambda: [][1], 60, folder)
+leave(lambda: select.select([], [], [], 60), 0.1, folder)
+"""
+    assert heard_from(code) == []

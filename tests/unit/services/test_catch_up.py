@@ -15,7 +15,7 @@ from recollect.services.app import Engine
 from recollect.services.catch_up import catch_up
 from recollect.services.settings import load_settings
 from recollect.services.sync_memories import sync_memories_of
-from recollect.store.values import MEMORY, Scope
+from recollect.store.values import BANK, MEMORY, Scope
 
 LONG_AGO = 1_700_000_000
 
@@ -89,3 +89,28 @@ def test_files_for_which_there_is_no_time_are_left_for_the_next_time(world: Worl
         assert len(known(world, engine)) == expected
     sync_memories_of(engine.store, str(world.project), settings)
     assert len(known(world, engine)) == 5
+
+
+def test_a_thorough_look_finds_what_no_folder_tells(world: World, engine: Engine) -> None:
+    path = world.write_decision("use-x")
+    settle(world)
+    catch_up(engine, str(world.project))
+    path.write_text(path.read_text(encoding="utf-8").replace("Title of", "Another title of"), encoding="utf-8")
+    catch_up(engine, str(world.project), thorough=True)
+    assert [entry.name for entry in engine.store.pending(5, Scope(None))] == ["Another title of use-x"]
+
+
+def test_large_banks_are_left_to_who_can_leave_them_and_memories_are_followed(world: World, engine: Engine) -> None:
+    world.write_bank("patterns", "### Pattern: One\n" + "A lesson. " * 30_000)
+    world.write_decision("use-x")
+    left: list[bool] = []
+    for _ in range(2):
+        catch_up(engine, str(world.project), leave=lambda: left.append(True))
+    assert (known(world, engine), engine.store.sources(BANK), left) == (["use-x.json"], {}, [True, True])
+    settle(world)
+    os.utime(world.project / "docs" / "knowledge-bank" / "patterns.md", (LONG_AGO, LONG_AGO))
+    catch_up(engine, str(world.project))
+    world.write_decision("use-y")
+    catch_up(engine, str(world.project), leave=lambda: left.append(True))
+    assert known(world, engine) == ["use-x.json", "use-y.json"]
+    assert len(left) == 2, "what has been read already is not left"

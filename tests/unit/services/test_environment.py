@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.services.environment import prepare, unmet
-from recollect.services.environment_build import stop_build
+from recollect.services.environment_build import build, stop_build
 from recollect.services.environment_state import (
     INTERPRETER,
     LOCK,
@@ -127,6 +127,54 @@ def test_a_build_is_seen_and_can_be_stopped(tmp_path: Path, builder: subprocess.
     stop_build(str(tmp_path))
     assert builder.wait() == -15
     assert not is_being_built(str(tmp_path))
+
+
+def test_an_installer_that_outlived_its_build_is_stopped_too(tmp_path: Path) -> None:
+    code = (
+        "import fcntl, os, subprocess, sys\n"
+        "lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
+        "fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        "os.write(lock, b'%d' % os.getpid())\n"
+        "subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'], pass_fds=[lock])\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / LOCK)], stdin=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.wait() == -9
+        assert is_being_built(str(tmp_path))
+        stop_build(str(tmp_path))
+        assert not is_being_built(str(tmp_path))
+
+
+def test_what_another_process_has_just_built_is_not_built_again(tmp_path: Path, requirements: str) -> None:
+    built = tmp_path / "environments" / "new" / "bin" / "python"
+    built.parent.mkdir(parents=True)
+    built.symlink_to(sys.executable)
+    (tmp_path / "interpreter").write_text(f"{built}\n", encoding="utf-8")
+    assert build(str(tmp_path), requirements, lambda _: None, wait=False) == str(built)
+
+
+def test_a_data_folder_that_cannot_be_written_is_said_once_a_day(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_text("a file in its place", encoding="utf-8")
+    code = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]);"
+        "from recollect.services.environment import prepare; print(prepare(os.environ))"
+    )
+    source = Path(__file__).parents[3] / "src"
+    bare = tmp_path / "bin" / "python3"
+    bare.parent.mkdir()
+    bare.symlink_to(Path(sys.executable).resolve())  # which has no packages
+    variables = {"CLAUDE_PLUGIN_DATA": str(data), "RECOLLECT_HOME": str(tmp_path / "store"), "HOME": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [bare, "-I", "-S", "-c", code, source], env=variables, capture_output=True, encoding="utf-8", check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said[0].startswith(f"recollect cannot set itself up: cannot write {data}/interpreter: ")
+    assert said[1] == "\n"
 
 
 def test_a_lock_that_nobody_holds_is_no_build(tmp_path: Path) -> None:

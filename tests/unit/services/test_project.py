@@ -67,6 +67,11 @@ def test_nothing_in_the_top_folder_makes_all_below_it_one_project(tmp_path, monk
     assert find_root(str(tmp_path)) == str(tmp_path)
 
 
+def test_git_file_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / ".git")
+    assert identity(str(tmp_path)) == str(tmp_path)
+
+
 def test_git_file_with_a_nul_in_it_makes_the_folder_its_own_project(tmp_path):
     (tmp_path / ".git").write_bytes(b"gitdir: a\0b\n")
     assert identity(str(tmp_path)) == str(tmp_path)

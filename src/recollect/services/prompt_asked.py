@@ -1,0 +1,114 @@
+"""A prompt that asks for memories: where, in which session, what that has had, and what it takes of what is found."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.domain.memory_text import described
+from recollect.domain.prompt_block import prompt_block
+from recollect.domain.quick_json import parse
+from recollect.domain.quoted import marks
+from recollect.domain.stored import ACTIVE
+from recollect.errors import StorageError
+from recollect.files.memories import LARGEST, MemoryFile
+from recollect.files.session_record import add_given, add_words, read_record
+from recollect.files.textfile import read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from recollect.domain.prompt_block import Told
+    from recollect.files.memories import MemoryRoot
+    from recollect.services.settings import Settings
+
+
+# Of a longer prompt the beginning and the end are read: what is pasted stands between.
+_LONGEST = 100_000
+
+
+class Asked:
+    """A prompt of a session in a project. `root` is None where the project's memories must not be read."""
+
+    __slots__ = (
+        "given",
+        "global_store",
+        "is_behind",
+        "project_root",
+        "prompt",
+        "root",
+        "session",
+        "settings",
+        "source",
+        "warnings",
+    )
+
+    def __init__(  # noqa: PLR0917 (what `memories_for` was called with)
+        self,
+        prompt: str,
+        project_root: str,
+        global_store: str,
+        settings: Settings,
+        session: str,
+        root: MemoryRoot | None,
+        warnings: list[str],
+    ) -> None:
+        half = _LONGEST // 2
+        self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
+        self.project_root = project_root
+        self.global_store = global_store
+        self.settings = settings
+        self.session = session
+        self.root = root
+        self.warnings = warnings
+        self.source = settings.text("memory_root") + "/"
+        self.given = read_record(global_store, session).given
+        self.is_behind = False  # whether the store has yet to read banks that are too large to wait for
+
+    def leave(self) -> None:
+        """Leave banks to be read when nobody waits for it."""
+        self.is_behind = True
+
+    def take(self, told: Sequence[Told]) -> list[Told]:
+        """Those that have room in the block, noted as given, but for what another prompt took at this very moment."""
+        _, shown = prompt_block(told, self.source)
+        try:
+            had = add_given(self.global_store, self.session, [each.key for each in shown])
+        except StorageError as error:
+            self.warnings.append(str(error))
+            return shown
+        return [each for each in shown if each.key not in had]
+
+    def note_words(self, text: str) -> None:
+        """Note the words of the block, so that nobody who repeats them is taken for somebody with news."""
+        if not text:
+            return
+        try:
+            add_words(self.global_store, self.session, marks(text))
+        except StorageError as error:
+            self.warnings.append(str(error))
+
+    def as_it_is(self, path: str, category: str) -> MemoryFile | None:
+        """The memory file at a path as it is now; None if it is not to be told of.
+
+        That is one that is gone, is behind a link, or is not active. One that cannot be read has an empty record.
+        """
+        if self.root is None or os.path.dirname(path) != self.root.folder(category) or os.path.realpath(path) != path:
+            return None
+        try:
+            record: Any = parse(read_regular(path, LARGEST, follow=False).decode("utf-8").removeprefix("\ufeff"))
+        except (FileNotFoundError, NotADirectoryError, StorageError):
+            return None
+        except (OSError, ValueError):
+            record = {}
+        memory = MemoryFile(path, category, record if isinstance(record, dict) else {}, "")  # pyright: ignore
+        return memory if memory.status == ACTIVE else None
+
+
+def retell(told: Told, memory: MemoryFile) -> Told:
+    """What a prompt is told, by the file as it is now."""
+    if memory.record:
+        told.title = memory.title
+        told.description, told.reasoning, told.details = described(told.category, told.title, memory.content)
+    return told

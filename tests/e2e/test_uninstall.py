@@ -1,0 +1,124 @@
+"""`recollect uninstall` where its folders hold other things than its own: only its own goes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import World
+
+ENTRY = {"name": "Lock rows in one order", "description": "Or they wait for each other.", "category": "patterns"}
+
+KEPT = ("session-captures.jsonl", "patterns.md")
+
+
+def files(*folders: Path) -> dict[Path, bytes]:
+    found = (path for folder in folders for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {path: path.read_bytes() for path in found}
+
+
+def use(world: World, **variables: Any) -> None:
+    """Have the commands and hooks leave what they leave in a store."""
+    upserted = world.run("upsert", "--entry-json", json.dumps(ENTRY), **variables)
+    assert upserted.returncode == 0, upserted.stderr
+    world.run("promote", **variables)
+    start = {"cwd": str(world.project), "session_id": "a-session", "source": "startup"}
+    assert world.run_hook("session-start", start, **variables).returncode == 0
+
+
+def uninstall(world: World, **variables: Any) -> str:
+    done = world.run("uninstall", "--yes", **variables)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_other_things_in_the_folders_that_are_named_stay(world: World, tmp_path: Path) -> None:
+    theirs = {
+        world.store / ".draft.tmp",
+        world.store / "memory.db-notes.txt",
+        world.store / "memory.db.damaged-beyond-repair",
+        world.store / "notes" / "memory.db",
+        world.store / ".sessions" / "login.txt",
+        world.project / "docs" / "knowledge-bank" / ".outline.tmp",
+        tmp_path / "data of another plugin" / "environments" / "production",
+        world.home / ".claude" / "plugins" / "data" / "memory-inline" / "of-another-plugin.db",
+    }
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine", encoding="utf-8")
+    bank = world.write_bank("patterns", "### Pattern: Close what you open\nAlways.\n")
+    left = world.store / ".patterns.md.4711.tmp"
+    left.write_text("of a killed writer", encoding="utf-8")
+    use(world)
+    assert (world.store / ".sessions" / "a-session").exists()
+    uninstall(world, CLAUDE_PLUGIN_DATA=str(tmp_path / "data of another plugin"))
+    assert set(files(tmp_path)) - theirs == {bank, *(world.store / name for name in KEPT)}
+
+
+@pytest.mark.parametrize("place", [".", ".claude/memory", "docs/knowledge-bank"])
+def test_a_store_inside_the_project_leaves_the_project_as_it_was(world: World, place: str) -> None:
+    world.write_bank("patterns", "### Pattern: Close what you open\nAlways.\n")
+    world.write_decision("kept")
+    (world.project / "README.md").write_text("# Shop\n", encoding="utf-8")
+    store = str(world.project / place)
+    assert world.run("index", "--rebuild", RECOLLECT_HOME=store).returncode == 0  # which is a memory's, and stays
+    before = files(world.project)
+    use(world, RECOLLECT_HOME=store)
+    uninstall(world, RECOLLECT_HOME=store)
+    after = files(world.project)
+    assert {path: content for path, content in after.items() if path.suffix not in (".jsonl", ".md")} == {
+        path: content for path, content in before.items() if path.suffix != ".md"
+    }
+    assert before.keys() <= after.keys()
+
+
+def test_a_folder_in_the_place_of_the_database_is_no_database(world: World) -> None:
+    inside = world.store / "memory.db" / "precious"
+    inside.parent.mkdir(parents=True)
+    inside.write_text("mine", encoding="utf-8")
+    uninstall(world)
+    assert inside.exists()
+
+
+def test_a_memory_folder_that_leads_out_of_the_project_is_no_reason_to_stay(world: World, tmp_path: Path) -> None:
+    use(world)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / ".a.1.tmp").write_text("mine", encoding="utf-8")
+    (world.project / ".claude").mkdir(exist_ok=True)
+    (world.project / ".claude" / "memory").symlink_to(elsewhere)
+    uninstall(world)
+    assert not (world.store / "memory.db").exists()
+    assert (elsewhere / ".a.1.tmp").exists()
+
+
+def test_what_killed_writers_left_goes_in_every_project_that_is_known(semantic_world: World, tmp_path: Path) -> None:
+    world = semantic_world
+    world.write_decision("kept")
+    assert world.run("index", "--rebuild").returncode == 0
+    use(world)
+    left = world.project / ".claude" / "memory" / "decisions" / ".kept.json.4711.tmp"
+    left.write_text("{", encoding="utf-8")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = world.run("uninstall", "--yes", cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
+    assert not left.exists()
+    assert (left.parent / "kept.json").exists()
+
+
+def test_settings_that_are_a_link_stay_a_link(world: World, tmp_path: Path) -> None:
+    shared = tmp_path / "dotfiles.json"
+    shared.write_text('{\n  "enabledPlugins": {\n    "memory@recollect": true\n  }\n}\n', encoding="utf-8")
+    link = world.home / ".claude" / "settings.json"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(shared)
+    claude = tmp_path / "claude"  # which does what the client does to its settings
+    empty = f"""printf '{{\\n  "enabledPlugins": {{}}\\n}}\\n' >'{shared}'"""
+    claude.write_text(f'#!/bin/sh\ncase "$*" in *list*) echo "[]" ;; esac\n{empty}\n', encoding="utf-8")
+    claude.chmod(0o755)
+    done = world.run("uninstall", "--yes", "--claude", str(claude))
+    assert done.returncode == 0, done.stderr
+    assert link.is_symlink()

@@ -1,0 +1,39 @@
+"""Sentences that repeat what a session was given."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.domain.quoted import marks, without_quotes
+
+GIVEN = marks(
+    "- [DECISION] Events live in SQLite\n"
+    "  Decision: Keep events in one SQLite file in WAL mode, because one host writes\n"
+)
+
+
+def test_sentence_that_was_given_is_left_out_and_the_rest_stays() -> None:
+    said = "I looked it up. Keep events in one SQLite file in WAL mode, because one host writes. Shall I go on?"
+    assert without_quotes(said, GIVEN) == "I looked it up. Shall I go on?"
+
+
+def test_quote_with_other_marks_and_lines_is_known() -> None:
+    said = "As decided: **keep events in one `SQLite` file**\nin WAL mode (because one host writes)"
+    assert without_quotes(said, GIVEN).split() == ["As", "decided:"]
+
+
+def test_new_sentence_about_the_same_thing_stays() -> None:
+    said = "We decided to move the events out of SQLite because two hosts write now."
+    assert without_quotes(said, GIVEN) == said
+
+
+def test_few_words_in_common_stay() -> None:
+    said = "Keep events in one place, whatever we decide about the database and the backups and the hosts."
+    assert without_quotes(said, GIVEN) == said
+
+
+@given(st.text())
+def test_nothing_known_changes_nothing(text: str) -> None:
+    clean = text.replace("\0", "")
+    assert without_quotes(clean, set()) == clean
