@@ -4,8 +4,9 @@
 
 The prompts and the store are those of tests/data/prompts, and the sample project. The documents of BEIR folders can be
 added as knowledge that is shared (--among) or that belongs to another project (--elsewhere): a rate must hold in a
-small store and in a large one. Constants were chosen on one half of the prompts; the other half, held out, is what
-counts.
+small store and in a large one. Constants were chosen on one half of the prompts, and the other half was held out. The
+prompts of tests/data/prompts/other, and the project that they are about, are by somebody who knew neither the code nor
+the other prompts: many of them share no word with what they need, and those about nothing use the project's own words.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ DATA = os.path.join(TOP, "tests", "data", "prompts")
 SAMPLE = os.path.join(TOP, "examples", "sample-project", "docs")
 SAMPLE_PROJECT = "parcel-tracker"
 MOST = 5  # retrieval.max_inject, as it comes
+CHOSEN_ON, HELD_OUT, ANOTHER = "chosen on", "held out", "another author's"
+OTHER = "other"
 WRITTEN = "2026-10-01T00:00:00Z"
 
 # The slugs or names that a system gives for a prompt, the best first.
@@ -54,10 +57,14 @@ class Prompt:
     text: str
     project: str
     right: frozenset[str]
+    by_another: bool = False
 
     @property
-    def held_out(self) -> bool:
-        return sha256(self.text.encode("utf-8")).digest()[0] % 2 == 0
+    def part(self) -> str:
+        """Whether constants were chosen on it, or it was held out, or somebody wrote it who did not know them."""
+        if self.by_another:
+            return ANOTHER
+        return HELD_OUT if sha256(self.text.encode("utf-8")).digest()[0] % 2 == 0 else CHOSEN_ON
 
 
 @dataclass(frozen=True)
@@ -74,13 +81,19 @@ class Rates:
 
 
 def load_prompts() -> list[Prompt]:
-    with open(os.path.join(DATA, "about.tsv"), encoding="utf-8") as file:
+    return _prompts(DATA, by_another=False) + _prompts(os.path.join(DATA, OTHER), by_another=True)
+
+
+def _prompts(folder: str, *, by_another: bool) -> list[Prompt]:
+    with open(os.path.join(folder, "about.tsv"), encoding="utf-8") as file:
         fields = [line.rstrip("\n").split("\t") for line in file]
-    prompts = [Prompt(text, name, frozenset(right.split("|"))) for name, right, text in fields]
-    names = sorted({prompt.project for prompt in prompts})
-    with open(os.path.join(DATA, "unrelated.txt"), encoding="utf-8") as file:
+    about = [Prompt(text, name, frozenset(right.split("|")), by_another) for name, right, text in fields]
+    names = sorted({prompt.project for prompt in about})
+    with open(os.path.join(folder, "unrelated.txt"), encoding="utf-8") as file:
         texts = [line.strip() for line in file]
-    return prompts + [Prompt(text, names[sha256(text[::-1].encode()).digest()[0] % 3], frozenset()) for text in texts]
+    owners = [names[sha256(text[::-1].encode()).digest()[0] % len(names)] for text in texts]
+    pairs = zip(texts, owners, strict=True)
+    return about + [Prompt(text, owner, frozenset(), by_another) for text, owner in pairs]
 
 
 def make_world(folder: str) -> tuple[str, dict[str, str]]:
@@ -88,7 +101,7 @@ def make_world(folder: str) -> tuple[str, dict[str, str]]:
     store = os.path.join(folder, "store")
     os.makedirs(store)
     roots: dict[str, str] = {}
-    for record in _lines("memories.jsonl"):
+    for record in (*_lines("memories.jsonl"), *_lines(os.path.join(OTHER, "memories.jsonl"))):
         root = roots.setdefault(record["project"], os.path.join(folder, record.pop("project")))
         path = os.path.join(root, ".claude", "memory", FOLDER[record["category"]], f"{record['id']}.json")
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -206,9 +219,9 @@ def _print_table(systems: dict[str, System], prompts: Sequence[Prompt]) -> None:
     print("| | prompts | right memory | nothing where nothing is | wrong beside |")
     print("| --- | --- | ---: | ---: | ---: |")
     for name, system in systems.items():
-        for half, held_out in (("chosen on", False), ("held out", True)):
-            rates = measure(system, [prompt for prompt in prompts if prompt.held_out == held_out])
-            counts = f"{half}: {rates.about} and {rates.unrelated}"
+        for part in (CHOSEN_ON, HELD_OUT, ANOTHER):
+            rates = measure(system, [prompt for prompt in prompts if prompt.part == part])
+            counts = f"{part}: {rates.about} and {rates.unrelated}"
             print(f"| {name} | {counts} | {rates.right:.3f} | {rates.silent:.3f} | {rates.beside:.2f} |")
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.entry import Entry, Part
-from recollect.domain.phrases import words_of
+from recollect.domain.phrases import Lexicon, Rule, words_of
 from recollect.domain.render import markdown_block
 from recollect.domain.triage import Activity, Finding, Said, clean_snippet, find
 from recollect.domain.triage_text import CODE, masked_code, spoken_lines
@@ -330,27 +330,146 @@ def test_importing_the_triage_brings_in_nothing_dear() -> None:
     assert result.stdout.strip() == ""
 
 
-# A little below what bench/triage/run.py measures: precision and recall on the dialogues that were held out by a hash,
-# and on those that were written after the words were chosen.
+# A little below what bench/triage/run.py measures: precision and recall on dialogues of other authors that were held
+# out by a hash, and on those that the words were chosen by.
 FLOORS = {
-    "decision": {"test": (0.85, 0.70), "unseen": (0.85, 0.15)},
-    "runbook": {"test": (0.90, 0.80), "unseen": (0.75, 0.45)},
-    "constraint": {"test": (0.90, 0.75), "unseen": (0.90, 0.45)},
-    "tech_debt": {"test": (0.90, 0.90), "unseen": (0.90, 0.55)},
-    "preference": {"test": (0.90, 0.80), "unseen": (0.90, 0.75)},
-    "session_summary": {"test": (0.85, 0.95)},
+    "decision": {"others": (0.85, 0.50), "seen": (0.90, 0.90), "dev": (0.90, 0.82)},
+    "runbook": {"others": (0.90, 0.55), "seen": (0.85, 0.68), "dev": (0.90, 0.78)},
+    "constraint": {"others": (0.90, 0.45), "seen": (0.95, 0.80), "dev": (0.93, 0.85)},
+    "tech_debt": {"others": (0.90, 0.55), "seen": (0.90, 0.90), "dev": (0.90, 0.83)},
+    "preference": {"others": (0.85, 0.50), "seen": (0.90, 0.90), "dev": (0.95, 0.83)},
+    "session_summary": {"dev": (0.85, 0.95)},
 }
+MOST_QUIET_HELD = {"others": 3, "seen": 1}
 
 
-def test_precision_and_recall_on_labelled_dialogues_stay_above_their_floors() -> None:
+@pytest.fixture(scope="module")
+def measured() -> dict[str, Any]:
     command = [sys.executable, os.path.join(ROOT, "bench", "triage", "run.py"), "--json"]
     result = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=120)
-    measured = json.loads(result.stdout)["dialogues"]
-    for category, floors in FLOORS.items():
-        for half, (precision, recall) in floors.items():
-            ours = measured[category]["ours"][half]
-            assert ours["precision"] >= precision, (category, half, ours)
-            assert ours["recall"] >= recall, (category, half, ours)
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("category", FLOORS)
+def test_precision_and_recall_on_labelled_dialogues_stay_above_their_floors(
+    category: str, measured: dict[str, Any]
+) -> None:
+    for half, (precision, recall) in FLOORS[category].items():
+        ours = measured["dialogues"][category]["ours"][half]
+        assert ours["precision"] >= precision, (half, ours)
+        assert ours["recall"] >= recall, (half, ours)
+
+
+def test_few_quiet_sessions_are_held(measured: dict[str, Any]) -> None:
+    for half, most in MOST_QUIET_HELD.items():
+        counts = measured["sessions"]["ours"][half]
+        assert counts["sessions"] >= 15
+        assert counts["any"] <= most, (half, counts)
+
+
+def scored(said: list[tuple[str, str]], **phrases: Any) -> float:
+    """The score of a category of which only these phrases are known, with weights that can be told apart."""
+    rule = Rule(phrases.pop("primary", "alpha"), phrases.pop("boosters", "because"), weights=(1, 10, 100), **phrases)
+    rules = {"decision": rule}
+    messages = [Said(role, text) for role, text in said]
+    lexicon = Lexicon(rules, {"PET": "cat hunt~"})
+    findings = find(messages, NOTHING, {"decision": 0.0}, rules=rules, lexicon=lexicon)
+    return round(findings[0].score * 100) if findings else 0
+
+
+@pytest.mark.parametrize("text", ["It is a cat now.", "They hunted it.", "Hunting."])
+def test_a_class_stands_for_its_words_and_their_forms(text: str) -> None:
+    assert scored([("human", text)], primary="PET") == 1
+
+
+@pytest.mark.parametrize(
+    ("phrase", "text", "expected"),
+    [
+        ("at .. most", "At most.", 1),
+        ("at .. most", "At one two three most.", 1),
+        ("at .. most", "At one two three four most.", 0),
+        ("max #", "Max 20 rows.", 1),
+        ("max #", "Max rows.", 0),
+        ("i ED", "I walked.", 1),
+        ("i ED", "I walk.", 0),
+        ("^ ING it", "Raising it.", 1),
+        ("^ ING it", "Stop raising it.", 0),
+    ],
+)
+def test_a_phrase_may_have_gaps_numbers_and_endings(phrase: str, text: str, expected: int) -> None:
+    assert scored([("human", text)], primary=phrase) == expected
+
+
+def test_a_cue_tells_and_boosts_another_but_not_itself() -> None:
+    assert scored([("human", "Later.")], cues="later, for now") == 1
+    assert scored([("human", "Later, so ok for now.")], cues="later, for now") == 11
+    assert scored([("human", "Later. Fine for now.")], cues="later, for now") == 22
+
+
+def test_a_weak_phrase_tells_only_beside_a_booster_of_the_same_speaker() -> None:
+    assert scored([("human", "Keep it.")], weak="keep") == 0
+    assert scored([("human", "Keep it, because.")], weak="keep") == 11
+    assert scored([("human", "Keep it. Because.")], weak="keep") == 11
+    assert scored([("human", "Keep it. Well. Because.")], weak="keep") == 0
+    assert scored([("human", "Keep it."), ("assistant", "Because.")], weak="keep") == 0
+
+
+def test_a_weak_phrase_is_silenced_where_a_strong_one_is_not() -> None:
+    assert scored([("human", "Keep this, because.")], weak="keep", unless_weak_human="this") == 0
+    assert scored([("human", "Alpha this, because.")], weak="keep", unless_weak_human="this") == 11
+
+
+def test_an_answer_boosts_what_the_other_said_and_nothing_else() -> None:
+    assert scored([("human", "Alpha."), ("assistant", "It was so.")], answers="so") == 11
+    assert scored([("human", "Alpha. It was so.")], answers="so") == 1
+    assert scored([("human", "Keep it."), ("assistant", "It was so.")], weak="keep", answers="so") == 11
+
+
+def test_an_answer_may_have_to_be_of_some_length() -> None:
+    short, long = (
+        [("human", "Alpha."), ("assistant", "So.")],
+        [("human", "Alpha."), ("assistant", "So it was in there.")],
+    )
+    assert scored(short, answers="so", answer_words=6) == 1
+    assert scored(long, answers="so", answer_words=6) == 11
+
+
+def test_what_supports_adds_to_what_is_told_near_and_tells_nothing_alone() -> None:
+    assert scored([("human", "Then so.")], support="then") == 0
+    assert scored([("human", "Alpha. Then so.")], support="then") == 2
+    assert scored([("human", "Alpha." + " Yes." * 4 + " Then so.")], support="then") == 1
+
+
+def test_a_booster_may_be_within_reach_beyond_the_next_message() -> None:
+    said = [("human", "Alpha."), ("assistant", "Hm."), ("human", "Because.")]
+    assert scored(said) == 1
+    assert scored(said, reach=2) == 11
+
+
+def test_questions_tell_only_if_they_begin_with_what_may_be_asked() -> None:
+    assert scored([("human", "Why alpha?")], asked=()) == 0
+    assert scored([("human", "Why alpha?")], asked=("why",)) == 1
+    assert scored([("human", "Alpha, why?")], asked=("why",)) == 0
+
+
+COMPARED = "Rolling keeps one instance, while canary needs a second balancer."
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "chosen"),
+    [
+        (COMPARED, "Rolling. The balancer is somebody else's machine.", True),
+        (COMPARED, "rolling, the balancer is somebody else's machine", True),
+        (COMPARED, "Rolling.", False),
+        (COMPARED, "Rolling? The balancer is somebody else's machine.", False),
+        ("Rolling is set up.", "Lovely. That went by in a moment, bye.", False),
+        ("Do you want rolling or canary?", "The one that leaves the balancer in peace, I think.", True),
+        ("Do you want it?", "The one that leaves the balancer in peace, I think.", False),
+    ],
+)
+def test_naming_one_of_what_was_compared_and_going_on_is_a_decision(before: str, answer: str, chosen: bool) -> None:
+    said = [Said("assistant", before), Said("human", answer)]
+    assert bool(find(said, NOTHING, {"decision": 0.4})) == chosen
 
 
 @pytest.mark.parametrize("category", [*WORDS, "session_summary"])
