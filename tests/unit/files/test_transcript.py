@@ -282,9 +282,13 @@ def test_lines_that_are_damaged_are_passed_over(path: Path) -> None:
 
 def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name in ("pipe", "", "missing"):
+    for name in ("pipe", ""):
         with pytest.raises(StorageError):
             read_end(str(tmp_path / name), 50)
+
+
+def test_a_transcript_that_is_not_there_yet_says_nothing(tmp_path: Path) -> None:
+    assert said(read_end(str(tmp_path / "missing"), 50)) == []
 
 
 @given(data=st.binary(max_size=300), seed=st.integers(), start=st.integers(0, 3000))
