@@ -222,6 +222,15 @@ def test_titles_and_tags_score_as_the_setting_promises(world: World) -> None:
     assert (world.project / ".claude" / "memory" / "index.md").exists(), "it was missing, so it was made again"
 
 
+def test_titles_do_not_wait_for_another_tool_that_holds_the_memories(world: World) -> None:
+    root = write_cookie(world).parents[1]
+    (root / ".index.lockdir").mkdir()
+    text = asked(world, COOKIE, RECOLLECT_RETRIEVAL_MATCH_STRATEGY="title_tags")
+    assert "refresh-token-cookie" in text, "it was found in its file"
+    assert f"another tool has held {root}/.index.lockdir for 0.5 seconds" in log(world)
+    assert not (root / "index.md").exists()
+
+
 def test_what_was_found_by_its_title_has_a_receipt_too(semantic_world: World) -> None:
     write_cookie(semantic_world)
     ready(semantic_world)
@@ -269,9 +278,16 @@ def test_a_project_without_memories_is_left_as_it_is(semantic_world: World) -> N
     assert list(semantic_world.project.iterdir()) == []
 
 
+@pytest.mark.parametrize("cwd", ["/nowhere/at\0all", "/a" * 100_000, 7, ""])
+def test_a_folder_that_can_be_none_is_that_of_the_process(semantic_world: World, cwd: object) -> None:
+    write_cookie(semantic_world)
+    done = semantic_world.run_hook("prompt", {"prompt": COOKIE, "session_id": "s1", "cwd": cwd})
+    assert "refresh-token-cookie" in done.stdout
+
+
 def test_odd_events_are_answered_with_nothing(semantic_world: World) -> None:
     write_cookie(semantic_world)
-    for event in ({}, {"prompt": 7}, {"prompt": COOKIE, "cwd": "/nowhere/at\0all"}, {"prompt": "\ud800" * 50}):
+    for event in ({}, {"prompt": 7}, {"prompt": "\ud800" * 50}):
         done = semantic_world.run_hook("prompt", event)
         assert (done.returncode, done.stdout) == (0, "")
 

@@ -23,7 +23,7 @@ from tests.integration.provider_servers import ProviderServer
 
 from recollect.files.log import NAME as LOG
 from recollect.files.session_record import FOLDER as RECORDS
-from recollect.files.session_record import add_given, read_record
+from recollect.files.session_record import add_given, add_words, read_record
 from recollect.files.staged import Staged, now, stage
 from recollect.services.project import identity
 from recollect.store.sqlite import SqliteStore
@@ -256,9 +256,11 @@ def test_a_fork_of_an_older_session_has_had_what_that_one_had(world: World) -> N
     for session, seconds_ago in (("old", 5_000), ("busy", 0)):
         write_transcript(world, session, seconds_ago)
     add_given(str(world.store), "old", ["a", "b"])
+    add_words(str(world.store), "old", ["0123abcd"])
     add_given(str(world.store), "busy", ["c"])
     fork(world, "f1", 5_001)
-    assert read_record(str(world.store), "f1").given == {"a", "b"}
+    record = read_record(str(world.store), "f1")
+    assert (record.given, record.words) == ({"a", "b"}, {"0123abcd"})
 
 
 @pytest.mark.parametrize("idle", [None, -1, 1, 10**12, float("inf")])

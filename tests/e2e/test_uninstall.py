@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.conftest import World
 
+from recollect.files.session_record import add_given, add_words, reset_given, set_triaged
+
 ENTRY = {"name": "Lock rows in one order", "description": "Or they wait for each other.", "category": "patterns"}
 
 KEPT = ("session-captures.jsonl", "patterns.md")
@@ -55,6 +57,22 @@ def test_other_things_in_the_folders_that_are_named_stay(world: World, tmp_path:
     assert (world.store / ".sessions" / "a-session").exists()
     uninstall(world, CLAUDE_PLUGIN_DATA=str(tmp_path / "data of another plugin"))
     assert set(files(tmp_path)) - theirs == {bank, *(world.store / name for name in KEPT)}
+
+
+def test_records_of_sessions_go_whatever_they_begin_with(world: World) -> None:
+    store = str(world.store)
+    for session in ("given", "words", "triaged", "all", "compacted"):
+        if session != "words":
+            add_given(store, session, [f"key of {session}"])
+        if session in ("words", "all", "compacted"):
+            add_words(store, session, ["a-mark", "another"])
+        if session in ("triaged", "all", "compacted"):
+            set_triaged(store, session, 4711, "said", held=True)
+        if session in ("triaged", "compacted"):
+            reset_given(store, session)
+    assert len(list((world.store / ".sessions").iterdir())) == 5
+    uninstall(world)
+    assert not world.store.exists()
 
 
 @pytest.mark.parametrize("place", [".", ".claude/memory", "docs/knowledge-bank"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from fnmatch import fnmatch
 from pathlib import Path
 
 import click
@@ -72,6 +73,25 @@ def calls(path: Path) -> list[str]:
     return shell_lines(text) + re.findall(r"`(recollect(?: [^`\n]+)?)`", text)
 
 
+def allowed_prefixes(rules: list[str]) -> list[str]:
+    """How calls may begin that rules allow; each names a subcommand, because not all of them are harmless."""
+    found = [re.fullmatch(r"Bash\((recollect( [a-z-]+)+):\*\)", rule) for rule in rules if rule.startswith("Bash")]
+    assert all(found), rules
+    return [match[1] for match in found if match]
+
+
+def is_covered(call: str, prefix: str) -> bool:
+    """Whether a rule's prefix covers a call, by whole words as the client compares them."""
+    return f"{call} ".startswith(f"{prefix} ")
+
+
+def calls_of_a_capture() -> list[str]:
+    """What the memory skill has a model call from the first phase to the review of staged captures."""
+    text = text_of(PLUGIN / "skills" / "memory-management" / "SKILL.md")
+    phases = text[text.index("## Phase 0") : text.index("## When the user asks")]
+    return shell_lines(phases) + re.findall(r"`(recollect [a-z]+ [^`\n]+)`", phases)
+
+
 def parse(command: click.Command, name: str, arguments: list[str]) -> None:
     """Parse a call the way the command itself would, and run nothing."""
     if not isinstance(command, click.Group):
@@ -121,11 +141,50 @@ def test_command_has_a_frontmatter_that_clients_understand(path: Path) -> None:
     fields = frontmatter(path)
     assert set(fields) <= {"description", "argument-hint", "allowed-tools", "disable-model-invocation"}
     assert 20 <= len(fields["description"]) <= 120
-    assert fields["allowed-tools"].split(", ")[0] == "Bash(recollect:*)"
     # The skill serves the model; eleven more descriptions would be in the context of every session.
     assert fields["disable-model-invocation"] == "true"
     assert ("argument-hint" in fields) == ("$ARGUMENTS" in text_of(path))
     assert text_of(path).count("\n") <= 80
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=named)
+def test_command_is_allowed_what_its_text_calls_and_nothing_else(path: Path) -> None:
+    rules = frontmatter(path)["allowed-tools"].split(", ")
+    named_calls = calls(path)
+    if path.stem == "review":  # its text sends the model to the skill
+        named_calls += calls_of_a_capture()
+    prefixes = allowed_prefixes(rules)
+    for call in named_calls:
+        assert any(is_covered(call, prefix) for prefix in prefixes), call
+    for prefix in prefixes:
+        assert any(is_covered(call, prefix) for call in named_calls), f"{prefix} is not needed"
+    # What a model hands over in a file it must be able to write, there and nowhere else.
+    handed_over = {found for call in named_calls for found in re.findall(r"--input (/tmp/\S+)", call)}
+    edits = [rule.removeprefix("Edit(/").removesuffix(")") for rule in rules if rule.startswith("Edit(")]
+    assert len(prefixes) + len(edits) == len(rules), rules
+    for file in handed_over:
+        assert any(fnmatch(file, pattern) for pattern in edits), file
+    for pattern in edits:
+        assert re.fullmatch(r"/tmp/\.memory-[a-z-]+\*", pattern), pattern
+        assert any(fnmatch(file, pattern) for file in handed_over), pattern
+
+
+def test_readme_allows_what_saving_calls_and_nothing_that_runs_or_removes_other_things() -> None:
+    block = re.search(r"```json\n(.*?)```", text_of(PLUGIN / "README.md"), re.DOTALL)
+    assert block
+    rules = json.loads(block[1])["permissions"]["allow"]
+    prefixes = allowed_prefixes(rules)
+    for call in calls_of_a_capture():
+        assert any(is_covered(call, prefix) for prefix in prefixes), call
+    harmless = "candidate list review schema search show status write".split()
+    assert set(prefixes) <= {"recollect config get", *(f"recollect {name}" for name in harmless)}
+    assert [rule for rule in rules if not rule.startswith("Bash(")] == ["Edit(//tmp/.memory-*)"]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=named)
+def test_no_text_allows_recollect_as_a_whole(path: Path) -> None:
+    # `recollect init --claude PROGRAM` runs that program.
+    assert not re.search(r"Bash\((recollect)?[ :]*\*?\)", text_of(path))
 
 
 @pytest.mark.parametrize("path", [*COMMANDS, *SKILLS, *AGENTS], ids=named)

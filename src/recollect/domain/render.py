@@ -36,11 +36,6 @@ class Block:
         self.dropped = dropped
 
 
-def markdown_block(selected: Sequence[Entry]) -> Block:
-    """The block for entries that were chosen from markdown alone, in the given order of importance."""
-    return block(selected, markdown_status)
-
-
 def markdown_status(entries: Sequence[Entry]) -> str:
     """The diagnostic line of entries that were chosen from markdown alone."""
     local = sum(entry.origin == "local" for entry in entries)

@@ -287,7 +287,8 @@ RULES = {
         "placeholder text, placeholder image, we left, are left, is left, # left, still used, as they are, add a todo, "
         "make a todo, create a todo, a todo list, a todo app, a todo model, moving on to",
         unless="not decided, havent decided, removed the, i removed, i deleted, ive deleted, deleted it, isnt needed, "
-        "not acceptable, not needed, no longer needed, is handled, what is, is there a, is that a, let me, marking the, i replaced, "
+        "not acceptable, "
+        "not needed, no longer needed, is handled, what is, is there a, is that a, let me, marking the, i replaced, "
         "go ahead, do you want, should we, grep for, come back to, in a minute, this time, shall i, i fixed, "
         "ive fixed, i refactored, i simplified, if you like, either works, next one, next file, first",
         unless_assistant="now implement, next ill, now i, ill now",

@@ -18,7 +18,7 @@ from recollect.files.memories import (
     scan,
     slug_of,
 )
-from recollect.files.memory_lock import memories_locked
+from recollect.files.memory_lock import PATIENCE, memories_locked
 from recollect.files.textfile import read_text, sweep, sweep_folder, write_text
 
 TYPE_CHECKING = False
@@ -135,8 +135,10 @@ def current_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
     return rebuild_index(root, problems) if entries is None else entries
 
 
-def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
+def indexed_memories(root: MemoryRoot, warnings: list[str], patience: float = PATIENCE) -> list[IndexEntry]:
     """What the index tells, for somebody who only reads: made again if need be, or else gathered from the files.
+
+    `patience` is for how many seconds other writers are waited for.
 
     Raises:
         StorageError: the index is there but cannot be read.
@@ -149,7 +151,7 @@ def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
         return entries
     problems: list[str] = []
     try:
-        with memories_locked(root.path) as complaints:
+        with memories_locked(root.path, patience) as complaints:
             entries = current_index(root, problems)
         warnings += complaints
     except (LockTimeout, StorageError, OSError) as error:

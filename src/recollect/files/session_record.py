@@ -6,7 +6,6 @@ import os
 import time
 
 from recollect.errors import StorageError
-from recollect.files.textfile import write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,13 +14,11 @@ if TYPE_CHECKING:
 FOLDER = ".sessions"
 
 _LARGEST = 512 * 1024
+_MOST_WORDS = 256 * 1024  # in bytes; after that, who repeats something may be asked for it
 _LONGEST_NAME = 100
 _KEPT_DAYS = 30
-_GIVEN = "+"
-_TRIAGED = "="
-_WORDS = "*"
-_SAID = "~"
-_HELD = "!"
+# What a line begins with. Lines are only ever added, so that nobody who writes at the same moment is lost.
+_GIVEN, _FORGOTTEN, _WORDS, _TRIAGED, _SAID, _HELD = MARKS = "+-*=~!"
 
 
 class SessionRecord:
@@ -58,6 +55,8 @@ def _read(path: str, most: int) -> SessionRecord:
         mark, value = line[:1], line[1:]
         if mark == _GIVEN:
             record.given.add(value)
+        elif mark == _FORGOTTEN:
+            record.given.clear()
         elif mark == _WORDS:
             record.words.update(value.split())
         elif mark == _TRIAGED and value.isdecimal():
@@ -87,7 +86,12 @@ def add_words(store: str, session: str, marks: Iterable[str]) -> None:
     Raises:
         StorageError: it could not be written.
     """
-    _append(store, session, f"{_WORDS}{' '.join(marks)}\n")
+    try:
+        is_full = os.path.getsize(_path(store, session)) > _MOST_WORDS
+    except OSError:
+        is_full = False  # there is none yet
+    if not is_full:
+        _append(store, session, f"{_WORDS}{' '.join(marks)}\n")
 
 
 def set_triaged(store: str, session: str, end: int, said: str = "", *, held: bool = False) -> None:
@@ -107,11 +111,8 @@ def reset_given(store: str, session: str) -> None:
     Raises:
         StorageError: it could not be written.
     """
-    record = read_record(store, session)
-    if record.known:
-        words = f"{_WORDS}{' '.join(record.words)}\n" if record.words else ""
-        kept = _triage_lines(record.triaged, record.said, record.held)
-        write_text(_path(store, session), words + kept, durable=False)
+    if read_record(store, session).given:
+        _append(store, session, f"{_FORGOTTEN}\n")
 
 
 def sweep_records(store: str) -> None:
@@ -144,6 +145,8 @@ def _append(store: str, session: str, text: str) -> int:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(path, flags, 0o600)
         try:
+            if os.fstat(descriptor).st_size + len(data) > _LARGEST:
+                raise StorageError(f"{path} is full")  # more would not be read again
             written = os.write(descriptor, data)
             return os.lseek(descriptor, 0, os.SEEK_CUR) - written
         finally:

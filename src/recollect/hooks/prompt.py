@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from recollect.domain.quick_json import dump
 from recollect.domain.spoken import is_worth_asking
 from recollect.hooks.answer import Answer
@@ -12,10 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from recollect.hooks.stdin import Told
+    from recollect.hooks.stdin import Event
 
 
-def handle(event: Told) -> Answer:
+def handle(event: Event) -> Answer:
     """What the client adds to the prompt; nothing at all when nothing stored is about it."""
     prompt = event.text("prompt") or event.text("user_prompt")
     if not is_worth_asking(prompt):
@@ -24,7 +22,7 @@ def handle(event: Told) -> Answer:
     from recollect.services.prompt import memories_for
     from recollect.services.settings import load_settings
 
-    root = project.find_root(event.text("cwd") or os.getcwd())
+    root = project.find_root(event.folder())
     settings = load_settings(root)
     store = locations.global_store()
     found = memories_for(prompt, root, store, settings, event.text("session_id"))

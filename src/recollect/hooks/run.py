@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from recollect.hooks.stdin import Told
+    from recollect.hooks.stdin import Event
 
-    Handler = Callable[[Told], Answer]
+    Handler = Callable[[Event], Answer]
 
 # The hooks by the names that hooks.json calls them by; each is a module with a `handle`.
 HOOKS = ("session-start", "prompt", "stop", "write-guard", "write-check")

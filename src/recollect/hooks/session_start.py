@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from recollect.hooks.apart import Tell
-    from recollect.hooks.stdin import Told
+    from recollect.hooks.stdin import Event
 
 # In seconds from the beginning on: how long choosing may take, and then how long markdown alone.
 _CHOOSING = 2.1
 _CEILING = 2.8
 
-_LONGEST_PATH = 4_096
 _LONGEST_LINE = 500
 _QUIET = ("compact", "fork")  # in the middle of things, nobody is reminded of captures
 
@@ -31,7 +30,7 @@ _NOTICES = "notices"
 _WEAKNESS = "weakness"
 
 
-def handle(event: Told) -> Answer:
+def handle(event: Event) -> Answer:
     """The block of a session, within three seconds; by markdown alone, or without it, when that is not enough."""
     answer = Answer()
     began = event.began or time.monotonic()
@@ -63,18 +62,18 @@ def _output(block: str, sentences: list[str]) -> str:
     return dump(output) + "\n" if output else ""
 
 
-def _serve(event: Told, tell: Tell) -> Callable[[], list[str]]:
+def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Tell what is to be said at the start of a session; what is left to do after that."""
     from recollect.services import attention
     from recollect.services.begin import begin, follow, load
 
-    start = load(event.text("source"), event.text("session_id"), _folder(event))
+    start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
     built = _noticed(start.problems, lambda: attention.environment(os.environ))
     notices = [built]
     if start.source not in _QUIET:
         notices.append(_noticed(start.problems, lambda: attention.captures(start.project_root, start.global_store)))
-        notices.append(_noticed(start.problems, lambda: attention.failures(start.global_store)))
+        notices.append(_noticed(start.problems, lambda: attention.notes(start.global_store)))
     tell(_NOTICES, "\n".join(notice for notice in notices if notice))
     injection = begin(start)
     tell(_BLOCK, injection.text)
@@ -91,12 +90,12 @@ def _serve(event: Told, tell: Tell) -> Callable[[], list[str]]:
     return afterwards
 
 
-def _serve_markdown(event: Told, tell: Tell, failure: str) -> Callable[[], list[str]]:
+def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Tell what can be had without the store, which has failed to answer."""
     from recollect.services import attention
     from recollect.services.begin import begin, load, note_words
 
-    start = load(event.text("source"), event.text("session_id"), _folder(event))
+    start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
@@ -113,12 +112,7 @@ def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
         return ""
 
 
-def _folder(event: Told) -> str:
-    folder = event.text("cwd")
-    return folder if 0 < len(folder) <= _LONGEST_PATH and "\0" not in folder else os.getcwd()
-
-
-def _seconds(event: Told) -> float | None:
+def _seconds(event: Event) -> float | None:
     value = event.get("seconds_since_last_response")
     return float(value) if isinstance(value, int | float) and 0 <= value < 10**10 else None
 

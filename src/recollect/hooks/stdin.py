@@ -18,8 +18,11 @@ _PATIENCE = 2.0
 _PAUSE = 0.1
 _CHUNK = 1024 * 1024
 
+# As long as a path can be; whoever walks up a longer one does not come back.
+_LONGEST_PATH = 4_096
 
-class Told(dict[str, "Any"]):
+
+class Event(dict[str, "Any"]):
     """The fields of an event; what is not of the expected kind is as good as missing."""
 
     began = 0.0  # when the hook began to read it, by the monotonic clock: what has a ceiling counts from there
@@ -31,11 +34,16 @@ class Told(dict[str, "Any"]):
     def flag(self, name: str) -> bool:
         return self.get(name) is True
 
-    def fields(self, name: str) -> Told:
-        return _told(self.get(name)) or Told()
+    def folder(self) -> str:
+        """The folder that the session is in, which may be gone; that of this process if the event has none."""
+        folder = self.text("cwd")
+        return folder if 0 < len(folder) <= _LONGEST_PATH and "\0" not in folder else os.getcwd()
+
+    def fields(self, name: str) -> Event:
+        return _event(self.get(name)) or Event()
 
 
-def read_event(descriptor: int = 0) -> Told:
+def read_event(descriptor: int = 0) -> Event:
     """The event on standard input.
 
     Raises:
@@ -63,19 +71,19 @@ def read_event(descriptor: int = 0) -> Told:
     return event
 
 
-def _parsed(data: bytearray, began: float) -> Told | None:
+def _parsed(data: bytearray, began: float) -> Event | None:
     try:
         value = parse(data.decode("utf-8", "replace").removeprefix("\ufeff")) if data else None
     except ValueError:
         return None
-    event = _told(value)
+    event = _event(value)
     if event is not None:
         event.began = began
     return event
 
 
-def _told(value: Any) -> Told | None:
-    return Told(value) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownArgumentType]
+def _event(value: Any) -> Event | None:
+    return Event(value) if isinstance(value, dict) else None  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _is_readable(descriptor: int, seconds: float) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from recollect.domain.quick_json import dump
 from recollect.hooks.answer import Answer
 from recollect.services import locations
@@ -11,22 +9,19 @@ from recollect.services.capture import Stop, capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.hooks.stdin import Told
+    from recollect.hooks.stdin import Event
     from recollect.services.capture import Capture
 
 HOLD = 2
 
-_LONGEST_PATH = 4_096
 
-
-def handle(event: Told) -> Answer:
+def handle(event: Event) -> Answer:
     """Let the stop pass, or hold it with what there is to save on standard error."""
     if not event.text("transcript_path"):
         return Answer()
-    folder = event.text("cwd")  # which may be gone: then the project around it counts
     stop = Stop(
         event.text("transcript_path"),
-        folder if 0 < len(folder) <= _LONGEST_PATH else os.getcwd(),
+        event.folder(),
         event.text("session_id"),
         event.text("last_assistant_message"),
         event.flag("stop_hook_active") if "stop_hook_active" in event else None,

@@ -9,13 +9,13 @@ from recollect.services.protect import Kept, kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.hooks.stdin import Told
+    from recollect.hooks.stdin import Event
 
 
-def handle(event: Told) -> Answer:
+def handle(event: Event) -> Answer:
     """Say nothing of a file that anybody may write, and warn of any other."""
     for path in written_paths(event):
-        found = kept(path, event.text("cwd"))
+        found = kept(path, event.folder())
         if found:
             return _checked(found)
     return Answer()

@@ -8,15 +8,15 @@ from recollect.services.protect import protected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.hooks.stdin import Told
+    from recollect.hooks.stdin import Event
 
 TOOLS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 
 
-def handle(event: Told) -> Answer:
+def handle(event: Event) -> Answer:
     """Refuse a write; whatever cannot be understood is allowed."""
     for path in written_paths(event):
-        reason = protected(path, event.text("cwd"))
+        reason = protected(path, event.folder())
         if reason:
             decision = {
                 "hookEventName": "PreToolUse",
@@ -27,7 +27,7 @@ def handle(event: Told) -> Answer:
     return Answer()
 
 
-def written_paths(event: Told) -> list[str]:
+def written_paths(event: Event) -> list[str]:
     """The files that a tool is about to write, or has written; none for a tool that writes none."""
     if event.get("tool_name", TOOLS[0]) not in TOOLS:
         return []

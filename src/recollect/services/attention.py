@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from recollect.services.settings import Settings
 
-_FAILED = "a hook failed"
+_NOTED = "a hook left a note"
 
 
 def environment(environ: Mapping[str, str]) -> str:
@@ -30,8 +30,8 @@ def captures(project_root: str, global_store: str) -> str:
     return f"{who} your review: /memory:review" if count else ""
 
 
-def failures(global_store: str) -> str:
-    """That hooks could not do their job of late, and the last reason: once a day at most.
+def notes(global_store: str) -> str:
+    """That hooks have left something in the log of late, and the last of it: once a day at most.
 
     What a session's start itself could not do is told as a weakness.
     """
@@ -42,8 +42,8 @@ def failures(global_store: str) -> str:
         return ""
     from recollect.files.told import is_news
 
-    told = f"a hook could not do its job ({lines[-1]}); /memory:status has more"
-    return told if is_news(global_store, _FAILED) else ""
+    told = f"a hook left a note in the log ({lines[-1]}); /memory:status has more"
+    return told if is_news(global_store, _NOTED) else ""
 
 
 def settings_problems(settings: Settings, global_store: str) -> list[str]:

@@ -106,15 +106,20 @@ def follow(start: Start, injection: Injection) -> list[str]:
 
 def note_words(start: Start, injection: Injection) -> list[str]:
     """Note the words of the block, so that nobody who repeats them is taken for somebody with news; what went wrong."""
-    if not injection.text:
-        return []
     from recollect.domain.quoted import marks
 
+    warnings: list[str] = []
+    _add_words(start, marks(injection.text), warnings)
+    return warnings
+
+
+def _add_words(start: Start, marks: Set[str], warnings: list[str]) -> None:
+    if not marks:
+        return
     try:
-        add_words(start.global_store, start.session, marks(injection.text))
+        add_words(start.global_store, start.session, marks)
     except StorageError as error:
-        return [str(error)]
-    return []
+        warnings.append(str(error))
 
 
 def _embed(engine: Engine) -> list[str]:
@@ -141,6 +146,7 @@ def _had(start: Start, warnings: list[str]) -> Set[str] | None:
         if not record.known:
             return None
         _note(start, record.given, warnings)
+        _add_words(start, record.words, warnings)
     return record.given
 
 

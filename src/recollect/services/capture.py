@@ -86,6 +86,8 @@ def capture(stop: Stop, global_store: str) -> Capture:
         if passes and flag.is_ours:
             lower_flag(root)
         if not passes:
+            if record.held:  # the saving was cut short, and is not what a later hook may hold a stop for
+                set_triaged(global_store, stop.session, record.triaged, record.said)
             _triage(stop, global_store, root, record, done)
         elif stop.continued is not False and (flag.is_ours or record.held):
             # It is we who held it, so what was said since is the saving, and no new material.

@@ -67,10 +67,10 @@ def catch_up(
         else:
             warnings += sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
         warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
-        if not left and time.time_ns() - newest > _SETTLED_AFTER:
+        if not left and not 0 <= time.time_ns() - newest <= _SETTLED_AFTER:  # a time to come is as good as settled
             engine.store.set_note(_NOTE + identity, marks)
     except StillReading:
-        return []  # no failure: the next one goes on from there
+        return warnings  # no failure: the next one goes on from there
     except StoreError as error:
         return [f"the newest changes to files may not be found: {error}"]
     return warnings

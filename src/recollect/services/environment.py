@@ -7,7 +7,7 @@ import sys
 import time
 
 from recollect.services import locations
-from recollect.services.environment_state import INTERPRETER, TOLD, interpreter_of, is_being_built, read_outcome
+from recollect.services.environment_state import INTERPRETER, interpreter_of, is_being_built, read_outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-_DAY = 86_400
 # Set for the process that takes this one's place, so that it happens once.
 _AGAIN = "RECOLLECT_RUN_AGAIN"
 _again = os.environ.pop(_AGAIN, "")
@@ -133,7 +132,7 @@ def _begin(data: str, requirements: str) -> str:
         return _news(old)
     outcome = read_outcome(data)
     if not outcome.is_due(time.time()):
-        return _failed(data, outcome)
+        return _failed(outcome)
     import subprocess
 
     subprocess.Popen(
@@ -153,25 +152,22 @@ def _news(old: str) -> str:
     return "recollect is setting itself up in the background; until then memories are found by their words alone."
 
 
-def _failed(data: str, outcome: Outcome) -> str:
-    """Why there is no environment; said once a day."""
-    told = os.path.join(data, TOLD)
-    try:
-        if 0 <= time.time() - os.stat(told).st_mtime < _DAY:
-            return ""
-    except OSError:
-        pass  # never told
-    with open(told, "w", encoding="utf-8"):
-        pass
+def _failed(outcome: Outcome) -> str:
+    """Why there is no environment."""
     why = outcome.reason or "it was interrupted again and again"
-    return f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
+    return _once_a_day(
+        f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
+    )
 
 
 def _cannot(why: str) -> str:
-    """That nothing can be built, where that cannot even be noted; said once a day."""
+    """That nothing can be built, where that cannot even be noted."""
+    return _once_a_day(f"recollect cannot set itself up: {why}. Memories are found by their words")
+
+
+def _once_a_day(sentence: str) -> str:
     from recollect.files.told import is_news
 
-    sentence = f"recollect cannot set itself up: {why}. Memories are found by their words"
     return sentence if is_news(locations.global_store(), sentence) else ""
 
 

@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from recollect.domain.text import cut, one_line, visible
-from recollect.errors import InstallError, RecollectError
+from recollect.errors import InstallError, RecollectError, StorageError
 from recollect.files.textfile import write_text
 from recollect.services.environment_state import (
     ENVIRONMENTS,
@@ -70,7 +70,7 @@ def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
                 return named  # somebody has built it since this process began
             return _Build(data, requirements, say, lock).run()
     except OSError as error:
-        raise InstallError(f"cannot build in {data}: {error.strerror or error}") from error
+        raise _cannot_build(data, error) from error
 
 
 def stop_build(data: str) -> None:
@@ -153,18 +153,25 @@ class _Build:
         self._tidy()
         folder = os.path.join(self._data, ENVIRONMENTS, time.strftime("%Y%m%d%H%M%S", time.gmtime()))
         try:
-            os.makedirs(self._scratch, exist_ok=True)
-            with open(os.path.join(self._data, LOG), "w+b") as log:
-                python = self._install(folder, log)
-            self._publish(python)
+            python = self._make(folder)
         except RecollectError as error:
-            shutil.rmtree(folder, ignore_errors=True)
+            self._tidy()  # first of all, for the disk may be full
             self._fail(error)
             raise
         finally:
             shutil.rmtree(self._scratch, ignore_errors=True)
             self._cap_log()
         self._tidy()
+        return python
+
+    def _make(self, folder: str) -> str:
+        try:
+            os.makedirs(self._scratch, exist_ok=True)
+            with open(os.path.join(self._data, LOG), "w+b") as log:
+                python = self._install(folder, log)
+            self._publish(python)
+        except OSError as error:
+            raise _cannot_build(self._data, error) from error
         return python
 
     def _install(self, folder: str, log: BinaryIO) -> str:
@@ -254,7 +261,8 @@ class _Build:
 
     def _fail(self, error: RecollectError) -> None:
         if os.path.exists(os.path.join(self._data, LOCK)):
-            self._remember(one_line(str(error)))
+            with suppress(StorageError):  # what went wrong before is what matters
+                self._remember(one_line(str(error)))
         else:
             shutil.rmtree(self._data, ignore_errors=True)  # the plugin is gone, and what is here is ours alone
 
@@ -282,6 +290,11 @@ class _Build:
                 log.seek(0)
                 log.write(end)
                 log.truncate()
+
+
+def _cannot_build(data: str, error: OSError) -> InstallError:
+    what = f"{error.filename}: " if error.filename else ""
+    return InstallError(f"cannot build in {data}: {what}{error.strerror or error}")
 
 
 def _remove(path: str) -> None:

@@ -8,12 +8,11 @@ INTERPRETER = "interpreter"  # one line, the path of the Python that the launche
 LOCK = "build.lock"
 OUTCOME = "build.outcome"
 LOG = "build.log"
-TOLD = "build.told"  # when somebody was last told that it failed
 ENVIRONMENTS = "environments"
 SCRATCH = "scratch"
 BYTECODE = "bytecode"  # of a plugin that cannot be written; bare.py has it made
 
-MADE = (INTERPRETER, LOCK, OUTCOME, LOG, TOLD, ENVIRONMENTS, SCRATCH, BYTECODE)  # everything that we make there
+MADE = (INTERPRETER, LOCK, OUTCOME, LOG, ENVIRONMENTS, SCRATCH, BYTECODE)  # everything that we make there
 
 _FIRST_COOLDOWN = 3_600
 _LONGEST_COOLDOWN = 86_400

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from recollect.errors import InstallError
 from recollect.files.textfile import write_text
 from recollect.services import environment, locations
-from recollect.services.claude_client import MARKETPLACE, PLUGIN, Claude, Installed, traces
+from recollect.services.claude_client import PLUGIN, Claude, Installed, traces
 from recollect.services.environment_state import INTERPRETER, interpreter_of
 from recollect.version import VERSION
 
@@ -44,7 +44,7 @@ def install(claude: Claude, scope: str, project: str) -> Installation:
     """Put the plugin into Claude Code; what is there already is left as it is.
 
     Raises:
-        InstallError: Claude Code refuses, or there is nothing to install here.
+        InstallError: Claude Code refuses, or does nothing, or there is nothing to install here.
         StorageError: the plugin's data folder cannot be written.
     """
     folder = marketplace_folder()
@@ -66,6 +66,11 @@ def _install_plugin(claude: Claude, scope: str, project: str) -> None:
     here = next((item for item in claude.installed() if _is_here(item, scope, project)), None)
     if here is None:
         claude.run("plugin", "install", PLUGIN, "--scope", scope)
+        if not any(_is_here(item, scope, project) for item in claude.installed()):
+            raise InstallError(
+                f"{claude.path} installed nothing, and did not say why: `claude plugin list` does not show {PLUGIN} in"
+                f" scope {scope}. Make sure that this is Claude Code's command, or give its path with --claude"
+            )
         return
     if here.version != VERSION:
         claude.run("plugin", "update", PLUGIN, "--scope", scope)
@@ -79,7 +84,7 @@ def _is_here(item: Installed, scope: str, project: str) -> bool:
 
 def _name_interpreter(result: Installation) -> None:
     """Spare the plugin the building of an environment, when this one has all that it needs."""
-    data = os.path.join(locations.claude_config(), "plugins", "data", f"memory-{MARKETPLACE}")
+    data = locations.usual_plugin_data()
     named = interpreter_of(data)
     requirements = environment.requirements_file()
     if requirements and not environment.unmet(requirements):

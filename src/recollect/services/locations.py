@@ -56,5 +56,9 @@ def claude_config() -> str:
 
 def plugin_data() -> str:
     """The folder that Claude Code gives the plugin for what may be lost: its environment, and nothing of anybody's."""
-    place = os.environ.get("CLAUDE_PLUGIN_DATA") or os.path.join(claude_config(), "plugins", "data", "memory-recollect")
-    return os.path.abspath(place)
+    return os.path.abspath(os.environ.get("CLAUDE_PLUGIN_DATA") or usual_plugin_data())
+
+
+def usual_plugin_data(name: str = "memory-recollect") -> str:
+    """The folder that it has when it is installed, whatever the process that asks was told of its own."""
+    return os.path.join(claude_config(), "plugins", "data", name)

@@ -27,6 +27,9 @@ _OPENED = 20
 _RECENT = 30
 _BONUS = 1
 
+# Seconds to wait for another writer; a person waits for them too, and the files can be read instead.
+_PATIENCE = 0.5
+
 
 class _Scored:
     """A line of the index, its points, and its file once it was opened."""
@@ -85,7 +88,7 @@ def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
     try:
         entries = read_index(root)
         if entries is None or any(_changed(root.folder(name)) > _changed(root.index) for name in root.folders):
-            entries = indexed_memories(root, warnings)
+            entries = indexed_memories(root, warnings, _PATIENCE)
     except StorageError as error:
         warnings.append(str(error))
         return []

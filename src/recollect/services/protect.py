@@ -24,12 +24,6 @@ _INDEX_FILE = "index.md"
 _LONGEST = 4096
 _LONGEST_SHOWN = 200
 
-# What agents hand over, and what a stop leaves for them to read, directly in a temporary folder.
-_HANDED_OVER = (
-    (".memory-write-pending", ".json"),
-    (".memory-draft-", ".json"),
-    (".memory-triage-context-", ".txt"),
-)
 _TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 
 _REASONS = {
@@ -129,10 +123,12 @@ def _real(path: str) -> str:
 
 def _is_handed_over(real: str) -> bool:
     folder, name = os.path.split(real)
-    if not any(name.startswith(start) and name.endswith(end) for start, end in _HANDED_OVER):
-        return False
     named = (os.environ.get(variable) for variable in _TEMPORARY)
-    return folder in [os.path.realpath(place) for place in ("/tmp", *named) if place]  # noqa: S108
+    if folder not in [_real(place) for place in ("/tmp", *named) if place]:  # noqa: S108
+        return False
+    from recollect.files.handover_names import is_handed_over
+
+    return is_handed_over(name)
 
 
 def _is_shared_bank(real: str) -> bool:
@@ -142,10 +138,11 @@ def _is_shared_bank(real: str) -> bool:
 
 
 def _in_store(real: str) -> Kept | None:
+    """A file of the store's own part, in any spelling: where case makes no difference, it is the same file."""
     store = os.path.realpath(locations.global_store())
     if not in_folder(real, store):
         return None
-    first = real[len(store) + 1 :].partition(os.sep)[0]
+    first = real[len(store) + 1 :].partition(os.sep)[0].lower()
     database, journal = (os.path.basename(place(store)) for place in (locations.database, locations.journal))
     return Kept(STORE, real, "") if first.startswith(database) or first in (journal, ".sessions") else None
 

@@ -122,13 +122,13 @@ def _staged(project_root: str, global_store: str, warnings: list[str]) -> int:
 
 
 def _hook_issues(global_store: str) -> list[Issue]:
-    """What hooks could not do in the last day: they never disturb a session, so this is where it shows."""
+    """What hooks had to note in the last day: they never disturb a session, so this is where it shows."""
     lines = lately(global_store)
     if not lines:
         return []
     path = os.path.join(global_store, LOG)
-    text = f"hooks could not do their job {len(lines):,} times in the last day; the last time: {lines[-1]}"
-    return [Issue("hooks", text, f"see {path}; remove it when that is settled")]
+    text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {lines[-1]}"
+    return [Issue("hooks", text, f"see {path}")]
 
 
 def _last_capture(memories: list[MemoryFile], journal: str) -> str:

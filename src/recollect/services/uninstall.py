@@ -10,14 +10,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 
 from recollect.errors import InstallError, StorageError, WriteRefused
 from recollect.files.bank import bank_paths
+from recollect.files.handover_names import is_handed_over
 from recollect.files.last_injection import NAME as LAST_INJECTION
 from recollect.files.log import NAME as LOG
 from recollect.files.memory_lock import FOLDER as INDEX_LOCK
 from recollect.files.session_record import FOLDER as SESSIONS
+from recollect.files.session_record import MARKS
 from recollect.files.stop_flag import FLAG
 from recollect.files.textfile import read_regular, write_text
 from recollect.files.told import NAME as TOLD
@@ -25,6 +26,7 @@ from recollect.services import locations
 from recollect.services.claude_client import (
     MARKETPLACE,
     PLUGIN,
+    SCOPES,
     Claude,
     fields,
     find_claude,
@@ -44,10 +46,9 @@ from recollect.store.sqlite_rescue import sources_of
 _UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
 _IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD)
 _OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14})?(-wal|-shm|-journal)?")
-_OF_SESSION = (b"", b"+", b"=", b"~", b"!")  # how a session's record begins
-_IN_TEMPORARY = (".memory-triage-context-*.txt", ".memory-draft-*.json", ".memory-write-pending*.json")
+_OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
 _ABANDONED = 3600.0  # seconds
-_DATA_FOLDERS = (f"memory-{MARKETPLACE}", "memory-inline")
+_WITHOUT_INSTALLATION = "memory-inline"  # the data folder of a plugin that the client was given for one session
 
 
 @dataclass
@@ -120,7 +121,7 @@ def _tell_client(removal: Removal, path: str) -> None:
     copies = os.path.join(locations.claude_config(), "plugins", "cache", MARKETPLACE)
     if os.path.lexists(copies):
         _remove(copies)  # the client only marks them as no longer used
-    files = {settings_file(scope, project) for project in removal.projects for scope in ("user", "project", "local")}
+    files = {settings_file(scope, project) for project in removal.projects for scope in SCOPES}
     for file in sorted(files):
         _drop_empty_sections(file)
 
@@ -163,8 +164,8 @@ def _drop_empty_sections(path: str) -> None:
 
 def _data_folders() -> list[str]:
     """Where the plugin keeps its environment. Other plugins have such folders too, and one may be called as ours is."""
-    parent = os.path.join(locations.claude_config(), "plugins", "data")
-    folders = {locations.plugin_data(), *(os.path.join(parent, name) for name in _DATA_FOLDERS)}
+    usual = (locations.usual_plugin_data(), locations.usual_plugin_data(_WITHOUT_INSTALLATION))
+    folders = {locations.plugin_data(), *usual}
     ours = (INTERPRETER, BUILD_LOCK)
     return sorted(folder for folder in folders if any(os.path.isfile(os.path.join(folder, name)) for name in ours))
 
@@ -227,7 +228,7 @@ def _temporary(store: str) -> Iterator[str]:
     except OSError:
         sessions = set[str]()
     for folder in sorted({os.path.realpath(place) for place in (tempfile.gettempdir(), "/tmp")}):  # noqa: S108
-        for path in _files(folder, lambda name: any(fnmatchcase(name, pattern) for pattern in _IN_TEMPORARY)):
+        for path in _files(folder, is_handed_over):
             try:
                 status = os.lstat(path)
                 if status.st_uid != os.getuid():
@@ -283,7 +284,7 @@ def _remove(path: str) -> None:
 
 def _made_for_it(removal: Removal) -> Iterator[str]:
     """Folders that may have been made for what was removed, the innermost first."""
-    yield os.path.join(locations.claude_config(), "plugins", "data")
+    yield os.path.dirname(locations.usual_plugin_data())
     yield removal.store
     if removal.store == os.path.join(locations.home(), locations.GLOBAL_STORE):
         yield os.path.dirname(removal.store)

@@ -2,8 +2,65 @@
 
 from __future__ import annotations
 
-from tests.e2e.claude.api import calls, says
+import json
+import os
+from collections.abc import Iterator
+
+from tests.e2e.claude.api import Turn, calls, says
 from tests.e2e.claude.client import PLUGIN, Client
+
+_PENDING = f"/tmp/.memory-write-pending-{os.getpid()}.json"
+_DRAFT = f"/tmp/.memory-draft-decision-{os.getpid()}.json"
+_RECORD = {
+    "tags": ["queue"],
+    "confidence": 0.9,
+    "content": {"status": "accepted", "context": "Orders.", "decision": "A table.", "rationale": ["One system."]},
+}
+_CANDIDATE = """recollect candidate --category decision --new-info-file - <<'END_OF_MEMORY'
+The queue is a table; $(not) `a list`
+END_OF_MEMORY"""
+_FORBIDDEN = "recollect init --claude /bin/true --help"
+
+
+def _bash(*commands: str) -> list[Turn]:
+    return [calls("Bash", command=command) for command in commands]
+
+
+def _saved(path: str, title: str) -> list[Turn]:
+    """A record handed over in a file, and saved."""
+    return [
+        *_bash(_CANDIDATE, "recollect schema decision"),
+        calls("Write", file_path=path, content=json.dumps({"title": title, **_RECORD})),
+        *_bash(
+            f"recollect write --check --action create --category decision --input {path}",
+            f"recollect write --action create --category decision --input {path}",
+        ),
+    ]
+
+
+def _asked() -> Iterator[tuple[str, list[Turn]]]:
+    """What a user types, and what the command's text has the model call then."""
+    yield "status", []
+    yield "list all decision", _bash("recollect list --state all --category decision")
+    yield "search locks", _bash("recollect search --limit 10 -- 'it'\\''s locks'", "recollect show 'locks'")
+    yield "save decision The queue is a table", _saved(_PENDING, "The queue is a table")
+    yield (
+        "review",
+        [
+            *_bash("recollect review --json", "recollect config get triage.parallel.enabled"),
+            *_saved(_DRAFT, "The queue is polled"),
+            *_bash("recollect review --dismiss-all"),
+        ],
+    )
+    yield "config fewer memories", _bash("recollect config set retrieval.max_inject 2")
+    yield "retire locks", _bash("recollect retire 'locks' --reason 'It'\\''s over'")
+    yield "restore locks", _bash("recollect restore 'locks'", "recollect show 'locks'")
+    yield "archive locks", _bash("recollect archive 'locks' --reason 'Over'")
+    yield "unarchive locks", _bash("recollect restore 'locks'")
+    yield "gc", _bash("recollect index --gc")
+
+
+_COMMANDS = list(_asked())
 
 
 def test_every_command_skill_and_agent_is_offered(client: Client) -> None:
@@ -32,3 +89,23 @@ def test_commands_show_what_recollect_prints(client: Client) -> None:
     assert "locks" in search.newest
     assert not found.tool_results[-1]["is_error"], found.tool_results
     assert "Advisory locks keep importers apart" in found.tool_results[-1]["text"]
+
+
+def test_commands_run_what_their_texts_name_unasked_and_nothing_else(client: Client) -> None:
+    client.variables["RECOLLECT_TRIAGE_MODE"] = "off"  # so many calls are worth a summary
+    client.world.write_decision("locks", title="Advisory locks keep importers apart")
+    assert {typed.split()[0] for typed, _ in _COMMANDS} == {path.stem for path in (PLUGIN / "commands").glob("*.md")}
+
+    run = client.ask(
+        *(f"/memory:{typed}" for typed, _ in _COMMANDS),
+        script=[turn for _, named in _COMMANDS for turn in (*named, *_bash(_FORBIDDEN), says("Done."))],
+    )
+
+    results = iter(run.requests[-1].tool_results)
+    for typed, named in _COMMANDS:
+        for turn in named:
+            result = next(results)
+            assert not result["is_error"], (typed, turn, result)
+        refused = next(results)
+        assert refused["is_error"], typed
+        assert "approval" in refused["text"], refused

@@ -4,11 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recollect.domain import render
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry, Part
-from recollect.domain.render import CHARACTER_LIMIT, entry_text, markdown_block
+from recollect.domain.render import CHARACTER_LIMIT, Block, entry_text, markdown_status
 from recollect.domain.selection import select
 from recollect.files.bank import BankFile
+
+
+def markdown_block(selected: Sequence[Entry]) -> Block:
+    return render.block(selected, markdown_status)
 
 
 def parse(text: str, category: str = "patterns", origin: str = "local") -> list[Entry]:

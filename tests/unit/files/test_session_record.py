@@ -15,6 +15,7 @@ from recollect.errors import StorageError
 from recollect.files.session_record import (
     FOLDER,
     add_given,
+    add_words,
     read_record,
     reset_given,
     set_triaged,
@@ -158,3 +159,24 @@ def test_of_what_is_given_what_the_session_had_before_is_told(store: str) -> Non
     assert add_given(store, "s1", ["c d"]) == {"c d"}
     assert add_given(store, "s2", ["a"]) == set()
     assert add_given(store, "../odd", ["a"]) == set()
+
+
+def test_marks_of_words_stay_after_a_reset_and_have_a_bound(store: str) -> None:
+    add_words(store, "s1", ["aa", "bb"])
+    add_given(store, "s1", ["x"])
+    reset_given(store, "s1")
+    add_given(store, "s1", ["y"])
+    record = read_record(store, "s1")
+    assert (record.words, record.given) == ({"aa", "bb"}, {"y"})
+    for number in range(400):
+        add_words(store, "s1", [f"{number:04}{place:04}" for place in range(400)])
+    set_triaged(store, "s1", 999, held=True)
+    assert (read_record(store, "s1").triaged, read_record(store, "s1").held) == (999, True)
+    assert add_given(store, "s1", ["y"]) == {"y"}
+
+
+def test_what_could_not_be_read_again_is_not_written(store: str) -> None:
+    add_given(store, "s1", ["k" * 100_000 + str(number) for number in range(5)])
+    with pytest.raises(StorageError, match="is full"):
+        add_given(store, "s1", ["k" * 100_000])
+    assert len(read_record(store, "s1").given) == 5

@@ -8,10 +8,10 @@ import threading
 import pytest
 
 from recollect.hooks import stdin
-from recollect.hooks.stdin import Told, read_event
+from recollect.hooks.stdin import Event, read_event
 
 
-def told(data: bytes, *, closed: bool = True) -> Told:
+def told(data: bytes, *, closed: bool = True) -> Event:
     """The event that is read from a pipe with this in it, whose other end may stay open."""
     ours, theirs = os.pipe()
     writer = threading.Thread(target=_write, args=(theirs, data, closed))
@@ -82,7 +82,7 @@ def test_a_descriptor_that_is_closed_holds_no_event() -> None:
 
 
 def test_fields_of_another_kind_are_as_good_as_missing() -> None:
-    event = Told({"prompt": 3, "stop_hook_active": "true", "tool_input": ["x"], "cwd": None})
+    event = Event({"prompt": 3, "stop_hook_active": "true", "tool_input": ["x"], "cwd": None})
     assert event.text("prompt") == event.text("cwd") == event.text("missing") == ""
     assert not event.flag("stop_hook_active")
     assert event.fields("tool_input") == {}

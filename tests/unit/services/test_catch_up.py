@@ -32,10 +32,10 @@ def known(world: World, engine: Engine) -> list[str]:
     return sorted(os.path.basename(source.path) for source in sources.values() if source.hash != "gone")
 
 
-def settle(world: World) -> None:
+def settle(world: World, moment: float = LONG_AGO) -> None:
     """Let files and folders look as if they had not been touched for long."""
     for path in (world.project / ".claude").rglob("*"):
-        os.utime(path, (LONG_AGO, LONG_AGO))
+        os.utime(path, (moment, moment))
 
 
 def test_new_and_removed_files_are_followed(world: World, engine: Engine) -> None:
@@ -55,15 +55,16 @@ def test_banks_of_the_project_and_of_all_are_followed(world: World, engine: Engi
     assert engine.store.coverage().entries == 2
 
 
-def test_when_nothing_has_changed_no_file_is_looked_at(world: World, engine: Engine) -> None:
+@pytest.mark.parametrize("moment", [LONG_AGO, 4_000_000_000], ids=["long ago", "to come"])
+def test_when_nothing_has_changed_no_file_is_looked_at(world: World, engine: Engine, moment: float) -> None:
     world.write_decision("use-x")
-    settle(world)
+    settle(world, moment)
     catch_up(engine, str(world.project))
     # A file that is changed in place, under an old time, is what only a look at every file would find.
     path = world.write_decision("use-x", title="Another title")
-    settle(world)
+    settle(world, moment)
     catch_up(engine, str(world.project))
-    assert os.stat(path).st_mtime == LONG_AGO
+    assert os.stat(path).st_mtime == moment
     names = [entry.name for entry in engine.store.pending(5, Scope(None))]
     assert names == ["Title of use-x"]
 

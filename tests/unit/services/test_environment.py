@@ -3,11 +3,13 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from recollect.errors import InstallError
 from recollect.services.environment import prepare, unmet
 from recollect.services.environment_build import build, stop_build
 from recollect.services.environment_state import (
@@ -20,6 +22,7 @@ from recollect.services.environment_state import (
 )
 
 HOUR = 3600.0
+SOURCE = Path(__file__).parents[3] / "src"
 
 
 @pytest.fixture
@@ -155,26 +158,89 @@ def test_what_another_process_has_just_built_is_not_built_again(tmp_path: Path, 
     assert build(str(tmp_path), requirements, lambda _: None, wait=False) == str(built)
 
 
-def test_a_data_folder_that_cannot_be_written_is_said_once_a_day(tmp_path: Path) -> None:
+def test_an_installer_that_cannot_be_run_leaves_its_reason_and_nothing_half_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, programs = tmp_path / "data", tmp_path / "bin"
+    old = data / "environments" / "old" / "bin" / "python"
+    old.parent.mkdir(parents=True)
+    old.symlink_to(sys.executable)
+    (data / INTERPRETER).write_text(f"{old}\n", encoding="utf-8")
+    (data / "build.outcome").write_text("1\n0\nno network\n", encoding="utf-8")
+    programs.mkdir()
+    (programs / "uv").write_text("#!/nowhere/sh\n", encoding="utf-8")
+    (programs / "uv").chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    wrong = tmp_path / "requirements.txt"
+    wrong.write_text("???\n", encoding="utf-8")  # which pip refuses, where there is one
+    reason = f"cannot build in {data}: {programs}/uv: No such file or directory"
+    with pytest.raises(InstallError) as caught:
+        build(str(data), str(wrong), lambda _: None)
+    assert str(caught.value) == reason
+    outcome = read_outcome(str(data))
+    assert (outcome.failures, outcome.reason) == (2, reason)
+    assert interpreter_of(str(data)) == str(old), "what served before serves on"
+    assert [path.name for path in (data / "environments").iterdir()] == ["old"]
+    assert not (data / "scratch").exists()
+
+
+def test_an_interpreter_that_is_gone_is_the_reason_of_a_build_that_failed(
+    tmp_path: Path, bare: Path, requirements: str
+) -> None:
+    code = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); os.unlink(sys.executable);"
+        "from recollect.services.environment_build import build_in_background; build_in_background(*sys.argv[2:])"
+    )
     data = tmp_path / "data"
-    data.write_text("a file in its place", encoding="utf-8")
+    command = [bare, "-I", "-S", "-c", code, SOURCE, data, requirements]
+    done = subprocess.run(command, env={"HOME": str(tmp_path)}, capture_output=True, encoding="utf-8", check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert read_outcome(str(data)).reason == f"cannot build in {data}: {bare}: No such file or directory"
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A Python without packages."""
+    path = tmp_path / "bare" / "python3"
+    path.parent.mkdir()
+    path.symlink_to(Path(sys.executable).resolve())
+    return path
+
+
+def prepared(bare: Path, data: Path) -> str:
+    """What the user of a Python without packages is told at the start of a session."""
     code = (
         "import os, sys; sys.path.insert(0, sys.argv[1]);"
         "from recollect.services.environment import prepare; print(prepare(os.environ))"
     )
-    source = Path(__file__).parents[3] / "src"
-    bare = tmp_path / "bin" / "python3"
-    bare.parent.mkdir()
-    bare.symlink_to(Path(sys.executable).resolve())  # which has no packages
-    variables = {"CLAUDE_PLUGIN_DATA": str(data), "RECOLLECT_HOME": str(tmp_path / "store"), "HOME": str(tmp_path)}
-    said = [
-        subprocess.run(
-            [bare, "-I", "-S", "-c", code, source], env=variables, capture_output=True, encoding="utf-8", check=True
-        ).stdout
-        for _ in range(2)
-    ]
-    assert said[0].startswith(f"recollect cannot set itself up: cannot write {data}/interpreter: ")
-    assert said[1] == "\n"
+    folder = data.parent
+    variables = {"CLAUDE_PLUGIN_DATA": str(data), "RECOLLECT_HOME": str(folder / "store"), "HOME": str(folder)}
+    done = subprocess.run(
+        [bare, "-I", "-S", "-c", code, SOURCE], env=variables, capture_output=True, encoding="utf-8", check=True
+    )
+    return done.stdout
+
+
+def test_a_data_folder_that_cannot_be_written_is_said_once_a_day(tmp_path: Path, bare: Path) -> None:
+    data = tmp_path / "data"
+    data.write_text("a file in its place", encoding="utf-8")
+    said = prepared(bare, data)
+    assert said.startswith(f"recollect cannot set itself up: cannot write {data}/interpreter: ")
+    assert prepared(bare, data) == "\n"
+
+
+def test_a_build_that_failed_is_said_once_a_day_and_another_reason_at_once(tmp_path: Path, bare: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / INTERPRETER).write_text(f"{bare}\n", encoding="utf-8")
+    for reason in ("no network", "no space"):
+        (data / "build.outcome").write_text(f"9\n{time.time()}\n{reason}\n", encoding="utf-8")
+        assert prepared(bare, data).startswith(f"recollect could not set itself up: {reason}. ")
+        assert prepared(bare, data) == "\n"
+    assert sorted(path.name for path in data.iterdir()) == ["build.outcome", INTERPRETER]
+    told = tmp_path / "store" / ".told"
+    told.write_text(told.read_text(encoding="utf-8").replace("20", "19"), encoding="utf-8")
+    assert "no space" in prepared(bare, data), "the day after"
 
 
 def test_a_lock_that_nobody_holds_is_no_build(tmp_path: Path) -> None:

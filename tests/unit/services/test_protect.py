@@ -255,7 +255,17 @@ def test_pipe_in_place_of_settings_is_not_waited_for(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["memory.db", "memory.db-wal", "memory.db.damaged", "session-captures.jsonl", ".sessions/b0596af1"]
+    "name",
+    [
+        "memory.db",
+        "memory.db-wal",
+        "memory.db.damaged",
+        "session-captures.jsonl",
+        ".sessions/b0596af1",
+        "Memory.DB-wal",
+        "Session-Captures.JSONL",
+        ".Sessions/b0596af1",
+    ],
 )
 def test_own_part_of_the_global_store_is_kept(world: World, name: str) -> None:
     assert kind(world, world.store / name) == STORE

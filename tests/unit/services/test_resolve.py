@@ -15,10 +15,9 @@ from recollect.domain.categories import PROJECT
 from recollect.domain.title_match import Wording
 from recollect.embedding.registry import create_embedder
 from recollect.errors import StorageError
-from recollect.files import index_md
-from recollect.files.index_md import IndexEntry, read_index
+from recollect.files.index_md import IndexEntry, indexed_memories, read_index
 from recollect.files.memories import MemoryFile, MemoryRoot
-from recollect.files.memory_lock import FOLDER, memories_locked
+from recollect.files.memory_lock import FOLDER
 from recollect.services.app import Engine
 from recollect.services.place import memory_root, memory_root_at
 from recollect.services.resolve import EVENTS, LEAST_COSINE, Candidate, Resolution, resolve
@@ -569,7 +568,8 @@ def test_root_that_another_tool_has_locked_is_read_file_by_file(
     keep(root, "decision", "a", "Login with cookies")
     keep(root, "decision", "b", "Login with cookies", "login", record_status="retired")
     (Path(root.path) / FOLDER).mkdir()
-    monkeypatch.setattr(index_md, "memories_locked", partial(memories_locked, patience=0))
+    without_patience = partial(indexed_memories, patience=0)
+    monkeypatch.setattr("recollect.services.resolve.indexed_memories", without_patience)
     result = resolve(root, DEFAULTS, "decision", "login by cookies")
     assert found(result) == "a.json"
     assert "the index could not be made again" in result.warnings[0]
