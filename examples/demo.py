@@ -150,6 +150,13 @@ SCENES = (
         "We chose a table over Redis, since the events are in SQLite anyway.",
         holds=True,
     ),
+    Scene(
+        "The next stop passes, and what was said so far is not looked through again:",
+        "parcel-tracker",
+        ("hook", "stop"),
+        sent='{"session_id": "demo", "transcript_path": "session.jsonl", "stop_hook_active": true}',
+        sent_as="stop.json",
+    ),
     Scene("What there is, and what needs attention:", "parcel-tracker", ("status",)),
     Scene(
         "Settings live in the project, with their comments kept:",

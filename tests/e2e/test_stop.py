@@ -115,8 +115,11 @@ def test_stop_with_a_decision_holds_once(session: Session) -> None:
     session.says(DECISION)
     assert held_for(session.stops()) == ["decision"]
     assert session.flag.exists()
+    contexts = [path for path in Path(PLACE).glob(f"{NAME}*") if f"Session: {session.id}" in path.read_text("utf-8")]
+    assert len(contexts) == 1
     session.says("Saved as a decision because it was decided to use SQLite instead of a server.", "assistant")
     assert_passed(session.stops(stop_hook_active=True))
+    assert not contexts[0].exists(), "what was said is not left lying about"
     assert not session.flag.exists()
     assert not session.flag.parent.exists(), "nothing stays of what was made for the flag"
     assert_passed(session.stops())

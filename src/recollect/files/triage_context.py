@@ -33,8 +33,8 @@ def write_context(finding: Finding, session: str, place: str = _PLACE) -> str:
     return ""
 
 
-def sweep_contexts(place: str = _PLACE) -> None:
-    """Remove what was said in sessions that are long over."""
+def sweep_contexts(session: str = "", place: str = _PLACE) -> None:
+    """Remove what was said in a session that has been served, and in those that are long over."""
     folder, beginning = os.path.split(place)
     try:
         entries = [entry for entry in os.scandir(folder) if entry.name.startswith(beginning)]
@@ -43,10 +43,23 @@ def sweep_contexts(place: str = _PLACE) -> None:
     for entry in entries:
         try:
             status = entry.stat(follow_symlinks=False)
-            if status.st_uid == os.geteuid() and status.st_mtime < time.time() - _KEPT_SECONDS:
+            is_old = status.st_mtime < time.time() - _KEPT_SECONDS
+            if status.st_uid == os.geteuid() and (is_old or (session and _is_of(entry.path, session))):
                 os.unlink(entry.path)
         except OSError:
             continue  # gone already, or a folder
+
+
+def _is_of(path: str, session: str) -> bool:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        return _SESSION + _name(session) in _head(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _head(descriptor: int) -> list[str]:
+    return os.pread(descriptor, 1000, 0).decode("utf-8", "replace").split("\n")[:4]
 
 
 def context_text(finding: Finding, session: str) -> str:
@@ -99,8 +112,8 @@ def _is_free(descriptor: int, session: str) -> bool:
     status = os.fstat(descriptor)
     if not S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_nlink != 1:
         return False
-    lines = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").split("\n")
-    others = [line for line in lines[:4] if line.startswith(_SESSION) and line != _SESSION + _name(session)]
+    own = _SESSION + _name(session)
+    others = [line for line in _head(descriptor) if line.startswith(_SESSION) and line != own]
     return not others or time.time() - status.st_mtime >= _SECONDS
 
 

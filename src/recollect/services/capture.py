@@ -91,6 +91,9 @@ def capture(stop: Stop, global_store: str) -> Capture:
             _triage(stop, global_store, root, record, done)
         elif stop.continued is not False and (flag.is_ours or record.held):
             # It is we who held it, so what was said since is the saving, and no new material.
+            from recollect.files.triage_context import sweep_contexts
+
+            sweep_contexts(stop.session)
             end = read_end(checked_transcript(stop.transcript), 0).end
             set_triaged(global_store, stop.session, end, _mark(stop.answer))
     except (StorageError, LockTimeout) as error:

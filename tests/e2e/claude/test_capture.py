@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e.claude.api import Request, Turn, calls, says
@@ -30,11 +31,19 @@ _RECORD = {
 _PERMISSIONS = ["--allowedTools", "Write", "Bash(recollect:*)", "--permission-mode", "acceptEdits"]
 
 
+def triage_data(text: str) -> dict[str, Any]:
+    return json.loads(text.partition("<triage_data>")[2].partition("</triage_data>")[0])
+
+
 def test_held_stop_saves_a_decision_that_the_next_session_recalls(client: Client) -> None:
     asked: list[str] = []
+    contexts: list[Path] = []
 
     def is_held(request: Request) -> Turn:
         asked.append(request.newest)
+        [decision] = [item for item in triage_data(request.newest)["categories"] if item["category"] == "decision"]
+        contexts.append(Path(decision["context_file"]))
+        assert "order queue" in contexts[0].read_text(encoding="utf-8")
         return calls("Skill", skill="memory:memory-management")
 
     run = client.ask(
@@ -53,10 +62,8 @@ def test_held_stop_saves_a_decision_that_the_next_session_recalls(client: Client
     )
 
     assert asked[0].startswith("Stop hook feedback")
-    data = json.loads(asked[0].partition("<triage_data>")[2].partition("</triage_data>")[0])
-    [found] = [item for item in data["categories"] if item["category"] == "decision"]
-    assert "order queue" in Path(found["context_file"]).read_text(encoding="utf-8")
-    Path(found["context_file"]).unlink()
+    data = triage_data(asked[0])
+    assert not contexts[0].exists(), "what was said is not left lying about"
     assert data["parallel_config"]["category_models"]["decision"] == "sonnet"
 
     results = run.requests[-1].tool_results
@@ -84,9 +91,7 @@ def test_stop_is_held_again_for_something_new_and_never_for_the_same(client: Cli
     resumed = client.ask("Hello again.", options=["--resume", run.session])
 
     held = [request.newest for request in run.requests if request.newest.startswith("Stop hook feedback")]
-    found = [json.loads(text.partition("<triage_data>")[2].partition("</triage_data>")[0]) for text in held]
-    for item in (item for data in found for item in data["categories"]):
-        Path(item["context_file"]).unlink()
+    found = [triage_data(text) for text in held]
     assert [[item["category"] for item in data["categories"]] for data in found] == [["decision"], ["preference"]]
     assert len(run.requests) == 5
     assert len(resumed.requests) == 1
@@ -98,10 +103,6 @@ def test_fork_of_a_session_is_not_asked_for_what_was_asked_for_before(client: Cl
     fork = client.ask("Hello from the fork.", options=["--resume", first.session, "--fork-session"])
 
     assert len(first.requests) == 2
-    for item in json.loads(first.requests[1].newest.partition("<triage_data>")[2].partition("</triage_data>")[0])[
-        "categories"
-    ]:
-        Path(item["context_file"]).unlink()
     assert [request.newest for request in fork.requests] == ["Hello from the fork."]
 
 

@@ -85,9 +85,18 @@ def test_what_was_written_more_than_a_day_ago_goes(place: str) -> None:
     Path(f"{place}folder.txt").mkdir()
     for path in (old, other, Path(f"{place}folder.txt")):
         os.utime(path, (time.time() - 90_000, time.time() - 90_000))
-    sweep_contexts(place)
-    sweep_contexts(f"{place}missing/")
+    sweep_contexts(place=place)
+    sweep_contexts(place=f"{place}missing/")
     assert [path.exists() for path in (old, kept, other)] == [False, True, True]
+
+
+def test_what_was_written_for_a_session_that_was_served_goes(place: str) -> None:
+    ours = write_context(finding(), OURS, place)
+    theirs = write_context(finding(), OTHERS, place)
+    Path(f"{place}pipe.txt").unlink(missing_ok=True)
+    os.mkfifo(f"{place}pipe.txt")
+    sweep_contexts(OURS, place)
+    assert (os.path.exists(ours), os.path.exists(theirs)) == (False, True)
 
 
 def test_words_like_a_session_line_are_no_session(place: str) -> None:
