@@ -71,6 +71,8 @@ DECISION = """{
               "decision": "Keep events in one SQLite file in WAL mode", "rationale": ["no server to run or to back up"]}
 }"""
 
+PROMPT = '{"session_id": "demo", "prompt": "can we move the carrier events out of SQLite to another database?"}'
+
 SCENES = (
     Scene(
         "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session that starts there is given the ones that\n"
@@ -135,7 +137,7 @@ SCENES = (
         "is nothing (this is the text that the model sees):",
         "parcel-tracker",
         ("hook", "prompt"),
-        sent='{"session_id": "demo", "prompt": "can we move the carrier events out of SQLite to another database?"}',
+        sent=PROMPT,
         sent_as="prompt.json",
     ),
     Scene(
@@ -167,9 +169,16 @@ SCENES = (
 
 # What README.md shows of it.
 README_SCENES = (
+    Scene(
+        "",
+        "parcel-tracker",
+        ("write", "--action", "create", "--category", "decision", "--input", "-"),
+        sent=DECISION,
+        sent_as="decision.json",
+    ),
+    Scene("", "parcel-tracker", ("hook", "prompt"), head=7, tail=1, sent=PROMPT, sent_as="prompt.json"),
     Scene("", "parcel-tracker", ("promote",), head=2, tail=3),
     Scene("", "billing-api", ("search", "everybody came back at once and the server fell over again", "--limit", "1")),
-    Scene("", "billing-api", ("inject", "--limit", "1"), head=9),
 )
 
 
