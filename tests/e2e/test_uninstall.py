@@ -112,12 +112,18 @@ def test_a_memory_folder_that_leads_out_of_the_project_is_no_reason_to_stay(worl
     assert (elsewhere / ".a.1.tmp").exists()
 
 
-def test_what_killed_writers_left_goes_in_every_project_that_is_known(semantic_world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("root", [".claude/memory", "docs/notes"])
+def test_what_killed_writers_left_goes_in_every_project_that_is_known(
+    semantic_world: World, tmp_path: Path, root: str
+) -> None:
     world = semantic_world
-    world.write_decision("kept")
+    folder = world.write_decision("kept").parents[1]
+    world.write_local_settings(f"memory_root: {root}\n")
+    (world.project / "docs").mkdir()
+    folder.rename(world.project / root)
     assert world.run("index", "--rebuild").returncode == 0
     use(world)
-    left = world.project / ".claude" / "memory" / "decisions" / ".kept.json.4711.tmp"
+    left = world.project / root / "decisions" / ".kept.json.4711.tmp"
     left.write_text("{", encoding="utf-8")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -40,6 +40,7 @@ from recollect.services.environment_state import LOCK as BUILD_LOCK
 from recollect.services.place import memory_root
 from recollect.services.promote import LEDGER, LOCK
 from recollect.services.settings import Settings, load_settings
+from recollect.services.sync import roots_of
 from recollect.store.sqlite_rescue import sources_of
 
 # What a killed writer may leave of a file: its name between a dot and the writer's number.
@@ -248,15 +249,9 @@ def _memories(project: str, store: str, root: str) -> Iterator[str]:
     yield os.path.join(project, locations.LOCAL_SETTINGS)
 
 
-def _known_projects(database: str) -> Iterator[str]:
+def _known_projects(database: str) -> list[str]:
     """The folders of projects that the store has read from and that are still there."""
-    if not os.path.isfile(database):
-        return
-    for source in sources_of(database):
-        for mark in (os.sep + locations.BANK + os.sep, os.sep + os.path.join(".claude", "memory") + os.sep):
-            folder, found, _ = source.path.rpartition(mark)
-            if found and os.path.isdir(folder):
-                yield folder
+    return roots_of(sources_of(database)) if os.path.isfile(database) else []
 
 
 def _named(folder: str, is_ours: Callable[[str], object]) -> list[str]:
