@@ -33,6 +33,10 @@ from recollect.cli.main import COMMANDS, main
 for name in COMMANDS:
     importlib.import_module("recollect.cli." + name)
 import recollect.keywords.registry, recollect.keywords.rules
+import pkgutil, recollect.domain, recollect.files, recollect.hooks, recollect.services, recollect.store
+for package in (recollect.domain, recollect.files, recollect.hooks, recollect.services, recollect.store):
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
 if int(sys.argv[2]):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 if os.geteuid() == 0:

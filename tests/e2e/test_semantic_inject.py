@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.domain.render import markdown_block
+from recollect.domain.render import block, markdown_status
 from recollect.domain.selection import deduplicate, select
 from recollect.domain.text import client_length
 from recollect.files.bank import read_bank
@@ -227,7 +227,7 @@ def test_switched_off_it_equals_the_markdown_path_byte_for_byte(
     semantic_world.run("upsert", "--entry-json", json.dumps({"name": "N", "description": "D", "category": "patterns"}))
     bank = semantic_world.project / "docs" / "knowledge-bank"
     entries = [*read_bank(str(bank), "local")[0], *read_bank(str(semantic_world.store), "global")[0]]
-    expected = markdown_block(select(deduplicate(entries), 20)).text
+    expected = block(select(deduplicate(entries), 20), markdown_status).text
     assert "semantic: disabled*" in expected
     assert inject(semantic_world, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false") == expected
     assert semantic_world.run_bare(RECOLLECT_MEMORY_SEMANTIC_ENABLED="false").stdout == expected

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from recollect.domain.entry import Entry, Part
 from recollect.domain.phrases import Lexicon, Rule, words_of
-from recollect.domain.render import markdown_block
+from recollect.domain.render import block, markdown_status
 from recollect.domain.triage import Activity, Finding, Said, clean_snippet, find
 from recollect.domain.triage_text import CODE, masked_code, spoken_lines
 
@@ -204,9 +204,9 @@ def test_a_tag_in_inline_code_opens_nothing() -> None:
 def test_the_block_that_a_session_starts_with_does_not_count() -> None:
     part = Part("description", DECISION, [DECISION], 1)
     entry = Entry(category="patterns", name="Queue", description=DECISION, heading="### Pattern: Queue", parts=[part])
-    block = markdown_block([entry]).text
-    assert DECISION in block
-    assert score(block) == 0
+    text = block([entry], markdown_status).text
+    assert DECISION in text
+    assert score(text) == 0
     assert score(block + DECISION) > 0.4
 
 
