@@ -207,7 +207,7 @@ def test_the_block_that_a_session_starts_with_does_not_count() -> None:
     text = block([entry], markdown_status).text
     assert DECISION in text
     assert score(text) == 0
-    assert score(block + DECISION) > 0.4
+    assert score(text + DECISION) > 0.4
 
 
 def test_a_snippet_is_the_telling_sentence_and_not_the_paragraph() -> None:
