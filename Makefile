@@ -18,7 +18,7 @@ demo: $(VENV)/.installed
 # The tests say themselves, and fail in CI, when there is no client for them.
 test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
-	@echo "Running the tests; about ten minutes on two cores ..."
+	@echo "Running the tests; eight to ten minutes on two cores ..."
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 lint: $(VENV)/.installed-dev
