@@ -141,6 +141,7 @@ ALL = {
 SESSION_START = (OWN_MODULES - {"recollect.files.log", "recollect.hooks.inject"}) | {
     "recollect.files.session_record",
     "recollect.files.staged",
+    "recollect.services.review",
     "recollect.hooks.apart",
     "recollect.hooks.session_start",
     "recollect.services.attention",

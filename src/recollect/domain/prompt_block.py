@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.domain.categories import LABEL
 from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
-from recollect.domain.text import client_length, cut, one_line
+from recollect.domain.text import client_length, cut, one_line, unmarked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _TELLING = {
     "session_summary": ("Next actions", "In progress", "", "Outcome"),
 }
 _KNOWLEDGE = ("", "Instead", "Example", "Benefit", "Why")
-_ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
 class Told:
@@ -78,7 +77,7 @@ def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
 
 def safe(text: str) -> str:
     """Text on one line, in which nothing can open or close a tag."""
-    return one_line(text).translate(_ESCAPES)
+    return unmarked(one_line(text))
 
 
 def _short(text: str, most: int) -> str:

@@ -1,11 +1,17 @@
-"""Which prompts are a person's own words, and enough of them to be about something."""
+"""What a person said, and what only stands in a person's name: the client's notices, and our own text."""
 
 from __future__ import annotations
 
 SHORTEST = 10
 
-# How prompts begin that no person wrote: what the client wraps commands and notices in.
-_NOT_SPOKEN = ("<command-", "<local-command", "<task-notification", "<system-reminder", "Stop hook feedback:")
+FEEDBACK = "Stop hook feedback:"
+
+# How texts begin that no person wrote.
+NOT_SPOKEN = (
+    *("<command-", "<local-command-", "<task-notification", "<system-reminder", "<bash-", "<user-prompt-submit-hook"),
+    *("<session-start-hook", "<ide_", "<teammate-message", "<memory-context", "<triage_data", "[Request interrupted"),
+    *("Caveat: The messages below", FEEDBACK, "This session is being continued from a previous"),
+)
 _OURS = ("<memory-context", "<triage_data>")
 _IN_NAMES = {ord(mark): "a" for mark in ":-_."}
 
@@ -13,7 +19,7 @@ _IN_NAMES = {ord(mark): "a" for mark in ":-_."}
 def is_worth_asking(prompt: str) -> bool:
     """Whether a prompt may be about something that is remembered."""
     text = prompt.strip()
-    if len(text) < SHORTEST or text.startswith(_NOT_SPOKEN) or any(mark in text for mark in _OURS):
+    if len(text) < SHORTEST or text.startswith(NOT_SPOKEN) or any(mark in text for mark in _OURS):
         return False
     return not _is_command(text)
 

@@ -43,6 +43,11 @@ def one_line(text: str) -> str:
     return " ".join(visible(text).split())
 
 
+def unmarked(text: str) -> str:
+    """The text with nothing in it that could open or close a tag."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def cut(text: str, most: int) -> str:
     """The text, or as much of it as fits with a mark that there was more."""
     return text if len(text) <= most else text[: most - 1] + "…"

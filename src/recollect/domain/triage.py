@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.domain.phrases import ANSWER, BOOSTER, PRIMARY, SUPPORT, WEAK, Lexicon, words_of
-from recollect.domain.text import one_line
+from recollect.domain.text import one_line, unmarked
 from recollect.domain.triage_text import sentences, spoken_lines
 from recollect.domain.triage_words import CLASSES, COMPARING, FILLERS, RULES
 
@@ -165,7 +165,7 @@ def find(
 def clean_snippet(text: str) -> str:
     """The text on one line of at most 120 characters, with nothing unseen, no backtick and no markup in it."""
     plain = one_line(text[:_LONGEST_CLEANED].replace("`", ""))
-    safe = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = unmarked(plain)
     if len(safe) <= LONGEST_SNIPPET:
         return safe
     cut = safe[: LONGEST_SNIPPET - 1]

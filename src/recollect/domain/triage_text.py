@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from recollect.domain.spoken import FEEDBACK
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +23,6 @@ _TAGS = {
 _OPENING = tuple(_TAGS)
 _INJECTED = "## Engineering Memory (from knowledge bank)"
 _INJECTED_END = "---"
-_FEEDBACK = "Stop hook feedback:"
 
 
 def spoken_lines(text: str) -> list[tuple[str, str]]:
@@ -132,7 +133,7 @@ def _block_end(line: str, *, first: bool) -> End | None:
             return _fence_end(mark, len(text) - len(info))
     if text.startswith(_INJECTED):
         return _rule_end
-    if text.startswith(_FEEDBACK):
+    if text.startswith(FEEDBACK):
         return _never if first else _blank_end
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.quick_json import parse
+from recollect.domain.spoken import FEEDBACK, NOT_SPOKEN
 from recollect.domain.triage import Said
 from recollect.errors import StorageError
 from recollect.files.textfile import open_regular
@@ -36,16 +37,8 @@ _MARKS = (
     *("toolUseResult", "sourceToolUseID"),
 )
 
-# What the client itself says in a person's name.
-_WRAPPERS = (
-    *("<command-", "<local-command-", "<task-notification", "<system-reminder", "<bash-", "<user-prompt-submit-hook"),
-    *("<session-start-hook", "<ide_", "<teammate-message", "<memory-context", "<triage_data", "[Request interrupted"),
-    *("Caveat: The messages below", "Stop hook feedback:", "This session is being continued from a previous"),
-)
-
 # What the client and we put between a person's own words.
 _INSERTED = ("system-reminder", "memory-context", "triage_data")
-_FEEDBACK = "Stop hook feedback:"
 _REQUEST = "<triage_data>"
 _SYNTHETIC = "<synthetic>"
 
@@ -138,7 +131,7 @@ class _Window:
         blocks = _blocks(line)
         if any(block.get("type") == "tool_result" for block in blocks):
             return True
-        texts = [_without_inserted(text) for text in _texts(blocks) if not text.lstrip().startswith(_WRAPPERS)]
+        texts = [_without_inserted(text) for text in _texts(blocks) if not text.lstrip().startswith(NOT_SPOKEN)]
         text = "\n".join(text for text in texts if text)
         if not text:
             return True
@@ -222,7 +215,7 @@ def _is_hold(line: dict[str, Any]) -> bool:
     """Whether a line tells the model that we have held a stop."""
     if line.get("type") != "user" or not line.get("isMeta"):
         return False
-    return any(text.startswith(_FEEDBACK) and _REQUEST in text for text in _texts(_blocks(line)))
+    return any(text.startswith(FEEDBACK) and _REQUEST in text for text in _texts(_blocks(line)))
 
 
 def _fields(value: Any) -> dict[str, Any]:

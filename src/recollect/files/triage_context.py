@@ -6,7 +6,7 @@ import os
 import time
 from stat import S_ISREG
 
-from recollect.domain.text import visible
+from recollect.domain.text import unmarked, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,15 +68,11 @@ def context_text(finding: Finding, session: str) -> str:
         f"Category: {finding.category}\nScore: {finding.score:.2f}\n{_SESSION}{_name(session)}\n\n<transcript_data>\n"
     )
     tail = "\n</transcript_data>\n\nKey snippets:\n" + "".join(f"- {snippet}\n" for snippet in finding.snippets)
-    data = _unmarked(visible("\n---\n".join(finding.windows))).encode("utf-8", "replace")
+    data = unmarked(visible("\n---\n".join(finding.windows))).encode("utf-8", "replace")
     room = _MOST_BYTES - len((head + tail).encode("utf-8", "replace"))
     if len(data) <= room:
         return head + data.decode("utf-8") + tail
     return head + data[: max(0, room - len(_TRUNCATED))].decode("utf-8", "ignore") + _TRUNCATED + tail
-
-
-def _unmarked(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _write(path: str, session: str, data: bytes) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from recollect.domain.text import one_line
-from recollect.services import locations, project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ def environment(environ: Mapping[str, str]) -> str:
 
 def captures(project_root: str, global_store: str) -> str:
     """That captures await review, if any do."""
-    from recollect.files.staged import awaiting
+    from recollect.services.review import captures_to_review
 
-    count = len(awaiting(locations.journal(global_store), project.identity(project_root)))
+    count = len(captures_to_review(project_root, global_store))
     who = "1 capture awaits" if count == 1 else f"{count} captures await"
     return f"{who} your review: /memory:review" if count else ""
 

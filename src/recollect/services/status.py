@@ -13,10 +13,11 @@ from recollect.files.captures import LONGEST_LINE, read_captures
 from recollect.files.log import NAME as LOG
 from recollect.files.log import lately
 from recollect.files.memories import MemoryFile, MemoryRoot, find_memories, scan
-from recollect.files.staged import awaiting, is_about_staging
-from recollect.services import locations, project
+from recollect.files.staged import is_about_staging
+from recollect.services import locations
 from recollect.services.app import Engine
 from recollect.services.health import Health, Issue, examine
+from recollect.services.review import captures_to_review
 from recollect.services.settings import Settings
 from recollect.services.settings_keys import KEYS
 
@@ -115,7 +116,7 @@ def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -
 
 def _staged(project_root: str, global_store: str, warnings: list[str]) -> int:
     try:
-        return len(awaiting(locations.journal(global_store), project.identity(project_root)))
+        return len(captures_to_review(project_root, global_store))
     except StorageError as error:
         warnings.append(str(error))
         return 0

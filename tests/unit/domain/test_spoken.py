@@ -17,6 +17,8 @@ from recollect.domain.spoken import is_worth_asking
         "/compact keep the decisions",
         "<command-name>/memory:status</command-name>",
         "Stop hook feedback:\nsave these",
+        "[Request interrupted by user for tool use]",
+        "<bash-input>git status</bash-input>",
         'see <memory-context source=".claude/memory/"> above',
     ],
 )
