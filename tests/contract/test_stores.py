@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.retirement import Retirement
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, StoredEntry
 from recollect.domain.terms import query_terms
 from recollect.errors import StoreError
@@ -298,6 +299,108 @@ def test_unseen_characters_and_lone_surrogates_do_not_stop_an_entry(store: Store
     assert the(store, "a").name == "N"
 
 
+# What is retired by word of a journal
+
+
+def retired(id: str, project: str = "", **known: object) -> Retirement:
+    return Retirement(id, project, **known)  # type: ignore[arg-type]
+
+
+def test_entry_that_a_journal_retires_is_found_no_more_until_it_is_restored(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b")])
+    store.put(journal(), [], anew=False, retirements=[retired("a", at="2026-02-01", reason="It was wrong.")])
+    assert (the(store, "a").status, standing(store), found(store, "taught")) == (RETIRED, {"b"}, {"b"})
+    assert standing(store, Scope(None, (), (RETIRED,))) == {"a"}
+    [kept] = store.retirements("a")
+    assert (kept.id, kept.project, kept.at, kept.reason) == ("a", "", "2026-02-01", "It was wrong.")
+    store.put(journal(), [], anew=False, retirements=[retired("a", ended=True)])
+    assert (the(store, "a").status, standing(store)) == (ACTIVE, {"a", "b"})
+    assert store.retirements("a") == []
+
+
+def test_retired_entry_stays_so_when_its_bank_is_read_again_or_another_holds_it(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    store.put(journal(), [], retirements=[retired("a")])
+    store.put(bank(), [entry("a", observation_count=7, keywords=["new"])])
+    store.put(bank("/shop.md", SHOP), [entry("a")])
+    assert (the(store, "a").status, the(store, "a").observation_count) == (RETIRED, 7)
+    store.put(bank(), [])
+    store.put(bank(), [entry("a")])
+    assert standing(store) == set()
+
+
+def test_entry_may_be_retired_before_a_file_that_holds_it_is_read(store: Store) -> None:
+    store.put(journal(), [], retirements=[retired("a"), retired("b", SHOP)])
+    store.put(bank(), [entry("a")])
+    store.put(bank("/shop.md", SHOP), [entry("b")])
+    assert (the(store, "a").status, the(store, "b").status) == (RETIRED, RETIRED)
+
+
+def test_observation_of_a_journal_ends_what_was_retired_before_it(store: Store) -> None:
+    store.put(journal(), [entry("a")])
+    store.put(journal(), [], anew=False, retirements=[retired("a"), retired("a", SHOP)])
+    store.put(journal(), [entry("a")], anew=False)
+    assert (the(store, "a").status, store.retirements("a")) == (ACTIVE, [])
+    store.put(journal(), [entry("a")], anew=False, retirements=[retired("a")])
+    assert the(store, "a").status == RETIRED
+
+
+def test_journal_that_is_read_anew_says_anew_what_is_retired(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b")])
+    store.put(journal(), [], retirements=[retired("a")])
+    store.put(journal(), [], retirements=[retired("b")])
+    assert standing(store) == {"a"}
+
+
+def test_what_a_forgotten_journal_has_retired_is_back_with_its_bank(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    store.put(journal(), [], retirements=[retired("a")])
+    store.forget_sources(["/bank.md", "/journal.jsonl"])
+    store.put(bank(), [entry("a")])
+    assert standing(store) == {"a"}
+
+
+def test_project_retires_its_own_entry_and_nobody_elses(store: Store) -> None:
+    third = "/home/dev/third"
+    for path, project in (("/shop.md", SHOP), ("/desk.md", DESK), ("/third.md", third)):
+        store.put(bank(path, project), [entry("a")])
+    store.put(journal(), [], anew=False, retirements=[retired("a", SHOP)])
+    seen = {project: standing(store, Scope(project)) for project in (SHOP, DESK, third)}
+    assert seen == {SHOP: set(), DESK: {"a"}, third: {"a"}}
+    store.put(journal(), [], anew=False, retirements=[retired("a", third)])
+    assert (the(store, "a").project, the(store, "a").status) == (DESK, ACTIVE)
+    store.put(journal(), [], anew=False, retirements=[retired("a", DESK)])
+    assert (the(store, "a").status, standing(store)) == (RETIRED, set())
+    assert standing(store, Scope(SHOP, (), (RETIRED,))) == {"a"}
+    store.put(journal(), [], anew=False, retirements=[retired("a", SHOP, ended=True)])
+    assert (standing(store, Scope(SHOP)), standing(store, Scope(DESK))) == ({"a"}, set())
+
+
+def test_entry_that_holds_everywhere_is_not_retired_by_a_project(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    store.put(bank("/shop.md", SHOP), [entry("a")])
+    store.put(journal(), [], retirements=[retired("a", SHOP)])
+    assert (standing(store, Scope(SHOP)), the(store, "a").project) == ({"a"}, "")
+
+
+def test_memory_file_says_by_itself_whether_it_is_retired(store: Store) -> None:
+    store.put(memory(), [entry("a", category="decision")])
+    store.put(journal(), [], retirements=[retired("a"), retired("a", SHOP)])
+    assert the(store, "a").status == ACTIVE
+    store.put(memory(hash="new"), [entry("a", category="decision")])
+    assert the(store, "a").status == ACTIVE
+
+
+def test_sources_of_an_entry_are_those_that_hold_it(store: Store) -> None:
+    store.put(bank("/one.md", SHOP), [entry("a")])
+    store.put(journal(), [entry("a"), entry("b")])
+    assert [(source.path, source.project) for source in store.sources_of("a")] == [
+        ("/journal.jsonl", ""),
+        ("/one.md", SHOP),
+    ]
+    assert store.sources_of("nobody") == []
+
+
 # Scope
 
 
@@ -319,6 +422,15 @@ def test_entry_of_a_project_and_of_all_is_seen_everywhere_until_only_the_project
     store.put(bank("/global.md"), [])
     assert standing(store, Scope(DESK)) == set()
     assert the(store, "a").project == SHOP
+
+
+def test_entry_that_no_file_holds_any_more_is_still_its_projects_own(store: Store) -> None:
+    retired_too = (ACTIVE, RETIRED)
+    store.put(bank("/shop.md", SHOP), [entry("a")])
+    store.put(bank("/shop.md", SHOP), [])
+    assert (the(store, "a").status, the(store, "a").project) == (RETIRED, SHOP)
+    assert standing(store, Scope(SHOP, (), retired_too)) == {"a"}
+    assert standing(store, Scope(DESK, (), retired_too)) == set()
 
 
 def test_scope_may_name_categories(store: Store) -> None:
@@ -1174,3 +1286,66 @@ def test_usage_that_is_handed_on_is_the_higher_of_both_and_stays_with_the_old_on
     store.hand_on("old", "new")
     store.hand_on("nobody", "new")
     assert told(store) == [("new", 4, 3, "2026-01-02T00:00:00Z"), ("old", 4, 1, "2026-01-01T00:00:00Z")]
+
+
+# Pages
+
+
+def page(store: Store, scope: Scope = EVERYWHERE, limit: int = 10, **asked: object) -> tuple[list[str], int]:
+    found, total = store.page(scope, limit, **asked)  # type: ignore[arg-type]
+    return [each.id for each in found], total
+
+
+def test_page_has_those_that_changed_last_first_and_the_newest_of_those_that_changed_at_once(store: Store) -> None:
+    days = {"a": "02", "b": "03", "c": "01", "d": "03"}
+    store.put(bank(), [entry(id, created_at=f"2026-01-{day}T00:00:00Z") for id, day in days.items()])
+    assert page(store) == (["d", "b", "a", "c"], 4)
+
+
+def test_pages_are_parts_of_one_whole(store: Store) -> None:
+    store.put(bank(), [entry(f"{number:02}") for number in range(25)])
+    parts = [page(store, offset=offset) for offset in (0, 10, 20, 30)]
+    assert [total for _, total in parts] == [25] * 4
+    assert [id for ids, _ in parts for id in ids] == page(store, limit=100)[0]
+    assert parts[3][0] == []
+
+
+def test_page_is_of_its_scope_alone(store: Store) -> None:
+    store.put(bank(), [entry("all")])
+    store.put(bank("/shop.md", SHOP), [entry("shop"), entry("both", category="heuristics")])
+    store.put(bank("/desk.md", DESK), [entry("desk"), entry("both", category="heuristics")])
+    store.put(memory(), [entry("old", category="decision", status=RETIRED)])
+    assert sorted(page(store, Scope(SHOP))[0]) == ["all", "both", "shop"]
+    assert page(store, Scope("")) == (["all"], 1)
+    assert page(store, Scope(SHOP, ("heuristics",))) == (["both"], 1)
+    assert page(store, Scope(SHOP, statuses=(RETIRED,))) == (["old"], 1)
+    assert page(store, Scope(None, statuses=STATUSES))[1] == 5
+
+
+def test_page_of_terms_has_entries_that_hold_them_all(store: Store) -> None:
+    store.put(bank(), [entry("a", "The cart is full."), entry("b", "The cart is slow.", reasoning="A query.")])
+    assert page(store, terms=["cart"]) == (["b", "a"], 2)
+    assert page(store, terms=["CART", "query"]) == (["b"], 1)
+    assert page(store, terms=["cart", "nowhere"]) == ([], 0)
+
+
+@pytest.mark.parametrize("term", ['"', "cart*", "a OR b", "NEAR(", "\0", "%", "_", "\\", "\ud800", "'"])
+def test_no_term_of_a_page_is_taken_for_an_operator(store: Store, term: str) -> None:
+    store.put(bank(), [entry("a", "Nothing of the kind.")])
+    assert page(store, terms=[term, "nowhere"]) == ([], 0)
+
+
+def test_entries_of_a_page_come_with_how_they_were_used(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    store.put_usages([Usage("a", 3, 1, "2026-01-02T00:00:00Z")])
+    [found], _ = store.page(EVERYWHERE, 1)
+    assert (found.recall_count, found.name) == (3, "Lesson a")
+
+
+def test_ids_are_found_by_their_beginnings_within_a_scope(store: Store) -> None:
+    store.put(bank(), [entry("abc1"), entry("abc2"), entry("abd"), entry("ab")])
+    store.put(bank("/desk.md", DESK), [entry("abc3")])
+    assert store.ids_beginning("abc", Scope(SHOP), 5) == ["abc1", "abc2"]
+    assert store.ids_beginning("abc", EVERYWHERE, 5) == ["abc1", "abc2", "abc3"]
+    assert store.ids_beginning("ab", EVERYWHERE, 2) == ["ab", "abc1"]
+    assert store.ids_beginning("%", EVERYWHERE, 5) == []

@@ -22,7 +22,7 @@ from recollect.services.export_markdown import markdown
     help="One JSON object a line for programs, or a document for people.",
 )
 @click.option("--category", "categories", multiple=True, type=click.Choice([*PROJECT, *KNOWLEDGE]), help="Only these.")
-@click.option("--include-retired", is_flag=True, help="Also memories that are retired or archived.")
+@click.option("--include-retired", is_flag=True, help="Also what is retired or archived.")
 @click.option("--output", metavar="FILE", help="Write to a file instead of standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @project_root_option

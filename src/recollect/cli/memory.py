@@ -16,14 +16,18 @@ from recollect.cli.shared import (
     warn,
 )
 from recollect.domain.text import one_line
+from recollect.errors import UnknownMemory
 from recollect.files.memories import MemoryFile, MemoryRoot
 from recollect.services import write
+from recollect.services.app import Engine
+from recollect.services.forget import Forgotten, looks_like_id
 from recollect.services.lookup import read_named, shortest_name
 from recollect.services.place import memory_root
 from recollect.services.settings import Settings
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Change = Callable[[MemoryRoot, Settings, MemoryFile], write.Written]
+_ById = Callable[[Engine], Forgotten]
 
 
 def slug_argument(command: _Command) -> _Command:
@@ -40,12 +44,28 @@ def change_options(command: _Command) -> _Command:
 
 
 def change(
-    slug: str, project_root: str, global_store: str, as_json: bool, made: _Change, sentences: dict[str, str]
+    slug: str,
+    project_root: str,
+    global_store: str,
+    as_json: bool,
+    made: _Change,
+    sentences: dict[str, str],
+    by_id: _ById | None = None,
 ) -> None:
-    """Change one memory and say what became of it, by the sentence for its status: {title} and {name} are filled in."""
+    """Change one memory and say what became of it, by the sentence for its status: {title} and {name} are filled in.
+
+    What is no memory file here, but may be the id of an entry, is left to `by_id`.
+    """
     settings = settings_of(project_root)
     root = memory_root(project_root, settings)
-    memory = read_named(root, slug, project_root)
+    try:
+        memory = read_named(root, slug, project_root)
+    except UnknownMemory:
+        if by_id is None or not looks_like_id(slug):
+            raise
+        with Engine(global_store, settings, project_root=project_root) as engine:
+            _told(by_id(engine), as_json, sentences)
+        return
     written = made(root, settings, memory)
     finish(root, settings, project_root, global_store, written)
     if as_json:
@@ -53,6 +73,17 @@ def change(
     else:
         name = shortest_name(root, memory.path, memory.category)
         click.echo(sentences[written.status].format(title=one_line(memory.title), name=name))
+
+
+def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
+    warn(done.warnings)
+    entry = done.entry
+    if as_json:
+        facts = {"id": entry.id, "category": entry.category, "title": entry.name}
+        print_json({"status": done.outcome, "target": done.path or entry.id, **facts})
+    else:
+        name = done.restore.rpartition(" ")[2] or entry.id
+        click.echo(sentences[done.outcome].format(title=one_line(entry.name), name=name))
 
 
 def finish(root: MemoryRoot, settings: Settings, project_root: str, global_store: str, written: write.Written) -> None:

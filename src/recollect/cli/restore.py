@@ -7,9 +7,11 @@ from recollect.domain.stored import ACTIVE, ARCHIVED
 from recollect.errors import WriteRefused
 from recollect.files.memories import MemoryFile, MemoryRoot
 from recollect.services import write
+from recollect.services.forget import bring_back
 from recollect.services.settings import Settings
 
 _SENTENCES = {
+    "already_active": "Nothing changed: {title} is active already.",
     "restored": "Restored: {title}. It is found again; `recollect retire {name}` undoes it.",
     "unarchived": "Restored from the archive: {title}. It is found again; `recollect archive {name}` undoes it.",
 }
@@ -18,11 +20,20 @@ _SENTENCES = {
 @click.command("restore")
 @change_options
 def command(slug: str, project_root: str, global_store: str, as_json: bool) -> None:
-    """Make a retired or archived memory active again.
+    """Make a retired or archived memory, or a retired lesson, active again.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path.
+    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
+    beginning of one (6 digits at least).
     """
-    change(slug, project_root, global_store, as_json, _restored, _SENTENCES)
+    change(
+        slug,
+        project_root,
+        global_store,
+        as_json,
+        _restored,
+        _SENTENCES,
+        lambda engine: bring_back(engine, project_root, slug),
+    )
 
 
 def _restored(root: MemoryRoot, settings: Settings, memory: MemoryFile) -> write.Written:

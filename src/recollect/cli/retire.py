@@ -4,6 +4,7 @@ import click
 
 from recollect.cli.memory import change, change_options, reason_option
 from recollect.services import write
+from recollect.services.forget import forget
 
 _SENTENCES = {
     "retired": "Retired: {title}. It is found no more; `recollect restore {name}` brings it back.",
@@ -15,10 +16,11 @@ _SENTENCES = {
 @change_options
 @reason_option
 def command(slug: str, project_root: str, global_store: str, as_json: bool, reason: str) -> None:
-    """Retire a memory that no longer holds.
+    """Retire a memory or a lesson that no longer holds.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path. It is found no more, and can be
-    restored within the grace period (delete.grace_period_days).
+    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
+    beginning of one (6 digits at least), as `recollect search` shows it. It is found no more, and can be restored: a
+    memory within the grace period (delete.grace_period_days), a lesson for good.
     """
     change(
         slug,
@@ -27,4 +29,5 @@ def command(slug: str, project_root: str, global_store: str, as_json: bool, reas
         as_json,
         lambda root, _settings, memory: write.retire(root, memory.path, memory.category, reason),
         _SENTENCES,
+        lambda engine: forget(engine, project_root, slug, reason),
     )

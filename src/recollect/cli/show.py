@@ -9,13 +9,29 @@ from typing import Any, cast
 import click
 
 from recollect.cli.memory import slug_argument
-from recollect.cli.shared import is_terminal, json_option, print_json, project_root_option, settings_of, styled
+from recollect.cli.shared import (
+    global_store_option,
+    is_terminal,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    styled,
+    warn,
+)
+from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import cut, one_line, visible
-from recollect.files.memories import LARGEST, MemoryFile, MemoryRoot
+from recollect.errors import UnknownMemory
+from recollect.files.memories import LARGEST, MemoryFile, MemoryRoot, slug_of
 from recollect.files.textfile import read_text
+from recollect.services.app import Engine
+from recollect.services.forget import Known, find_entry, looks_like_id
 from recollect.services.lookup import find_memory, read_named
 from recollect.services.place import memory_root
+from recollect.services.settings import Settings
+from recollect.services.sync import sync
+from recollect.services.sync_memories import sync_memories_of
 
 _NEWEST = 10
 _WIDTH = 14
@@ -32,14 +48,28 @@ _ELSEWHERE = ("title", "category", "record_status", "tags", "related_files", "co
 @click.option("--raw", is_flag=True, help="Print the file as it is.")
 @json_option
 @project_root_option
-def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: str) -> None:
-    """Show one memory with all that is known of it.
+@global_store_option
+def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: str, global_store: str) -> None:
+    """Show one memory, or one lesson, with all that is known of it.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path.
+    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
+    beginning of one (6 digits at least), as `recollect search` shows it.
     """
     if raw and (as_json or history):
         raise click.UsageError("--raw goes with neither --json nor --history")
-    root = memory_root(project_root, settings_of(project_root))
+    settings = settings_of(project_root)
+    root = memory_root(project_root, settings)
+    try:
+        find_memory(root, slug, project_root)
+    except UnknownMemory:
+        if not looks_like_id(slug):
+            raise
+        known, slug = _by_id(settings, slug, project_root, global_store)
+        if not slug:
+            if raw:
+                raise click.UsageError("--raw is for memory files, and this is a lesson") from None
+            _show_knowledge(known, as_json)
+            return
     if raw:
         _print_raw(find_memory(root, slug, project_root).path)
         return
@@ -48,6 +78,51 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: st
         print_json({"path": root.shown(memory.path), "hash": memory.hash, "record": memory.record})
     else:
         click.echo("\n".join(_lines(root, memory, history)))
+
+
+def _by_id(settings: Settings, id: str, project_root: str, global_store: str) -> tuple[Known, str]:
+    """The entry with an id and, if it is a memory file, what that is called."""
+    with Engine(global_store, settings, project_root=project_root) as engine:
+        warn(sync(engine.store, project_root, global_store, engine.labels()))
+        warn(sync_memories_of(engine.store, project_root, settings))
+        known = find_entry(engine, project_root, id)
+        path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
+    if known.entry.category in KNOWLEDGE:
+        return known, ""
+    return known, f"{known.entry.category}/{slug_of(path)}" if path else known.entry.name
+
+
+def _show_knowledge(known: Known, as_json: bool) -> None:
+    entry = known.entry
+    facts: dict[str, object] = {
+        "id": entry.id,
+        "category": entry.category,
+        "status": entry.status,
+        "retired": [{"at": each.at, "reason": each.reason} for each in known.retirements],
+        "description": entry.description,
+        "reasoning": entry.reasoning,
+        "details": entry.details,
+        "keywords": entry.keywords,
+        "references": entry.references,
+        "observed": entry.observation_count,
+        "confidence": entry.confidence,
+        "recalled": entry.recall_count,
+        "last_recalled": entry.last_recalled_at,
+        "created_at": entry.created_at,
+        "updated_at": entry.updated_at,
+        "project": entry.project,
+        "comes_from": [source.path for source in known.sources if source.project in ("", known.here)],
+    }
+    if as_json:
+        print_json({"name": entry.name, **facts})
+        return
+    state = [entry.status if not each.at else f"{entry.status} since {each.at}" for each in known.retirements[:1]]
+    why = [each.reason for each in known.retirements if each.reason][:1]
+    facts |= {"status": ": ".join([*(state or [entry.status]), *why])}
+    facts |= {"keywords": ", ".join(entry.keywords), "project": entry.project or "every project"}
+    del facts["retired"]
+    lines = [line for name, value in facts.items() if value not in ("", []) for line in _field(name, value)]
+    click.echo("\n".join([styled(one_line(entry.name), "green"), *lines]))
 
 
 def _print_raw(path: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.memory import seen
 from recollect.domain.selection import deduplicate
-from recollect.domain.stored import ACTIVE, StoredEntry
+from recollect.domain.stored import ACTIVE, RETIRED, StoredEntry
 from recollect.files.bank import read_bank
 from recollect.files.captures import read_captures
 from recollect.files.memories import MemoryFile, MemoryRoot, scan
@@ -47,6 +47,7 @@ class ExportedEntry:
             "observation_count": entry.observation_count,
             "last_observed": entry.updated_at[:10],
             "found_in": self.found_in,
+            "status": entry.status,
         }
 
 
@@ -90,7 +91,9 @@ def gather(
     if set(wanted) & set(KNOWLEDGE):
         known = _knowledge(project_root, global_store, export.warnings)
         export.knowledge = [item for category in KNOWLEDGE for item in known if item.entry.category == category]
-        export.knowledge = [item for item in export.knowledge if item.entry.category in wanted]
+        found = [item for item in export.knowledge if item.entry.category in wanted]
+        export.knowledge = [item for item in found if include_retired or item.entry.status == ACTIVE]
+        hidden += len(found) - len(export.knowledge)
     if not export.count:
         only = f" of {', '.join(categories)}" if categories else ""
         places = f"{export.root.path}, {locations.bank(project_root)} and {global_store}"
@@ -136,7 +139,7 @@ def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> lis
         homes_of_it = [home for home, hashes in homes.items() if entry.content_hash in hashes]
         found.setdefault(stored.id, ExportedEntry(stored, homes_of_it))
     captures = read_captures(locations.journal(global_store), 0)
-    entries, problems = captured(captures.lines)
+    entries, retirements, problems = captured(captures.lines)
     warnings += captures.problems + problems
     for capture in entries:
         capture.confidence = capture.confidence or "medium"
@@ -145,4 +148,10 @@ def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> lis
             known.entry.observation_count += 1  # banks repeat each other, a journal has a line for each time
         if "journal" not in known.found_in:
             known.found_in.append("journal")
+    here = project.identity(project_root)
+    for each in retirements:
+        known = found.get(each.id)
+        # What holds everywhere is retired everywhere; a project retires only what is in its own bank.
+        if known and not each.ended and (not each.project or (each.project == here and known.found_in == ["project"])):
+            known.entry.status = RETIRED
     return list(found.values())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.stored import ACTIVE
 from recollect.domain.text import escaped, fenced_lines, one_line, visible
 from recollect.files.memories import MemoryFile
 from recollect.services.export import Export, ExportedEntry
@@ -68,6 +69,7 @@ def _entry(item: ExportedEntry) -> Iterator[str]:
         "observed": f"{entry.observation_count} times" if entry.observation_count != 1 else "once",
         "last_observed": entry.updated_at[:10],
         "found_in": item.found_in,
+        "status": entry.status if entry.status != ACTIVE else "",
         "keywords": entry.keywords,
         "references": entry.references,
     }

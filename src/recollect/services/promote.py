@@ -14,11 +14,12 @@ from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict, clas
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import normalize
 from recollect.domain.secrets import find_secret
-from recollect.errors import StorageError, UnsafeEdit
+from recollect.errors import LockTimeout, StorageError, UnsafeEdit
 from recollect.files.bank import BankFile, read_bank, read_bank_file
 from recollect.files.bank_entry import with_count
 from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
 from recollect.files.locks import locked, locked_folder
+from recollect.files.retired import ALL, bring_back, retired_ids
 from recollect.files.textfile import read_text, sweep, write_texts
 from recollect.services import locations, project
 from recollect.services.candidates import Candidate, from_bank, pick
@@ -84,11 +85,18 @@ def candidates_of(project_root: str, global_store: str, names: Sequence[str] = (
         chosen = pick(entries, names)
     else:
         seen = _judged_before(project_root, global_store, warnings)
-        chosen = [entry for entry in entries if entry.content_hash not in seen]
+        retired = _retired(project_root, global_store)
+        chosen = [entry for entry in entries if entry.content_hash not in seen and entry.content_hash not in retired]
     for entry in chosen:
         if not entry.description:
             warnings.append(f"{entry.title!r} has no description to tell it by; it was left where it is")
     return [from_bank(entry) for entry in chosen if entry.description], warnings
+
+
+def _retired(project_root: str, global_store: str) -> set[str]:
+    """What is retired here, by the journal: it does not travel unless somebody names it."""
+    everywhere, here = retired_ids(locations.journal(global_store), project.identity(project_root), ALL)
+    return everywhere | here
 
 
 def nothing_new(project_root: str) -> str:
@@ -152,7 +160,18 @@ def promote(
         for outcome in result.outcomes:
             outcome.action = NOT_WRITTEN
         result.warnings.append(f"{error}; nothing was promoted and the store is as it was")
+    else:
+        _bring_back(project_root, global_store, result)
     return result
+
+
+def _bring_back(project_root: str, global_store: str, result: Promotion) -> None:
+    """What was retired and has been written again is retired no longer."""
+    written = [o.candidate.content_hash for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
+    try:
+        bring_back(locations.journal(global_store), project.identity(project_root), written)
+    except (LockTimeout, StorageError) as error:
+        result.warnings.append(f"{error}; what was retired before is still so")
 
 
 def _carry_out(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:

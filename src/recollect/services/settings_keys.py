@@ -254,7 +254,12 @@ KEYS: tuple[Key, ...] = (
         choices=("auto", "claude", "claude-api", "haiku", "anthropic", "ollama", "rules", "off"),
         used_by="inject, search, upsert, promote",
     ),
-    Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session."),
+    Key(
+        "memory_session_capture",
+        True,
+        "Whether the agent may store memories in the middle of a session.",
+        used_by="mcp",
+    ),
     Key(
         "memory_root",
         ".claude/memory",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.domain.entry import Entry
+    from recollect.domain.retirement import Retirement
     from recollect.store.base import Store
 
     # Keyword labels for a name, a description, a reasoning and a category.
@@ -132,9 +133,9 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
             return []
         except (StorageError, OSError) as error:
             return [str(error)]
-        entries, problems = captured(captures.lines, labels)
+        entries, retirements, problems = captured(captures.lines, labels)
         source = Source(path, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
-        store.put(source, entries, anew=anew)
+        store.put(source, entries, anew=anew, retirements=retirements)
     return captures.problems + problems
 
 
@@ -238,16 +239,30 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
     )
 
 
-def captured(lines: Iterable[dict[str, Any]], labels: Labels | None = None) -> tuple[list[StoredEntry], list[str]]:
-    """Lines of the journal as the store holds them, and what is wrong with the others, in sentences."""
+def captured(
+    lines: Iterable[dict[str, Any]], labels: Labels | None = None
+) -> tuple[list[StoredEntry], list[Retirement], list[str]]:
+    """Lines of the journal as the store holds them: what they observe, what is retired or restored after that, and
+    what is wrong with the others, in sentences.
+    """
+    from recollect.domain.retirement import is_about_retiring
     from recollect.files.staged import is_about_staging
     from recollect.services.given import given_entry
 
     entries: list[StoredEntry] = []
+    retirements: dict[str, dict[str, Retirement]] = {}
     problems: list[str] = []
     for line in lines:
         if is_about_staging(line):
             continue  # no memory yet
+        if is_about_retiring(line):
+            try:
+                said = _retirement(line)
+            except InvalidEntry as error:
+                problems.append(f"a retirement in the journal cannot be used: {error}")
+            else:
+                retirements.setdefault(said.id, {})[said.project] = said
+            continue
         at = one_line(str(line.pop("at", "")))[:20]
         line.pop("id", None)
         try:
@@ -255,6 +270,7 @@ def captured(lines: Iterable[dict[str, Any]], labels: Labels | None = None) -> t
         except InvalidEntry as error:
             problems.append(f"a capture in the journal cannot be used: {error}")
             continue
+        retirements.pop(given.content_hash, None)  # it was observed again
         found = given.keywords or (
             labels(given.name, given.description, given.reasoning, given.category) if labels else ()
         )
@@ -274,4 +290,14 @@ def captured(lines: Iterable[dict[str, Any]], labels: Labels | None = None) -> t
                 updated_at=at,
             )
         )
-    return entries, problems
+    return entries, [said for projects in retirements.values() for said in projects.values()], problems
+
+
+def _retirement(line: dict[str, Any]) -> Retirement:
+    from recollect.domain.retirement import retirement_of
+    from recollect.domain.secrets import find_secret
+
+    said = retirement_of(line)
+    if find_secret(said.reason):
+        said.reason = ""
+    return said

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from recollect.domain.retirement import Retirement
 from recollect.domain.stored import Match, Standing, StoredEntry
 from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
 
@@ -29,17 +30,45 @@ class Store(Protocol):
         """The projects that sources of a kind belong to; cheap to ask."""
         ...
 
-    def put(self, source: Source, entries: Sequence[StoredEntry], *, anew: bool = True) -> None:
+    def put(
+        self,
+        source: Source,
+        entries: Sequence[StoredEntry],
+        *,
+        anew: bool = True,
+        retirements: Sequence[Retirement] = (),
+    ) -> None:
         """Take over what a source says, and the source's own state with it.
 
         The entries are all that it holds: what it no longer holds is retired, unless another source holds it; or, if
         not `anew`, they come on top. A bank says how often each was observed, a journal has a line for each time. A
         memory is one entry and says everything of it, its status included.
+
+        A journal also says what is retired, after the entries that come with it: in a project, so that what its own
+        sources say of the entry counts no more, or everywhere. What it observes is no longer retired.
         """
+        ...
+
+    def sources_of(self, id: str) -> list[Source]:
+        """The sources that hold an entry, retired or not."""
+        ...
+
+    def retirements(self, id: str) -> list[Retirement]:
+        """Where an entry is retired by word of a journal, at most once for each project."""
         ...
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         """The entries with these ids, in this order; an unknown id is left out."""
+        ...
+
+    def page(
+        self, scope: Scope, limit: int, offset: int = 0, terms: Sequence[str] = ()
+    ) -> tuple[list[StoredEntry], int]:
+        """Entries in scope that hold all of the terms, those that changed last first, and how many there are in all."""
+        ...
+
+    def ids_beginning(self, beginning: str, scope: Scope, limit: int) -> list[str]:
+        """The ids of entries in scope that begin so, at most so many, in their order."""
         ...
 
     def memory_paths(self, ids: Iterable[str]) -> dict[str, str]:
@@ -56,6 +85,10 @@ class Store(Protocol):
 
     def standings(self, scope: Scope) -> list[Standing]:
         """Every entry in scope."""
+        ...
+
+    def entries_version(self) -> str:
+        """Differs whenever entries may have changed; how they are used is another matter. Cheap to ask."""
         ...
 
     def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:

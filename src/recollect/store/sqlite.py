@@ -10,6 +10,7 @@ from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
 from recollect.store.sqlite_connection import SqliteConnection
 from recollect.store.sqlite_driver import sqlite3
+from recollect.store.sqlite_retirements import SqliteRetirements
 from recollect.store.sqlite_rows import (
     ENTRY,
     MOST_KEYWORDS,
@@ -36,9 +37,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from recollect.domain.retirement import Retirement
     from recollect.store.base import Store
 
 _KEPT_QUERIES = 200
+_ENTRIES_VERSION = "entries_version"
 
 # Errors that say nothing about the full-text index.
 _NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint")
@@ -66,7 +69,8 @@ class SqliteStore:
         self._run = self._database.run
         self._vectors = SqliteVectors(self._database)
         self._usage = SqliteUsage(self._database)
-        self._sources = SqliteSources(self._database, self._vectors, self._usage)
+        self._retirements = SqliteRetirements(self._database)
+        self._sources = SqliteSources(self._database, self._vectors, self._usage, self._retirements)
         self._suspect: StoreError | None = None
         self._coverage: tuple[object, Coverage] | None = None
         self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
@@ -92,6 +96,10 @@ class SqliteStore:
     def read_only(self) -> bool:
         return self._database.read_only
 
+    def wait(self, patience: float) -> None:
+        """Let other writers take so many seconds from now on."""
+        self._database.wait(patience)
+
     def writing(self) -> _Writing:
         return _Writing(self)
 
@@ -114,14 +122,49 @@ class SqliteStore:
     def projects(self, kind: str) -> list[str]:
         return self._sources.projects(kind)
 
-    def put(self, source: Source, entries: Sequence[StoredEntry], *, anew: bool = True) -> None:
-        self._mended(lambda: self._sources.put(source, entries, anew=anew))
+    def put(
+        self,
+        source: Source,
+        entries: Sequence[StoredEntry],
+        *,
+        anew: bool = True,
+        retirements: Sequence[Retirement] = (),
+    ) -> None:
+        def put() -> None:
+            self._sources.put(source, entries, retirements, anew=anew)
+            self._count_change()
+
+        self._mended(put)
+
+    def sources_of(self, id: str) -> list[Source]:
+        return self._sources.of(id)
+
+    def retirements(self, id: str) -> list[Retirement]:
+        return self._retirements.of(id)
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
         rows = self._database.select(f"SELECT {ENTRY} WHERE e.id IN ({{}})", wanted, ())
         found = {row[0]: entry_of(row) for row in rows}
         return [found[id] for id in wanted if id in found]
+
+    def page(
+        self, scope: Scope, limit: int, offset: int = 0, terms: Sequence[str] = ()
+    ) -> tuple[list[StoredEntry], int]:
+        from recollect.store.sqlite_pages import page_of  # no hook looks at pages
+
+        try:
+            ids, total = page_of(self._database, scope, limit, offset, terms, self.full_text)
+        except StoreError as error:
+            if not terms or not self._heal_after(error.__cause__):
+                raise
+            ids, total = page_of(self._database, scope, limit, offset, terms, self.full_text)
+        return self.entries(ids), total
+
+    def ids_beginning(self, beginning: str, scope: Scope, limit: int) -> list[str]:
+        from recollect.store.sqlite_pages import ids_beginning
+
+        return ids_beginning(self._database, beginning, scope, limit)
 
     def memory_paths(self, ids: Iterable[str]) -> dict[str, str]:
         return dict(
@@ -159,6 +202,16 @@ class SqliteStore:
                 if standing.id in used:
                     _, standing.recall_count, standing.last_recalled_at = used[standing.id]
         return standings
+
+    def entries_version(self) -> str:
+        return self.note(_ENTRIES_VERSION)
+
+    def _count_change(self) -> None:
+        """Count a change of entries, so that others need not read them again to find out. Needs a transaction."""
+        self._run(
+            "INSERT INTO _metadata VALUES (?, '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+            (_ENTRIES_VERSION,),
+        )
 
     # Searching
 
@@ -343,11 +396,13 @@ class SqliteStore:
 
     def forget_sources(self, paths: Sequence[str]) -> None:
         with self.writing():
+            self._retirements.forget(paths)
             self._database.select(
                 "DELETE FROM origins WHERE source IN (SELECT number FROM sources WHERE path IN ({}))", paths
             )
             self._database.select("DELETE FROM sources WHERE path IN ({})", paths)
             self._run("UPDATE entries SET status = 'retired' WHERE number NOT IN (SELECT entry FROM origins)")
+            self._count_change()
             if self.full_text:
                 self._heal("")
 

@@ -7,7 +7,7 @@ import time
 
 from recollect.errors import StoreError
 from recollect.store.sqlite_driver import sqlite3
-from recollect.store.sqlite_migrations import NEWEST, migrate, version_of
+from recollect.store.sqlite_migrations import NEWER, NEWEST, migrate, refuse_newer, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ class SqliteConnection:
 
     def close(self) -> None:
         self.raw.close()
+
+    def wait(self, patience: float) -> None:
+        """Let others take so many seconds from now on."""
+        if patience != self.patience:
+            self.patience = patience
+            self.run(f"PRAGMA busy_timeout = {int(patience * 1000)}")
 
     def run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """All rows of a statement.
@@ -131,6 +137,7 @@ class SqliteConnection:
             return self._open_read_only()
         connection = self._connect(self.path, timeout=self.patience, isolation_level=None, check_same_thread=False)
         try:
+            refuse_newer(connection)  # before anything in it is changed
             self._use_write_ahead_log(connection)
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
@@ -170,5 +177,5 @@ class SqliteConnection:
             return connection
         connection.close()
         if version > NEWEST:
-            raise StoreError("it was made by a newer version of recollect; upgrade, or use another store")
+            raise StoreError(NEWER)
         raise StoreError("it is of an older version and cannot be written, so it cannot be brought up to date")

@@ -122,9 +122,9 @@ def has_triggers(connection: sqlite3.Connection) -> bool:
     return any(name in _TRIGGERS for (name,) in names)
 
 
-def match_expression(terms: Sequence[str]) -> str:
-    """An FTS5 query for any of the terms, each quoted, so that no term is taken for an operator."""
-    return " OR ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)
+def match_expression(terms: Sequence[str], operator: str = "OR") -> str:
+    """An FTS5 query for any of the terms, or for all ("AND"), each quoted, so that none is taken for an operator."""
+    return f" {operator} ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)
 
 
 def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[int, str]]:

@@ -135,8 +135,30 @@ def m002_memories(connection: Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries, m002_memories)
+def m003_retirements(connection: Connection) -> None:
+    """What the journal says is retired, by entry and project.
+
+    The journal is read again from its beginning: a version that did not know such lines may have passed over some.
+    """
+    for statement in (
+        """
+        CREATE TABLE retirements (
+            id TEXT NOT NULL,
+            project TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES sources (number),
+            at TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (id, project)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries, m002_memories, m003_retirements)
 NEWEST = len(MIGRATIONS)
+NEWER = "it was made by a newer version of recollect; upgrade, or use another store"
 
 
 def version_of(connection: Connection) -> int:
@@ -161,8 +183,17 @@ def migrate(connection: Connection) -> None:
             connection.execute("ROLLBACK")
             raise
         connection.execute("COMMIT")
+    refuse_newer(connection)
+
+
+def refuse_newer(connection: Connection) -> None:
+    """Leave alone what only a newer version understands.
+
+    Raises:
+        StoreError: it is such a database.
+    """
     if version_of(connection) > NEWEST:
-        raise StoreError("it was made by a newer version of recollect; upgrade, or use another store")
+        raise StoreError(NEWER)
 
 
 def _take(connection: Connection, version: int, step: Callable[[Connection], None]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from recollect.domain.quick_json import parse
-from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
+from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.terms import index_terms
 from recollect.domain.text import visible
+from recollect.store.sqlite_retirements import HIDDEN
 from recollect.store.values import BANK, JOURNAL, Scope, Source
 
 TYPE_CHECKING = False
@@ -36,7 +37,8 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
     if scope.project is not None:
         parts.append(
             "(e.owner IN ('', ?) OR (e.owner = '*' AND EXISTS"
-            " (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project = ?)))"
+            " (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project = ?"
+            f" AND (e.status = '{RETIRED}' OR NOT {HIDDEN}))))"
         )
         values += [scope.project, scope.project]
     if scope.categories:

@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.domain.text import visible
+from recollect.store.sqlite_retirements import HIDDEN
 from recollect.store.sqlite_rows import ENTRY, Others, changeable, entry_of, merged, says_the_same
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
+    from recollect.domain.retirement import Retirement
     from recollect.store.sqlite_connection import SqliteConnection
+    from recollect.store.sqlite_retirements import SqliteRetirements
     from recollect.store.sqlite_usage import SqliteUsage
     from recollect.store.sqlite_vectors import SqliteVectors
+
+_SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
 
 class SqliteSources:
     """The sources of a database, and the entries that come from them."""
 
-    def __init__(self, database: SqliteConnection, vectors: SqliteVectors, usage: SqliteUsage) -> None:
+    def __init__(
+        self,
+        database: SqliteConnection,
+        vectors: SqliteVectors,
+        usage: SqliteUsage,
+        retirements: SqliteRetirements,
+    ) -> None:
         self._database = database
         self._run = database.run
         self._vectors = vectors
         self._usage = usage
+        self._retirements = retirements
 
     def known(self, kind: str, project: str | None) -> dict[str, Source]:
         """Every source by its path, or those of a kind, of a project."""
@@ -31,19 +44,27 @@ class SqliteSources:
         asked += [("project", project)] if project is not None else []
         where = " AND ".join(f"{column} = ?" for column, _ in asked) or "true"
         rows = self._run(
-            f'SELECT path, kind, project, size, modified, hash, "offset" FROM sources WHERE {where}',
+            f"SELECT {_SOURCE} FROM sources s WHERE {where}",
             [value for _, value in asked],
         )
-        return {
-            path: Source(path, kind, project=project, size=size, modified=modified, hash=hash, offset=offset)
-            for path, kind, project, size, modified, hash, offset in rows
-        }
+        return {row[0]: _source_of(row) for row in rows}
+
+    def of(self, id: str) -> list[Source]:
+        """The sources that hold an entry."""
+        rows = self._run(
+            f"SELECT {_SOURCE} FROM entries e JOIN origins o ON o.entry = e.number"
+            " JOIN sources s ON s.number = o.source WHERE e.id = ? ORDER BY s.path",
+            (id,),
+        )
+        return [_source_of(row) for row in rows]
 
     def projects(self, kind: str) -> list[str]:
         """The projects that sources of a kind belong to."""
         return [row[0] for row in self._run("SELECT DISTINCT project FROM sources WHERE kind = ?", (kind,))]
 
-    def put(self, source: Source, entries: Sequence[StoredEntry], *, anew: bool) -> None:
+    def put(
+        self, source: Source, entries: Sequence[StoredEntry], retirements: Sequence[Retirement], *, anew: bool
+    ) -> None:
         """Take over what a source says: all that it holds, or, if not `anew`, what comes on top."""
         number = self._put_state(source)
         if source.kind == MEMORY:
@@ -64,6 +85,8 @@ class SqliteSources:
             self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
         self._hand_on(gone, given - held)
         self._read_again(gone)
+        if source.kind == JOURNAL:
+            changed |= self._retirements.put(number, [entry.id for entry in entries], retirements, anew=anew)
         for entry in changed | gone:
             self._settle(entry)
 
@@ -182,13 +205,17 @@ class SqliteSources:
     def _settle(self, number: int) -> None:
         """What follows from where an entry comes from: banks repeat each other, journals add, none means retired.
 
-        `owner` is the project that it belongs to, empty for all, or a star for several.
+        `owner` is the project that it belongs to, empty for all, or a star for several; projects that have retired it
+        count only if all have. What is in no file any more belongs to whom it did.
         """
+        counted = f"FROM origins o WHERE o.entry = e.number AND NOT {HIDDEN}"
+        owner = (
+            "SELECT CASE WHEN min(o.project) < max(o.project) AND min(o.project) <> '' THEN '*' ELSE min(o.project) END"
+        )
         self._run(
-            "UPDATE entries SET status = CASE WHEN EXISTS (SELECT 1 FROM origins WHERE entry = ?1)"
+            f"UPDATE entries AS e SET status = CASE WHEN EXISTS (SELECT 1 {counted})"
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
-            " owner = coalesce((SELECT CASE WHEN min(project) IN ('', max(project)) THEN min(project) ELSE '*' END"
-            " FROM origins WHERE entry = ?1), ''),"
+            f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
             " observation_count = max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
             " JOIN sources s ON s.number = o.source WHERE o.entry = ?1 AND s.kind = 'bank'), 0)"
             " + coalesce((SELECT sum(o.observation_count) FROM origins o"
@@ -216,3 +243,8 @@ class SqliteSources:
                 " AND number IN (SELECT source FROM origins WHERE entry = ?)",
                 (entry,),
             )
+
+
+def _source_of(row: Sequence[Any]) -> Source:
+    path, kind, project, size, modified, hash, offset = row
+    return Source(path, kind, project=project, size=size, modified=modified, hash=hash, offset=offset)

@@ -90,9 +90,9 @@ def test_staged_lines_are_no_memories(journal: str) -> None:
     stage(journal, [candidate("aa")])
     settle(journal, ["aa"], SAVED)
     found = read_captures(journal, 0)
-    entries, problems = captured(found.lines)
+    entries, retirements, problems = captured(found.lines)
     assert [entry.name for entry in entries] == ["Lesson"]
-    assert (problems, found.problems, len(found.lines)) == ([], [], 3)
+    assert (retirements, problems, found.problems, len(found.lines)) == ([], [], [], 3)
 
 
 def test_a_line_that_a_killed_writer_left_does_not_swallow_the_next(journal: str) -> None:

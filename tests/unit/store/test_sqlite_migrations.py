@@ -1,6 +1,7 @@
 """The schema's steps: each taken once, whole or not at all, by one process of many."""
 
 import contextlib
+import json
 import os
 import signal
 import sqlite3
@@ -11,8 +12,11 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.domain.stored import StoredEntry
+from recollect.domain.hashing import content_hash
+from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.errors import StoreError
+from recollect.files.captures import fingerprint
+from recollect.services.sync import sync_journal
 from recollect.store import sqlite_index as index
 from recollect.store.sqlite import SqliteStore
 from recollect.store.sqlite_migrations import MIGRATIONS, NEWEST, migrate, version_of
@@ -250,12 +254,18 @@ def contents(path: str) -> dict[str, list[tuple[object, ...]]]:
         connection.close()
 
 
+def carried_over(before: dict[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
+    """All of it, but the journal is to be read again."""
+    bank, _ = before["sources"]
+    return {**before, "sources": [bank, (5, "/journal", "journal", "", -1, 1, "", 9)]}
+
+
 def test_store_of_the_first_version_is_carried_over_intact(first_version: str) -> None:
     before = contents(first_version)
     assert all(before.values())
     with SqliteStore(first_version) as store:
         assert (store.findings, store.check()) == ([], [])
-        assert contents(first_version) == before
+        assert contents(first_version) == carried_over(before)
         assert len(store.text_matches(["caching"], Scope(None), 50)) == 2
         entry = StoredEntry(id="m", name="m", description="A memory.", category="decision", created_at="x")
         store.put(Source("/m.json", MEMORY, project="/p"), [entry])
@@ -273,8 +283,45 @@ def test_step_to_memories_that_fails_half_way_leaves_the_first_version(first_ver
     connection.execute("DROP TABLE sources_by_kind")
     assert (version_of(connection), schema(connection), contents(first_version)) == (1, old_schema, before)
     migrate(connection)
-    assert (version_of(connection), contents(first_version)) == (NEWEST, before)
+    assert (version_of(connection), contents(first_version)) == (NEWEST, carried_over(before))
     connection.close()
+
+
+def test_step_to_retirements_that_fails_leaves_the_version_before(first_version: str) -> None:
+    before = contents(first_version)
+    connection = sqlite3.connect(first_version, isolation_level=None)
+    connection.execute("BEGIN")
+    MIGRATIONS[1](connection)
+    connection.execute("INSERT INTO _migrations VALUES (2, 'm002_memories', 'x')")
+    connection.execute("COMMIT")
+    connection.execute("CREATE TRIGGER no BEFORE UPDATE ON sources BEGIN SELECT RAISE(ABORT, 'not now'); END")
+    with pytest.raises(sqlite3.IntegrityError, match="not now"):
+        migrate(connection)
+    assert (version_of(connection), contents(first_version)) == (2, before)
+    assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'retirements'").fetchall() == []
+    connection.execute("DROP TRIGGER no")
+    migrate(connection)
+    assert (version_of(connection), contents(first_version)) == (NEWEST, carried_over(before))
+    connection.close()
+
+
+def test_journal_is_read_again_after_the_step_to_retirements(first_version: str, tmp_path: Path) -> None:
+    journal = tmp_path / "session-captures.jsonl"
+    capture = {"name": "n", "description": "About caching.", "category": "patterns"}
+    retired = {"retired": content_hash("About caching."), "project": ""}
+    journal.write_text("".join(json.dumps(line) + "\n" for line in (capture, retired)), encoding="utf-8")
+    status = journal.stat()
+    connection = sqlite3.connect(first_version)
+    connection.execute(  # a version that did not know such lines has read it to its end
+        "UPDATE sources SET path = ?, size = ?, modified = ?, hash = ?, offset = ? WHERE kind = 'journal'",
+        (str(journal), status.st_size, status.st_mtime_ns, fingerprint(str(journal), status.st_size), status.st_size),
+    )
+    connection.commit()
+    connection.close()
+    with SqliteStore(first_version) as store:
+        assert sync_journal(store, str(tmp_path)) == []
+        [entry] = store.entries([retired["retired"]])
+        assert entry.status == RETIRED
 
 
 KILLED = """
@@ -305,7 +352,7 @@ def test_kill_at_any_statement_of_a_step_leaves_one_version_or_the_next(first_ve
         connection = sqlite3.connect(first_version)
         versions.append(version_of(connection))
         connection.close()
-        assert contents(first_version) == before
+        assert contents(first_version) == (carried_over(before) if versions[-1] == NEWEST else before)
     assert len(versions) > 8
     assert versions[0] == 1
     with SqliteStore(first_version) as store:

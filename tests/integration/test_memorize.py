@@ -1,0 +1,149 @@
+"""Processes that store at once lose nothing and make no twins, and a folder that cannot be written is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.conftest import NOBODY, SOURCE, Start, World, heard, tell
+
+from recollect.files.index_md import index_entry, index_text
+from recollect.files.memories import scan
+from recollect.files.schemas import problems_of
+from recollect.services.locations import database
+from recollect.services.place import memory_root
+from recollect.services.settings import load_settings
+from recollect.store.sqlite import SqliteStore
+from recollect.store.values import Scope
+
+PROCESSES = 4
+EACH = 5
+
+WORKER = """
+import json, sys
+sys.path[:0] = [sys.argv[1]]
+from recollect.services.app import Engine
+from recollect.services.memorize import memorize
+from recollect.services.settings import load_settings
+
+folder, store, worker = sys.argv[2:5]
+variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
+with Engine(store, load_settings(folder, variables), project_root=folder) as engine:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    def store_one(category, name, description, reasoning="It saves time."):
+        done = memorize(
+            engine, folder, name=name, description=description, reasoning=reasoning, category=category
+        )
+        print(json.dumps([name, done.outcome, done.path]), flush=True)
+    for number in range(int(sys.argv[5])):
+        store_one("decision", "The same for all", "Everything is kept in one file.")
+        store_one("runbook", "Grown by all", "Drain the queue.", f"Reason {worker}-{number}.")
+        store_one("tech_debt", f"Debt {number} of {worker}", f"Number {number} of {worker} is old.")
+        store_one("patterns", "Read first", "Read a file before it is changed.")
+print("done", flush=True)
+"""
+
+
+def test_processes_that_store_at_once_make_no_twins_and_lose_nothing(world: World, start: Start) -> None:
+    arguments = (SOURCE, str(world.project), str(world.store))
+    workers = [start(WORKER, *arguments, str(number), str(EACH)) for number in range(PROCESSES)]
+    assert [heard(worker) for worker in workers] == ["ready"] * PROCESSES
+    for worker in workers:
+        tell(worker)
+    told: list[tuple[str, str, str]] = []
+    for worker in workers:
+        out, errors = worker.communicate(timeout=300)
+        *lines, last = out.splitlines()
+        assert (last, errors) == ("done", "")
+        told += [tuple(json.loads(line)) for line in lines]
+    outcomes = Counter((name, outcome) for name, outcome, _ in told)
+    stored = [name for (name, outcome), count in outcomes.items() if outcome == "stored" for _ in range(count)]
+    own = [f"Debt {number} of {worker}" for worker in range(PROCESSES) for number in range(EACH)]
+    assert sorted(stored) == sorted(["The same for all", "Grown by all", "Read first", *own])
+    assert outcomes["The same for all", "reinforced"] == PROCESSES * EACH - 1
+    assert outcomes["Grown by all", "updated"] == PROCESSES * EACH - 1
+
+    settings = load_settings(str(world.project), {})
+    root = memory_root(str(world.project), settings)
+    problems: list[str] = []
+    memories = scan(root, problems)
+    assert problems == []
+    assert sorted(memory.title for memory in memories) == sorted(["The same for all", "Grown by all", *own])
+    assert all(problems_of(memory.record, memory.category) == [] for memory in memories)
+    [grown] = [memory for memory in memories if memory.title == "Grown by all"]
+    reasons = [f"Reason {worker}-{number}." for worker in range(PROCESSES) for number in range(EACH)]
+    assert sorted(grown.content["root_cause"].split("\n\n")) == sorted(reasons)
+    index = Path(root.index).read_text(encoding="utf-8")
+    assert index == index_text([index_entry(root, memory) for memory in memories])
+    with SqliteStore(database(str(world.store))) as store:
+        entries, total = store.page(Scope(None), 100)
+        assert total == len(memories) + 1
+        [lesson] = [entry for entry in entries if entry.category == "patterns"]
+        assert lesson.observation_count == PROCESSES * EACH
+
+
+WITHOUT_RIGHTS = f"""
+import importlib, json, os, pkgutil, sys
+sys.path.insert(0, sys.argv[1])
+import recollect.domain, recollect.files, recollect.keywords, recollect.services, recollect.store
+for package in (recollect.domain, recollect.files, recollect.keywords, recollect.services, recollect.store):
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        importlib.import_module(module.name)
+from recollect.errors import RecollectError
+from recollect.services.app import Engine
+from recollect.services.memorize import memorize
+from recollect.services.settings import load_settings
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setegid({NOBODY})
+    os.seteuid({NOBODY})
+folder, store = sys.argv[2:4]
+variables = {{"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}}
+with Engine(store, load_settings(folder, variables), project_root=folder) as engine:
+    for category in ("decision", "patterns"):
+        try:
+            done = memorize(engine, folder, name="A name", description="A text.", reasoning="Why.", category=category)
+            print(json.dumps([category, done.outcome, ""]))
+        except RecollectError as error:
+            print(json.dumps([category, type(error).__name__, str(error)]))
+"""
+
+
+@pytest.fixture
+def base() -> Iterator[Path]:
+    """A folder that everybody can reach, with a project and a store of a user without rights."""
+    folder = Path(tempfile.mkdtemp(prefix="recollect-"))
+    folder.chmod(0o755)
+    for name in ("shop-front", "store"):
+        (folder / name).mkdir()
+        if os.geteuid() == 0:
+            os.chown(folder / name, NOBODY, NOBODY)
+    yield folder
+    (folder / "shop-front").chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def test_project_that_cannot_be_written_is_told_and_knowledge_is_stored(base: Path) -> None:
+    (base / "shop-front").chmod(0o555)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", WITHOUT_RIGHTS, SOURCE, str(base / "shop-front"), str(base / "store")],
+        env={"PATH": os.environ["PATH"], "HOME": str(base / "store"), "LANG": "C.UTF-8"},
+        cwd=base,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    (category, kind, message), knowledge = (json.loads(line) for line in done.stdout.splitlines())
+    assert (category, kind) == ("decision", "StorageError")
+    assert "shop-front" in message
+    assert knowledge == ["patterns", "stored", ""]
+    assert list((base / "shop-front").iterdir()) == []
