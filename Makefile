@@ -18,6 +18,7 @@ demo: $(VENV)/.installed
 # The tests say themselves, and fail in CI, when there is no client for them.
 test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
+	@$(BIN)/python tools/inspector.py || true
 	@echo "Running the tests; eight to ten minutes on two cores ..."
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
@@ -31,6 +32,7 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed
 	@$(BIN)/python bench/latency/run.py
 	@$(BIN)/python bench/latency/hooks.py
+	@$(BIN)/python bench/latency/resident.py --entries 1000 10000
 	@$(BIN)/python bench/scale/run.py
 	@$(BIN)/python bench/memories/run.py
 	@$(BIN)/python bench/retrieval/prompts.py

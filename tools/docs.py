@@ -80,14 +80,19 @@ def settings_page() -> str:
             "",
             *_table(used),
             "",
-            "## Known, checked, and not yet used by this version",
-            "",
-            "They can be set today; the features that obey them are on their way.",
-            "",
-            *_table(kept),
-            "",
+            *_not_used(kept),
         ]
     )
+
+
+def _not_used(keys: list[Key]) -> Iterator[str]:
+    if keys:
+        yield "## Known, checked, and not yet used by this version"
+        yield ""
+        yield "They can be set today; the features that obey them are on their way."
+        yield ""
+        yield from _table(keys)
+        yield ""
 
 
 def _table(keys: list[Key]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,8 +18,17 @@ from typing import Any
 import pytest
 from tests.conftest import World
 
+from recollect.services.environment_state import is_being_built
+
 PLUGIN = Path(__file__).parents[2] / "plugin"
 LAUNCHER = PLUGIN / "bin" / "recollect"
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a client", "version": "1"}},
+}
 
 BANK = """\
 ### Pattern: Read a real file before you write its parser
@@ -40,23 +50,50 @@ class Machine:
         self, *arguments: str, stdin: str = "", before: Sequence[str] = (), **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """Call the plugin's launcher, in the project, with nothing of the environment of these tests."""
-        environment = {
-            "PATH": "/usr/bin:/bin",
-            "HOME": str(self.world.home),
-            "LANG": "C.UTF-8",
-            "RECOLLECT_HOME": str(self.world.store),
-            "CLAUDE_PLUGIN_DATA": str(self.data),
-        }
         return subprocess.run(
             [*before, str(LAUNCHER), *arguments],
             cwd=self.world.project,
-            env={**environment, **variables},
+            env={**self.environment, **variables},
             input=stdin,
             capture_output=True,
             encoding="utf-8",
             check=False,
             timeout=300,
         )
+
+    def serve(self, **variables: str) -> subprocess.Popen[str]:
+        """Start the MCP server as a client does, which speaks at once."""
+        server = subprocess.Popen(
+            [str(LAUNCHER), "mcp"],
+            cwd=self.world.project,
+            env={**self.environment, **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        assert server.stdin
+        server.stdin.write(f"{json.dumps(INITIALIZE)}\n")
+        server.stdin.flush()
+        return server
+
+    def name_environment(self) -> Path:
+        """Name an environment that has everything, as a build does that succeeds."""
+        python = self.data / "environments" / "new" / "bin" / "python"
+        python.parents[2].mkdir()
+        python.parents[1].symlink_to(sys.prefix)
+        (self.data / "interpreter").write_text(f"{python}\n", encoding="utf-8")
+        return python
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(self.world.home),
+            "LANG": "C.UTF-8",
+            "RECOLLECT_HOME": str(self.world.store),
+            "CLAUDE_PLUGIN_DATA": str(self.data),
+        }
 
     def start_session(self, before: Sequence[str] = ()) -> dict[str, Any]:
         event = {"hook_event_name": "SessionStart", "source": "startup", "cwd": str(self.world.project)}
@@ -169,6 +206,13 @@ def test_while_other_packages_are_fetched_the_old_environment_serves(machine: Ma
     assert machine.interpreter == old / "bin" / "python"
 
 
+def test_without_packages_only_a_client_is_served_without_tools(machine: Machine, offline: list[str]) -> None:
+    for option in ("--help", "--http=0"):
+        failed = machine.run("mcp", option, before=offline)
+        assert (failed.returncode, failed.stdout) == (1, "")
+        assert "the package index could not be reached" in failed.stderr
+
+
 def test_an_uninstall_that_cannot_have_its_packages_names_the_way_out(machine: Machine, offline: list[str]) -> None:
     failed = machine.run("uninstall", before=offline)
     assert failed.returncode == 1
@@ -179,3 +223,56 @@ def test_a_data_folder_that_cannot_be_written_is_no_reason_to_fail(machine: Mach
     shutil.rmtree(machine.data)
     machine.data.write_text("a file in its place", encoding="utf-8")
     assert "real file" in machine.start_session()["hookSpecificOutput"]["additionalContext"]
+
+
+def test_a_server_that_waited_for_the_build_answers_as_if_it_had_not(machine: Machine) -> None:
+    with (machine.data / "build.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server = machine.serve()
+        python = machine.name_environment()
+    assert server.stdout
+    answer = json.loads(server.stdout.readline())
+    assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (1, "recollect")
+    command = Path(f"/proc/{server.pid}/cmdline")
+    if command.exists():
+        assert command.read_text(encoding="utf-8").split("\0")[0] == str(python), "it is the same process"
+    rest, _ = server.communicate(timeout=60)
+    assert (server.returncode, rest) == (0, "")
+
+
+def test_a_server_whose_client_goes_while_it_waits_goes_too(machine: Machine) -> None:
+    with (machine.data / "build.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server = machine.serve()
+        said, _ = server.communicate(timeout=15)  # which closes its standard input, long before it would stand in
+        assert (server.returncode, said) == (0, "")
+
+
+def test_without_packages_a_server_has_no_tools_and_says_why(machine: Machine) -> None:
+    failed = f"1\n{time.time():.0f}\nthe package index could not be reached\n"
+    (machine.data / "build.outcome").write_text(failed, encoding="utf-8")
+    server = machine.serve()
+    said, errors = server.communicate('{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}\n', timeout=60)
+    greeting, tools = map(json.loads, said.splitlines())
+    assert "the package index could not be reached" in greeting["result"]["instructions"]
+    assert tools == {"jsonrpc": "2.0", "id": 2, "result": {"tools": []}}
+    assert "the package index could not be reached" in errors
+    assert server.returncode == 0
+    assert not (machine.data / "environments").exists(), "it is not tried again within the hour"
+
+
+def test_a_server_that_is_killed_leaves_its_build_to_the_next(machine: Machine) -> None:
+    server = machine.serve()
+    while not is_being_built(str(machine.data)):
+        assert server.poll() is None
+    server.send_signal(signal.SIGKILL)
+    server.communicate()
+    next_one = machine.serve(MCP_TIMEOUT="600000")
+    assert next_one.stdout
+    answer = json.loads(next_one.stdout.readline())
+    assert answer["result"]["serverInfo"]["name"] == "recollect"
+    assert answer["result"]["capabilities"]["tools"]
+    [built] = (machine.data / "environments").iterdir()
+    assert machine.interpreter == built / "bin" / "python"
+    next_one.communicate(timeout=60)
+    assert next_one.returncode == 0

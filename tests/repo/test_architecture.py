@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "embedding": {"embedding", "domain", "errors"},
     "keywords": {"keywords", "domain", "errors"},
     "services": {"version", "services", "files", "store", "embedding", "keywords", "domain", "errors"},
-    "cli": {"version", "cli", "hooks", "services", "files", "domain", "errors"},
+    "cli": {"version", "cli", "hooks", "mcp", "services", "files", "domain", "errors"},
     "hooks": {"version", "hooks", "services", "files", "domain", "errors"},
     "mcp": {"version", "mcp", "services", "domain", "errors"},
     "bare": {"cli", "hooks", "services"},

@@ -120,5 +120,5 @@ def test_package_installs_nothing_but_what_it_declares() -> None:
     declared = {
         re.split(r"[<>=]", line)[0] for line in importlib.metadata.requires("recollect") or [] if "extra" not in line
     }
-    assert declared == {"click", "numpy", "onnxruntime", "pydantic", "tokenizers"}
+    assert declared == {"click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers"}
     assert all(importlib.util.find_spec(name) for name in declared)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.conftest import BARE_ENTRY, World
 
+from recollect.domain.hashing import content_hash
 from recollect.hooks.run import HOOKS
 
 DATA = Path(__file__).parents[1] / "data"
@@ -68,6 +69,7 @@ OWN_MODULES = {
     "recollect.services",
     "recollect.services.inject",
     "recollect.services.locations",
+    "recollect.services.notes",
     "recollect.services.project",
     "recollect.services.settings",
     "recollect.services.settings_keys",
@@ -98,6 +100,16 @@ def test_injection_loads_only_the_modules_marked_hot(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
     loaded = {name for name in modules_after(world) if name.partition(".")[0] == "recollect"}
     assert loaded == OWN_MODULES
+
+
+def test_a_journal_with_something_retired_needs_no_costly_module(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n\n### Pattern: Q\nAnother.\n")
+    world.store.mkdir()
+    line = {"retired": content_hash("Another."), "at": "2026-01-01T00:00:00Z", "project": ""}
+    (world.store / "session-captures.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    loaded = modules_after(world)
+    assert loaded & FORBIDDEN == set()
+    assert {"recollect.files.retired", "recollect.domain.retirement"} <= loaded
 
 
 def test_a_settings_file_that_is_json_needs_no_costly_module(world: World) -> None:
@@ -149,6 +161,9 @@ SESSION_START = (OWN_MODULES - {"recollect.files.log", "recollect.hooks.inject"}
     "recollect.services.environment",
     "recollect.services.environment_state",
     "recollect.files.log",
+    "recollect.hooks.engine",
+    "recollect.services.resident",
+    "recollect.version",
 }
 
 WRITE_GUARD = {

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from recollect.hooks.run import HOOKS
+from recollect.mcp import schemas
 from recollect.services.environment import requirements_file
 from recollect.version import VERSION
 
@@ -39,6 +40,13 @@ def test_hooks_file_starts_the_launcher_without_a_shell_and_within_half_a_minute
         assert handler["type"] == "command"
         assert handler["command"] == "${CLAUDE_PLUGIN_ROOT}/bin/recollect"
         assert 1 <= handler["timeout"] <= 30, "it is in seconds"
+
+
+def test_server_is_started_by_the_launcher_and_loaded_at_once() -> None:
+    [(name, server)] = read_json(PLUGIN / ".mcp.json")["mcpServers"].items()
+    assert name == schemas.NAME
+    assert server == {"command": "${CLAUDE_PLUGIN_ROOT}/bin/recollect", "args": ["mcp"], "alwaysLoad": True}
+    assert "MCP server" in read_json(PLUGIN / ".claude-plugin" / "plugin.json")["description"]
 
 
 def test_manifest_has_the_version_of_the_package_and_names_every_event_it_hooks() -> None:

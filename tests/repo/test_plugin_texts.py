@@ -15,6 +15,7 @@ from recollect.cli.main import cli
 from recollect.domain.categories import PROJECT
 from recollect.hooks.run import HOOKS
 from recollect.keywords.base import GENERIC
+from recollect.mcp.schemas import TOOLS
 from recollect.services.settings_keys import BY_NAME
 
 TOP = Path(__file__).parents[2]
@@ -178,7 +179,9 @@ def test_readme_allows_what_saving_calls_and_nothing_that_runs_or_removes_other_
         assert any(is_covered(call, prefix) for prefix in prefixes), call
     harmless = "candidate list review schema search show status write".split()
     assert set(prefixes) <= {"recollect config get", *(f"recollect {name}" for name in harmless)}
-    assert [rule for rule in rules if not rule.startswith("Bash(")] == ["Edit(//tmp/.memory-*)"]
+    others = [rule for rule in rules if not rule.startswith("Bash(")]
+    tools = [f"mcp__plugin_memory_recollect__{tool.name}" for tool in TOOLS if not tool.destructive]
+    assert sorted(others) == ["Edit(//tmp/.memory-*)", *sorted(tools)]
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=named)
@@ -277,6 +280,14 @@ def test_pages_describe_every_hook(path: Path) -> None:
     if path.name == "hooks.md":
         for hook in HOOKS:
             assert f"`{hook}`" in text, hook
+
+
+@pytest.mark.parametrize(
+    "path", [PLUGIN / "README.md", PLUGIN / "skills" / "memory-management" / "SKILL.md"], ids=named
+)
+def test_texts_name_the_tools_of_the_server_and_no_others(path: Path) -> None:
+    found = re.findall(r"`([a-z]+_memor(?:y|ies))`", text_of(path))
+    assert set(found) == {tool.name for tool in TOOLS}
 
 
 def test_readme_names_every_command_skill_and_agent() -> None:

@@ -9,33 +9,70 @@ from recollect.cli.shared import json_option, print_json, project_root_option, s
 from recollect.errors import InstallError
 from recollect.services.claude_client import SCOPES, Claude, find_claude
 from recollect.services.install import Installation, install
+from recollect.services.register import (
+    Registration,
+    common_entry,
+    register,
+    registration,
+    runs_in_plugin,
+    server_command,
+)
+from recollect.services.register_clients import CLIENTS
 
 _WITHOUT = (
     "Claude Code's command, claude, was not found. Install Claude Code, or give the path with --claude. To go without"
     " the plugin, put what `recollect inject --print-hook` prints into ~/.claude/settings.json: sessions are then given"
     " what is known, and nothing is captured"
 )
+_CLAUDE_CODE = "claude-code"
+_OTHER = "other"
 
 
 @click.command("init")
 @click.option(
+    "--client",
+    type=click.Choice([_CLAUDE_CODE, *CLIENTS, _OTHER]),
+    default=_CLAUDE_CODE,
+    show_default=True,
+    help="Which client; `other` prints what to put into the configuration of one that is not listed.",
+)
+@click.option(
     "--scope",
     type=click.Choice(SCOPES),
-    default="user",
-    show_default=True,
-    help="For all your projects, for everybody in this one, or for yourself in this one.",
+    help="Claude Code: for all your projects, for everybody in this one, or for yourself in this one.  [default: user]",
 )
 @click.option("--claude", metavar="PATH", default="", help="Claude Code's command.  [default: claude]")
+@click.option("--user", is_flag=True, help="Other clients: for all your projects, where there is a choice.")
+@click.option("--dry-run", is_flag=True, help="Other clients: print the change and write nothing.")
 @project_root_option
 @json_option
-def command(scope: str, claude: str, project_root: str, as_json: bool) -> None:
-    """Install the plugin into Claude Code.
+def command(
+    client: str, scope: str | None, claude: str, user: bool, dry_run: bool, project_root: str, as_json: bool
+) -> None:
+    """Install the plugin into Claude Code, or make the MCP server known to another client.
 
-    Adds the marketplace that is part of this package, installs memory@recollect from it, both by Claude Code's own
-    commands, and prints every file that this changed. If this Python has the packages that the plugin needs, the
-    plugin is told to use it; else it builds an environment of its own when the next session starts. Doing it again
-    changes nothing. `recollect uninstall` takes it all back.
+    For Claude Code: adds the marketplace that is part of this package, installs memory@recollect from it, both by
+    Claude Code's own commands, and prints every file that this changed. If this Python has the packages that the plugin
+    needs, the plugin is told to use it; else it builds an environment of its own when the next session starts.
+
+    For other clients: writes one entry, `recollect`, to the file where the client keeps its MCP servers, and leaves
+    everything else in it as it is.
+
+    Doing it again changes nothing. `recollect uninstall` takes it all back.
     """
+    if client == _CLAUDE_CODE:
+        if user or dry_run:
+            raise click.UsageError("--user and --dry-run are for other clients than Claude Code; see --scope")
+        _install(scope or "user", claude, project_root, as_json)
+    elif scope or claude:
+        raise click.UsageError("--scope and --claude are for Claude Code; see --user")
+    elif client == _OTHER:
+        _print_entry(as_json)
+    else:
+        _register(client, project_root, user=user, dry_run=dry_run, as_json=as_json)
+
+
+def _install(scope: str, claude: str, project_root: str, as_json: bool) -> None:
     found = find_claude(claude)
     if not found:
         raise InstallError(_WITHOUT)
@@ -67,3 +104,49 @@ def _print(result: Installation) -> None:
     elif not result.interpreter:
         click.echo("It builds its Python environment in the background when the next session starts.")
     click.echo("Start a new session of Claude Code to use it; /memory:status shows how it is doing.")
+
+
+def _print_entry(as_json: bool) -> None:
+    if as_json:
+        print_json({"client": _OTHER, "command": server_command()})
+        return
+    click.echo(common_entry(), nl=False)
+    click.echo("Nothing was changed: put this into your client's configuration.", err=True)
+
+
+def _register(client: str, project_root: str, *, user: bool, dry_run: bool, as_json: bool) -> None:
+    known = CLIENTS[client]
+    planned = registration(known, project_root, user=user or not known.in_project)
+    if not dry_run:
+        register(planned)
+    if as_json:
+        print_json(
+            {
+                "client": client,
+                "path": planned.path,
+                "what": planned.what,
+                "outcome": planned.outcome,
+                "command": planned.command,
+                "written": not dry_run and planned.outcome != "unchanged",
+            }
+        )
+    elif dry_run and planned.outcome != "unchanged":
+        click.echo(planned.difference, nl=False)
+    else:
+        _print_registration(planned)
+
+
+def _print_registration(planned: Registration) -> None:
+    known = planned.client
+    if planned.outcome == "unchanged":
+        click.echo(f"{known.title} knows the server already; nothing was changed:\n  {planned.path}  {planned.what}")
+        return
+    verb = "Added the server to" if planned.outcome == "added" else "Updated the server in"
+    click.echo(styled(f"{verb} {known.title}. What changed:", "green"))
+    click.echo(f"  {planned.path}  {planned.what}")
+    click.echo(f"It starts: {' '.join(planned.command)}")
+    if not known.root and not known.starts_in_project:
+        click.echo("Unless it is started in a project's folder, the server knows only what holds everywhere.")
+    if runs_in_plugin():
+        click.echo("That is the plugin's command: after an update of the plugin, run this again.")
+    click.echo(f"Restart {known.title} to use it. To undo it, take {planned.what} out of that file.")

@@ -14,9 +14,9 @@ from recollect.errors import RecollectError, WriteRefused
 from recollect.version import VERSION
 
 COMMANDS = (
-    *("archive", "backup", "bench", "candidate", "config", "edit", "export", "hook", "index", "init", "inject", "list"),
-    *("promote", "rebuild", "reembed", "restore", "retire", "review", "schema", "search", "show", "status"),
-    *("uninstall", "upsert", "write"),
+    *("archive", "backup", "bench", "candidate", "config", "doctor", "edit", "export", "hook"),
+    *("index", "init", "inject", "list", "mcp", "promote", "rebuild", "reembed", "restore"),
+    *("retire", "review", "schema", "search", "show", "status", "uninstall", "upsert", "write"),
 )
 
 

@@ -39,6 +39,8 @@ def _here() -> str:
 
 
 def _existing_root(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    if value and value.startswith("${"):
+        value = None  # what a client puts the workspace in place of, when it has none open
     root = _root(context, parameter, value)
     if not os.path.isdir(root):
         raise click.BadParameter(f"there is no folder {root}", context, parameter)

@@ -28,12 +28,13 @@ from recollect.services.uninstall import Removal, plan, uninstall
 def command(keep_store: bool, claude: str, yes: bool, project_root: str, global_store: str, as_json: bool) -> None:
     """Remove the plugin, and everything that recollect made except memories.
 
-    Claude Code's own commands remove the plugin and its marketplace, in every scope. Then its environment, the database
+    Claude Code's own commands remove the plugin and its marketplace, in every scope. The server's entry is taken out of
+    the configuration of other clients, of this project and your own. Then the plugin's environment, the database
     with what was counted in it, logs, locks and notes for agents are removed. What stays: knowledge banks, memory
     files with their index, session-captures.jsonl, and settings. On a terminal it asks first.
     """
     removal = plan(project_root, global_store, settings_of(project_root), keep_store=keep_store)
-    if not removal.client and not removal.paths:
+    if not removal.client and not removal.servers and not removal.paths:
         _report(removal, as_json)
         return
     if not yes and not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
@@ -52,6 +53,7 @@ def _report(removal: Removal, as_json: bool) -> None:
             {
                 "removed": [
                     *({"path": path, "what": what} for path, what in removal.client),
+                    *({"path": server.place.path, "what": server.what} for server in removal.servers),
                     *({"path": path, "what": ""} for path in removal.paths if not os.path.lexists(path)),
                 ],
                 "kept": removal.kept,
@@ -59,7 +61,7 @@ def _report(removal: Removal, as_json: bool) -> None:
             }
         )
         return
-    if removal.client or removal.paths:
+    if removal.client or removal.servers or removal.paths:
         _print_paths(styled("Removed:", "green"), removal)
     else:
         click.echo("There is nothing of recollect to remove here.")
@@ -75,5 +77,7 @@ def _print_paths(title: str, removal: Removal) -> None:
     click.echo(title)
     for path, what in removal.client:
         click.echo(f"  {path}{f'  {what}' if what else ''}")
+    for server in removal.servers:
+        click.echo(f"  {server.place.path}  {server.what}")
     for path in removal.paths:
         click.echo(f"  {path}")

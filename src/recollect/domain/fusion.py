@@ -15,7 +15,7 @@ from recollect.domain.terms import STOP_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 # How much z² counts against a nat of words; from 0.6 to 1.25 it makes hardly a difference.
 MEANING = 1.0
@@ -39,13 +39,18 @@ _LEAST = 0.2
 
 
 class TermStatistics:
-    """In how many of all entries each term of a question occurs."""
+    """In how many of all entries each term of a question occurs, and which of its words are not to be heard."""
 
-    __slots__ = ("entries", "frequencies")
+    __slots__ = ("entries", "frequencies", "unheard")
 
-    def __init__(self, frequencies: Mapping[str, int], entries: int) -> None:
+    def __init__(self, frequencies: Mapping[str, int], entries: int, unheard: frozenset[str] = frozenset()) -> None:
         self.frequencies = frequencies
         self.entries = entries
+        self.unheard = unheard
+
+    def without(self, words: Iterable[str]) -> TermStatistics:
+        """The same for what a question says beside these words."""
+        return TermStatistics(self.frequencies, self.entries, frozenset(words))
 
     def rarity(self, term: str) -> float:
         """How surprising it is to meet the term, in nats."""
@@ -78,6 +83,8 @@ class TermStatistics:
         usual = log(1 + self.entries)
 
         def weight(word: str) -> float:
+            if word in self.unheard:
+                return 0.0
             if word in self.frequencies:
                 return min(1.0, max(_LEAST, 2 * self.rarity(word) / usual)) if usual else 1.0
             return _STOP_WORD if word in STOP_WORDS else 1.0
@@ -108,10 +115,11 @@ def fuse(
     return {id: score for id, score in scores.items() if id in keyword or _is_near(score, vector[id])}
 
 
-def surprise(cosine: float, mean: float, deviation: float, count: int) -> float:
+def surprise(cosine: float, mean: float = 0.0, deviation: float = 0.0, count: int = 0) -> float:
     """How surprising it is that an entry is so close: the square of the deviations by which it is above the usual.
 
-    Mean and deviation are those of the cosines of `count` entries, whatever they are about.
+    Mean and deviation are those of the cosines of `count` entries, whatever they are about; without any, what is usual
+    for questions at large.
     """
     usual = (count * mean + _ASSUMED_COSINES * _USUAL_COSINE) / (count + _ASSUMED_COSINES)
     variance = (count * deviation**2 + _ASSUMED * _USUAL_DEVIATION**2) / (count + _ASSUMED)

@@ -9,12 +9,14 @@ from recollect.domain.entry import CONFIDENCE, Entry
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
 
     from recollect.domain.stored import Standing, StoredEntry
 
+RECALLS_THAT_COUNT = 10.0
+
 _CONFIDENCE_SCORE = {"high": 1.0, "medium": 0.67, "low": 0.33}
 _RECENCY_DAYS = 30.0
-_RECALLS_THAT_COUNT = 10.0
 
 # How long an entry that was never recalled takes to fade to a third; each recall adds as much again.
 STRENGTH_DAYS = 365.0
@@ -98,13 +100,17 @@ def rank(
     largest = max((standing.observation_count for standing in standings), default=1)
     ages = _Ages(now)
     raw = [
-        _prominence(s.observation_count / largest, s.confidence, ages.recency(s.updated_at), s.recall_count)
+        weighed(
+            s.observation_count / largest,
+            confidence_score(s.confidence),
+            ages.recency(s.updated_at),
+            min(s.recall_count / RECALLS_THAT_COUNT, 1.0),
+        )
         for s in standings
     ]
     low, span = _range(raw)
     similar = spread(vector)
-    # Sharing no word is the least that an entry can share, so the weakest match still counts for something.
-    worded = _above_nothing(keyword) if len(keyword) < len(standings) else spread(keyword)
+    worded = spread_words(keyword, len(standings))
     prominent = [(figure - low) / span if span else 1.0 for figure in raw]
     scores = [
         weights.vector * similar.get(s.id, 0.0) + weights.keyword * worded.get(s.id, 0.0) + weights.prominence * known
@@ -149,8 +155,14 @@ def spread(scores: Mapping[str, float]) -> dict[str, float]:
     return {id: (score - low) / span if span else 1.0 for id, score in scores.items()}
 
 
-def _above_nothing(scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores stretched to reach from 0 to 1, where 0 is for those that have none."""
+def spread_words(scores: Mapping[str, float], entries: int) -> dict[str, float]:
+    """Scores by words stretched to reach from 0 to 1.
+
+    Sharing no word is the least that an entry can share: if any does, 0 is for those, so that the weakest match still
+    counts for something.
+    """
+    if len(scores) >= entries:
+        return spread(scores)
     most = max(scores.values(), default=0.0)
     return {id: score / most if most > 0 else 1.0 for id, score in scores.items()}
 
@@ -163,9 +175,11 @@ def _range(figures: Collection[float]) -> tuple[float, float]:
 
 def prominence(standing: Standing | StoredEntry, most_observed: int, now: str) -> float:
     """How much an entry matters whatever the session is about."""
-    recency = _recency(days_between(standing.updated_at, now))
-    return _prominence(
-        standing.observation_count / max(most_observed, 1), standing.confidence, recency, standing.recall_count
+    return weighed(
+        standing.observation_count / max(most_observed, 1),
+        confidence_score(standing.confidence),
+        recency(days_between(standing.updated_at, now)),
+        min(standing.recall_count / RECALLS_THAT_COUNT, 1.0),
     )
 
 
@@ -174,17 +188,20 @@ def retention(standing: Standing, now: str) -> float:
     return _retention(days_between(max(standing.updated_at, standing.last_recalled_at), now), standing.recall_count)
 
 
-def _prominence(observed: float, confidence: str, recency: float, recalls: int) -> float:
-    return (
-        0.3 * observed
-        + 0.2 * _CONFIDENCE_SCORE.get(confidence, 0.67)
-        + 0.3 * recency
-        + 0.2 * min(recalls / _RECALLS_THAT_COUNT, 1.0)
-    )
+# These two are for numbers, and for whole columns of them.
 
 
-def _recency(days: float) -> float:
+def weighed(observed: Any, confidence: Any, recency: Any, recalled: Any) -> Any:
+    """Prominence, of its four parts, each between 0 and 1."""
+    return 0.3 * observed + 0.2 * confidence + 0.3 * recency + 0.2 * recalled
+
+
+def recency(days: Any) -> Any:
     return 1.0 / (1.0 + days / _RECENCY_DAYS)
+
+
+def confidence_score(confidence: str) -> float:
+    return _CONFIDENCE_SCORE.get(confidence, 0.67)
 
 
 def _retention(days: float, recalls: int) -> float:
@@ -204,7 +221,7 @@ class _Ages:
     def recency(self, stamp: str) -> float:
         figure = self._recency.get(stamp)
         if figure is None:
-            figure = self._recency[stamp] = _recency(days_between(stamp, self._now))
+            figure = self._recency[stamp] = recency(days_between(stamp, self._now))
         return figure
 
     def retention(self, stamp: str, recalls: int) -> float:
@@ -216,11 +233,11 @@ class _Ages:
 
 def days_between(earlier: str, later: str) -> float:
     """The days from one ISO 8601 time to another; 0 when they are the wrong way round or cannot be read."""
-    first, last = _days(earlier), _days(later)
+    first, last = days_of(earlier), days_of(later)
     return max(0.0, last - first) if first and last else 0.0
 
 
-def _days(stamp: str) -> float:
+def days_of(stamp: str) -> float:
     """Days since the beginning of the calendar, 0 for what is no time. (datetime is too dear for a session's start.)"""
     date, clock = stamp[:10], stamp[11:19]
     if len(date) != 10 or not (date[:4] + date[5:7] + date[8:]).isdecimal():

@@ -24,6 +24,10 @@ LONGEST_TOKENS = 256
 # What punctuation and the marks around a text count, where a word counts 1.
 _NO_WORD = 0.2
 _WORD = re.compile(r"[^\W_]+")
+
+# How many texts each thread has at hand, to be asked for with other weights.
+_REMEMBERED = 8
+
 PACKAGES = ("numpy", "onnxruntime", "tokenizers")
 
 
@@ -72,9 +76,10 @@ class LocalSource:
 
 
 class _Loaded:
-    """The model in memory."""
+    """The model in memory, and what it made of each thread's last texts: a prompt is asked for with many weights."""
 
     def __init__(self, folder: str, threads: int) -> None:
+        self._last = _LastTexts()
         _prepare_environment()
         self._numpy = _import("numpy")
         runtime = _import("onnxruntime")
@@ -98,6 +103,15 @@ class _Loaded:
             ) from error
 
     def vector(self, text: str, telling: Telling) -> list[float]:
+        offsets, hidden = self._read(text)
+        weights = self._numpy.array(_weights(text, offsets, telling), dtype=self._numpy.float32)
+        return (weights @ hidden).tolist()
+
+    def _read(self, text: str) -> tuple[Sequence[tuple[int, int]], Any]:
+        """Where the tokens of a text stand, and a vector for each."""
+        read = self._last.texts
+        if text in read:
+            return read[text]
         encoding = self._tokenizer.encode(text)
         tokens = self._numpy.array([encoding.ids], dtype=self._numpy.int64)
         try:
@@ -111,8 +125,17 @@ class _Loaded:
             )
         except Exception as error:
             raise EmbeddingError(f"the local embedding model failed ({error}); try again") from error
-        weights = self._numpy.array(_weights(text, encoding.offsets, telling), dtype=self._numpy.float32)
-        return (weights @ hidden[0]).tolist()
+        while len(read) >= _REMEMBERED:
+            del read[next(iter(read))]
+        read[text] = (encoding.offsets, hidden[0])
+        return read[text]
+
+
+class _LastTexts(threading.local):
+    """What was made of the texts that this thread asked for last, the newest last."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, tuple[Sequence[tuple[int, int]], Any]] = {}
 
 
 def _all_alike(_word: str) -> float:

@@ -17,23 +17,39 @@ _DIGITS = dict.fromkeys(map(ord, "0123456789.,"))
 
 
 def is_news(directory: str, sentence: str) -> bool:
-    """Whether nobody was told a sentence today, as far as is known; from now on somebody was.
+    """Whether nobody was told a sentence today, as far as is known; from now on somebody was."""
+    if was_told(directory, sentence):
+        return False
+    tell(directory, sentence)
+    return True
 
-    Sentences that differ in their numbers only are the same.
-    """
-    path = os.path.join(directory, NAME)
-    today = time.strftime("%Y-%m-%d ", time.gmtime())
-    line = today + " ".join(sentence.translate(_DIGITS).split())[:_LONGEST]
+
+def was_told(directory: str, sentence: str) -> bool:
+    """Whether somebody was told a sentence today. Those that differ in their numbers only are the same."""
+    return _line(sentence) in _today(directory)
+
+
+def tell(directory: str, sentence: str) -> None:
+    """Note that somebody was told a sentence. What cannot be noted is told twice, which is better than never."""
+    lines = [*_today(directory)[-_MOST:], _line(sentence), ""]
     try:
-        with open(path, "rb") as file:
+        write_text(os.path.join(directory, NAME), "\n".join(lines), durable=False)
+    except StorageError:
+        return
+
+
+def _line(sentence: str) -> str:
+    return _stamp() + " ".join(sentence.translate(_DIGITS).split())[:_LONGEST]
+
+
+def _today(directory: str) -> list[str]:
+    try:
+        with open(os.path.join(directory, NAME), "rb") as file:
             lines = file.read(_LARGEST).decode("utf-8", "replace").split("\n")
     except OSError:
-        lines = []
-    told = [other for other in lines if other.startswith(today)]
-    if line in told:
-        return False
-    try:
-        write_text(path, "\n".join([*told[-_MOST:], line, ""]), durable=False)
-    except StorageError:
-        return True  # better told twice than never
-    return True
+        return []
+    return [line for line in lines if line.startswith(_stamp())]
+
+
+def _stamp() -> str:
+    return time.strftime("%Y-%m-%d ", time.gmtime())

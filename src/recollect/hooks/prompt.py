@@ -18,23 +18,39 @@ def handle(event: Event) -> Answer:
     prompt = event.text("prompt") or event.text("user_prompt")
     if not is_worth_asking(prompt):
         return Answer()
-    from recollect.services import locations, project  # a short prompt does not wait for these
+    from recollect.hooks.engine import ask_engine, texts  # a short prompt does not wait for these
+    from recollect.services import locations
+
+    store = locations.global_store()
+    heard = ask_engine(store, "prompt", event, {"prompt": prompt})
+    if heard is None:
+        return _found(prompt, event, store)
+    return _answer(str(heard.get("text", "")), texts(heard, "warnings"))
+
+
+def _answer(text: str, warnings: list[str]) -> Answer:
+    answer = Answer()
+    if text:
+        answer.stdout = dump({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}})
+    answer.warnings = warnings
+    return answer
+
+
+def _found(prompt: str, event: Event, store: str) -> Answer:
+    """What is found in this process, by words alone."""
+    from recollect.services import project
     from recollect.services.prompt import memories_for
     from recollect.services.settings import load_settings
 
     root = project.find_root(event.folder())
     settings = load_settings(root)
-    store = locations.global_store()
     found = memories_for(prompt, root, store, settings, event.text("session_id"))
-    answer = Answer()
-    if found.text:
-        context = {"hookEventName": "UserPromptSubmit", "additionalContext": found.text}
-        answer.stdout = dump({"hookSpecificOutput": context})
-    answer.warnings = found.warnings
+    answer = _answer(found.text, found.warnings)
     if settings.problems:
         from recollect.services.attention import settings_problems
+        from recollect.services.notes import Notes
 
-        answer.warnings += settings_problems(settings, store)
+        answer.warnings += settings_problems(settings, store, Notes())
     answer.afterwards = found.afterwards
     if found.afterwards and found.is_long:
         answer.afterwards = _apart(found.afterwards, store)

@@ -8,7 +8,6 @@ import time
 from recollect.domain.quick_json import dump
 from recollect.domain.text import cut, one_line
 from recollect.hooks.answer import Answer
-from recollect.hooks.apart import do_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +31,36 @@ _WEAKNESS = "weakness"
 
 def handle(event: Event) -> Answer:
     """The block of a session, within three seconds; by markdown alone, or without it, when that is not enough."""
-    answer = Answer()
     began = event.began or time.monotonic()
+    return _from_engine(event) or _found(event, began)
+
+
+def _from_engine(event: Event) -> Answer | None:
+    """What the resident engine has chosen; None if there is none, or not in time."""
+    from recollect.hooks.engine import ask_engine, texts
+    from recollect.services import attention, locations
+
+    store = locations.global_store()
+    question: dict[str, object] = {
+        "source": event.text("source") or "startup",
+        "transcript": event.text("transcript_path"),
+        "idle": _seconds(event),
+    }
+    heard = ask_engine(store, "session-start", event, question)
+    if heard is None:
+        return None
+    answer = Answer()
+    answer.warnings = texts(heard, "warnings")
+    built = _noticed(answer.warnings, lambda: attention.environment(os.environ))
+    answer.stdout = _output(str(heard.get("text", "")), [built, *texts(heard, "notices")])
+    return answer
+
+
+def _found(event: Event, began: float) -> Answer:
+    """What is chosen by this machine's own means, in a process that can be ended."""
+    from recollect.hooks.apart import do_apart
+
+    answer = Answer()
     heard = do_apart(lambda tell: _serve(event, tell), began + _CHOOSING)
     notices = heard.told.get(_NOTICES, "")
     if _BLOCK not in heard.told:
@@ -46,15 +73,15 @@ def handle(event: Event) -> Answer:
     elif heard.failure:
         answer.warnings.append(heard.failure)
     sentences = [*notices.split("\n"), heard.told.get(_WEAKNESS, "")]
-    answer.stdout = _output(heard.told.get(_BLOCK, ""), [sentence for sentence in sentences if sentence])
+    answer.stdout = _output(heard.told.get(_BLOCK, ""), sentences)
     answer.afterwards = heard.afterwards
     return answer
 
 
 def _output(block: str, sentences: list[str]) -> str:
     output: dict[str, object] = {}
-    if sentences:
-        said = ". ".join(one_line(sentence).rstrip(".") for sentence in sentences)
+    said = ". ".join(one_line(sentence).rstrip(".") for sentence in sentences if sentence)
+    if said:
         name = "" if said.startswith("recollect ") else "recollect: "
         output["systemMessage"] = cut(f"{name}{said}.", _LONGEST_LINE)
     if block:
@@ -73,12 +100,12 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     notices = [built]
     if start.source not in _QUIET:
         notices.append(_noticed(start.problems, lambda: attention.captures(start.project_root, start.global_store)))
-        notices.append(_noticed(start.problems, lambda: attention.notes(start.global_store)))
+        notices.append(_noticed(start.problems, lambda: attention.log_notes(start.global_store, start.notes)))
     tell(_NOTICES, "\n".join(notice for notice in notices if notice))
     injection = begin(start)
     tell(_BLOCK, injection.text)
     if not built:  # or it would be said twice
-        tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded))
+        tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded, start.notes))
 
     def afterwards() -> list[str]:
         _log(start.global_store, start.problems + injection.warnings)
@@ -99,7 +126,7 @@ def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
-    tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded))
+    tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded, start.notes))
     return lambda: _log(start.global_store, injection.warnings + note_words(start, injection))
 
 

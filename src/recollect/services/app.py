@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
     from recollect.embedding.base import Embedder
     from recollect.keywords.registry import Keywords
+    from recollect.services.columns import Columns
     from recollect.services.settings import Settings
     from recollect.services.sync import Labels
+    from recollect.services.warm import Warm
+    from recollect.store.values import Scope
 
 
 class Engine:
@@ -28,10 +31,11 @@ class Engine:
         project_root: str = "",
         patience: float = 10.0,
         answer_within: float = 20.0,
+        warm: Warm | None = None,
     ) -> None:
         """Open the store in a folder, for a project, whose settings these are.
 
-        Other writers may take `patience` seconds, a provider `answer_within`.
+        Other writers may take `patience` seconds, a provider `answer_within`. What is `warm` already is used as it is.
 
         Raises:
             StoreError: it cannot be used.
@@ -39,7 +43,8 @@ class Engine:
         self.global_store = global_store
         self.settings = settings
         self.project = project.identity(project_root) if project_root else ""
-        self.store = SqliteStore(locations.database(global_store), patience=patience)
+        self.store = warm.store(patience) if warm else SqliteStore(locations.database(global_store), patience=patience)
+        self._warm = warm
         self._embedder: Embedder | None = None
         self._answer_within = answer_within
 
@@ -47,7 +52,12 @@ class Engine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.store.close()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store, unless it stays open for the next one."""
+        if self._warm is None:
+            self.store.close()
 
     def embedder(self) -> Embedder:
         """What makes vectors, by the settings.
@@ -55,15 +65,19 @@ class Engine:
         Raises:
             EmbeddingError: it cannot be had: says what to install or to set.
         """
+        provider = self.settings.text("memory_embedding_provider")
+        model = self.settings.text("memory_embedding_model")
+        if self._warm:
+            return self._warm.embedders.get(provider, model, self._answer_within)
         if self._embedder is None:
             from recollect.embedding.registry import create_embedder
 
-            self._embedder = create_embedder(
-                self.settings.text("memory_embedding_provider"),
-                self.settings.text("memory_embedding_model"),
-                timeout=self._answer_within,
-            )
+            self._embedder = create_embedder(provider, model, timeout=self._answer_within)
         return self._embedder
+
+    def columns(self, scope: Scope) -> Columns | None:
+        """What entries stand for as columns, where that is kept from one ranking to the next."""
+        return self._warm.columns(scope) if self._warm else None
 
     def keywords(self, name: str, description: str, reasoning: str, category: str) -> Keywords:
         """Keyword labels for one entry, by the settings."""

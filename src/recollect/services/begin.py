@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.errors import StorageError, StoreError
+from recollect.errors import StoreError
 from recollect.files.session_record import add_given, add_words, read_record, reset_given, sweep_records
 from recollect.services import locations, project
 from recollect.services.attention import settings_problems
 from recollect.services.inject import Injection, inject
+from recollect.services.notes import Notes
 from recollect.services.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Set
+    from collections.abc import Set
 
     from recollect.services.app import Engine
     from recollect.services.settings import Settings
+    from recollect.services.warm import Warm
 
 # Sessions that begin with what was said before; all others have forgotten it, or have nothing to forget.
 _AGAIN = ("resume", "fork")
@@ -38,15 +40,36 @@ class Start:
     `transcript` is where its transcript will be, `idle` how many seconds ago it was last answered.
     """
 
-    __slots__ = ("global_store", "idle", "problems", "project_root", "session", "settings", "source", "transcript")
+    __slots__ = (
+        "global_store",
+        "idle",
+        "notes",
+        "problems",
+        "project_root",
+        "session",
+        "settings",
+        "source",
+        "transcript",
+        "warm",
+    )
 
-    def __init__(self, source: str, session: str, project_root: str, global_store: str, settings: Settings) -> None:
+    def __init__(  # noqa: PLR0917 (what a session's start is told)
+        self,
+        source: str,
+        session: str,
+        project_root: str,
+        global_store: str,
+        settings: Settings,
+        warm: Warm | None = None,
+    ) -> None:
         self.source = source
         self.session = session
         self.project_root = project_root
         self.global_store = global_store
         self.settings = settings
-        self.problems = settings_problems(settings, global_store)
+        self.warm = warm
+        self.notes = Notes(wait=warm is not None)
+        self.problems = settings_problems(settings, global_store, self.notes)
         self.transcript = ""
         self.idle: float | None = None
 
@@ -62,8 +85,7 @@ def begin(start: Start, *, markdown: str = "") -> Injection:
 
     `markdown` is a reason not to ask the store.
     """
-    warnings: list[str] = []
-    without = _had(start, warnings)
+    without = _had(start)
     if without is None:
         return Injection("a fork has had what its session had")
     injection = inject(
@@ -74,9 +96,12 @@ def begin(start: Start, *, markdown: str = "") -> Injection:
         session=start.session,
         without=without,
         markdown=markdown,
+        notes=start.notes,
+        warm=start.warm,
     )
-    _note(start, injection.keys, warnings)
-    injection.warnings += warnings
+    start.notes.do(lambda: add_given(start.global_store, start.session, injection.keys))
+    if start.warm is None:
+        injection.warnings += start.notes.problems
     return injection
 
 
@@ -95,7 +120,7 @@ def follow(start: Start, injection: Injection) -> list[str]:
         from recollect.services.catch_up import catch_up
 
         engine = engine or Engine(
-            start.global_store, start.settings, project_root=start.project_root, patience=_PATIENCE
+            start.global_store, start.settings, project_root=start.project_root, patience=_PATIENCE, warm=start.warm
         )
         with engine:
             warnings += catch_up(engine, start.project_root, seconds=_SYNCING, thorough=True) + _embed(engine)
@@ -108,18 +133,11 @@ def note_words(start: Start, injection: Injection) -> list[str]:
     """Note the words of the block, so that nobody who repeats them is taken for somebody with news; what went wrong."""
     from recollect.domain.quoted import marks
 
-    warnings: list[str] = []
-    _add_words(start, marks(injection.text), warnings)
-    return warnings
-
-
-def _add_words(start: Start, marks: Set[str], warnings: list[str]) -> None:
-    if not marks:
-        return
-    try:
-        add_words(start.global_store, start.session, marks)
-    except StorageError as error:
-        warnings.append(str(error))
+    notes = Notes()
+    found = marks(injection.text)
+    if found:
+        notes.do(lambda: add_words(start.global_store, start.session, found))
+    return notes.problems
 
 
 def _embed(engine: Engine) -> list[str]:
@@ -132,30 +150,20 @@ def _embed(engine: Engine) -> list[str]:
     return [f"{done.pending} of the entries are without a vector: {done.reason}"] if done and done.reason else []
 
 
-def _had(start: Start, warnings: list[str]) -> Set[str] | None:
+def _had(start: Start) -> Set[str] | None:
     """The keys of what is in a session's context already; None if there is much in it that nobody knows."""
     if start.source not in _AGAIN:
-        try:
-            reset_given(start.global_store, start.session)
-        except StorageError as error:
-            warnings.append(str(error))
+        start.notes.do(lambda: reset_given(start.global_store, start.session))
         return frozenset()
     record = read_record(start.global_store, start.session)
     if start.source == "fork" and not record.known:
         record = read_record(start.global_store, _forked_from(start))
         if not record.known:
             return None
-        _note(start, record.given, warnings)
-        _add_words(start, record.words, warnings)
+        start.notes.do(lambda: add_given(start.global_store, start.session, record.given))
+        if record.words:
+            start.notes.do(lambda: add_words(start.global_store, start.session, record.words))
     return record.given
-
-
-def _note(start: Start, keys: Iterable[str], warnings: list[str]) -> None:
-    """Write down what a session has; that it cannot be written is no reason to give it nothing."""
-    try:
-        add_given(start.global_store, start.session, keys)
-    except StorageError as error:
-        warnings.append(str(error))
 
 
 def _forked_from(start: Start) -> str:

@@ -124,8 +124,9 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
     settings = load_settings(root)
     if settings.problems:
         from recollect.services.attention import settings_problems
+        from recollect.services.notes import Notes
 
-        done.warnings += settings_problems(settings, global_store)
+        done.warnings += settings_problems(settings, global_store, Notes())
     mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
     thresholds = {
         category: settings.real(f"triage.thresholds.{category}")

@@ -11,6 +11,7 @@ from recollect.services.environment_state import INTERPRETER, interpreter_of, is
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
     from recollect.services.environment_state import Outcome
@@ -62,10 +63,9 @@ def complete(damage: str = "") -> None:
     if _again == "built" or not requirements:
         _fail(f"{sys.executable} lacks what it needs: {', '.join(missing)}")
     from recollect.errors import RecollectError
-    from recollect.services.environment_build import build
 
     try:
-        _run_again(build(data, requirements, _say), "built")
+        _run_again(_built(data, requirements), "built")
     except KeyboardInterrupt:
         _fail("interrupted; the next command begins again")
     except RecollectError as error:
@@ -124,6 +124,45 @@ def requirements_file() -> str:
     return ""
 
 
+def _built(data: str, requirements: str) -> str:
+    """The interpreter of an environment that is complete.
+
+    A command builds it. A server leaves that to a process of its own: the client that started the server may give up
+    before the packages are there, and then they are there for its next session.
+
+    Raises:
+        InstallError: it cannot be had; why.
+    """
+    if not _serves_client():
+        from recollect.services.environment_build import build
+
+        return build(data, requirements, _say)
+    import signal
+
+    from recollect.errors import InstallError
+    from recollect.services.environment_standin import stand_in
+    from recollect.services.environment_wait import ClientGone, patience_of_client, wait_for_environment
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # how clients end a server; nothing is half done
+    patience = patience_of_client(os.environ)
+    try:
+        os.makedirs(data, exist_ok=True)
+        is_due = read_outcome(data).is_due(time.time())
+        return wait_for_environment(data, lambda: _build_apart(data, requirements), is_due=is_due, patience=patience)
+    except ClientGone:
+        pass
+    except (InstallError, OSError) as error:
+        _say(f"there are no tools in this session; its packages: {error}")
+        stand_in(f"recollect's packages: {error}")
+    sys.exit(0)
+
+
+def _serves_client() -> bool:
+    """Whether this is a server that a client has started and talks to through pipes."""
+    is_server = sys.argv[2:3] == ["mcp"] and not os.isatty(0)
+    return is_server and not any(word.startswith(("--http", "--help", "-h")) for word in sys.argv[3:])
+
+
 def _begin(data: str, requirements: str) -> str:
     old = interpreter_of(data)
     if not old:
@@ -133,9 +172,15 @@ def _begin(data: str, requirements: str) -> str:
     outcome = read_outcome(data)
     if not outcome.is_due(time.time()):
         return _failed(outcome)
+    _build_apart(data, requirements)
+    return _news(old)
+
+
+def _build_apart(data: str, requirements: str) -> subprocess.Popen[bytes]:
+    """Start a process that builds, and that no end of this one ends."""
     import subprocess
 
-    subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _BUILD, _SOURCE, data, requirements],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -143,7 +188,6 @@ def _begin(data: str, requirements: str) -> str:
         cwd=data,
         start_new_session=True,
     )
-    return _news(old)
 
 
 def _news(old: str) -> str:

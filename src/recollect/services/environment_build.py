@@ -39,7 +39,7 @@ _NO_CONNECTION = ("NewConnectionError", "ConnectTimeout", "NameResolutionError",
 
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _CHECK = (
-    "import sys; sys.path.insert(0, sys.argv[1]); import click, pydantic; "
+    "import sys; sys.path.insert(0, sys.argv[1]); import click, mcp.server, pydantic; "
     "from recollect.embedding.local import LocalSource; LocalSource().vectors(['ready'], 'query')"
 )
 _PIP_THAT_INSTALLS_ELSEWHERE = (
@@ -178,7 +178,7 @@ class _Build:
         base: str = getattr(sys, "_base_executable", "") or sys.executable
         python = os.path.join(folder, "bin", "python")
         self._say(
-            "setting up its Python environment; this happens once, and about 50 MB of packages are downloaded ..."
+            "setting up its Python environment; this happens once, and about 60 MB of packages are downloaded ..."
         )
         if not self._ran([base, "-I", "-m", "venv", "--without-pip", folder], log):
             raise InstallError(f"{base} cannot make virtual environments; on Debian: apt-get install python3-venv")

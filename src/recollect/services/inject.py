@@ -11,10 +11,11 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.render import fresh_block, markdown_status
 from recollect.domain.selection import deduplicate, select
 from recollect.domain.text import one_line
-from recollect.errors import StorageError, StoreError
+from recollect.errors import StoreError
 from recollect.files.bank import read_bank
 from recollect.files.last_injection import write_last_injection
 from recollect.services import locations, project
+from recollect.services.notes import Notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from recollect.domain.render import Block
     from recollect.services.app import Engine
     from recollect.services.settings import Settings
+    from recollect.services.warm import Warm
 
 # After a session has been served, entries that await a vector are given one, for a moment.
 _MOMENT = 0.4
@@ -78,11 +80,14 @@ def inject(
     session: str = "",
     without: Collection[str] = (),
     markdown: str = "",
+    notes: Notes | None = None,
+    warm: Warm | None = None,
 ) -> Injection:
     """The block of a session that starts in a project, recorded as the last injection.
 
     `limit` overrides the setting. Without an `event` the configured events are not consulted. Entries whose keys are
-    in `without` are left out, and no others take their place. `markdown` is a reason not to ask the store.
+    in `without` are left out, and no others take their place. `markdown` is a reason not to ask the store. What is
+    recorded goes to the `notes`, if there are any.
     """
     if limit is None:
         limit = settings.whole("memory_injection_limit")
@@ -90,6 +95,7 @@ def inject(
     if reason:
         return Injection(reason)
     asked = _Asked(project_root, global_store, settings, limit, event, session, without)
+    asked.notes, asked.warm = notes or Notes(), warm
     injection = Injection()
     if markdown or not settings.flag("memory_semantic_enabled"):
         chosen = _from_markdown(asked, injection, markdown)
@@ -101,17 +107,16 @@ def inject(
     if not chosen.text:
         injection.reason = _nothing(asked, injection)
         return injection
-    try:
-        write_last_injection(global_store, project.name(project_root), chosen.entries)
-    except StorageError as error:
-        injection.warnings.append(str(error))
+    asked.notes.do(lambda: write_last_injection(global_store, project.name(project_root), chosen.entries))
+    if notes is None:
+        injection.warnings += asked.notes.problems
     return injection
 
 
 class _Asked:
     """For which session of which project, and what of it is not wanted."""
 
-    __slots__ = ("event", "global_store", "limit", "project_root", "session", "settings", "without")
+    __slots__ = ("event", "global_store", "limit", "notes", "project_root", "session", "settings", "warm", "without")
 
     def __init__(  # noqa: PLR0917 (what `inject` was called with)
         self,
@@ -130,6 +135,8 @@ class _Asked:
         self.event = event
         self.session = session
         self.without = without
+        self.notes = Notes()
+        self.warm: Warm | None = None
 
 
 def _nothing(asked: _Asked, injection: Injection) -> str:
@@ -156,11 +163,14 @@ def _from_store(asked: _Asked, injection: Injection) -> Block:
             event=asked.event,
             session=asked.session,
             without=asked.without,
+            notes=asked.notes,
+            warm=asked.warm,
         )
     except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
         injection.warnings.append(str(error))
         return _from_markdown(asked, injection, str(error))
-    injection.engine, injection.pending = found.engine, 0 if found.behind else found.retrieval.pending
+    injection.engine = None if asked.warm else found.engine
+    injection.pending = 0 if found.behind else found.retrieval.pending
     injection.warnings += found.warnings
     injection.degraded += found.retrieval.degraded
     injection.keys = [entry.stored_hash for entry in found.block.entries]
@@ -171,7 +181,7 @@ def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> B
     local, warnings = read_bank(locations.bank(asked.project_root), "local")
     shared, more_warnings = read_bank(asked.global_store, "global")
     injection.warnings += warnings + more_warnings
-    everything = deduplicate([*local, *shared])
+    everything = deduplicate(_not_retired(asked, local, shared))
     why = one_line(degraded).replace("*", " ").replace("|", " ")[:200]
 
     def degraded_status(entries: Sequence[Entry]) -> str:
@@ -183,6 +193,20 @@ def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> B
     chosen = fresh_block(select(everything, asked.limit), status, lambda entry: _key(entry) not in asked.without)
     injection.keys = [_key(entry) for entry in chosen.entries]
     return chosen
+
+
+def _not_retired(asked: _Asked, local: list[Entry], shared: list[Entry]) -> list[Entry]:
+    """Entries of the project's bank and of the global one, without those that the journal says are retired."""
+    journal = locations.journal(asked.global_store)
+    if not os.path.exists(journal):
+        return [*local, *shared]
+    from recollect.files.retired import retired_ids
+
+    everywhere, here = retired_ids(journal, project.identity(asked.project_root))
+    if not everywhere and not here:
+        return [*local, *shared]
+    kept = [entry for entry in local if _key(entry) not in everywhere | here]
+    return kept + [entry for entry in shared if _key(entry) not in everywhere]
 
 
 def _key(entry: Entry) -> str:

@@ -9,7 +9,12 @@ LOCAL_SETTINGS = os.path.join(".claude", "iflow-dev.local.md")
 GLOBAL_STORE = os.path.join(".claude", "iflow", "memory")
 PROJECT_SETTINGS = os.path.join(".claude", "memory", "memory-config.json")
 
+# Variables of the environment that are no settings: the global store, how many milliseconds a hook waits for the
+# resident engine, and what whoever asks an MCP server over HTTP must show.
 HOME_VARIABLE = "RECOLLECT_HOME"
+WAIT_VARIABLE = "RECOLLECT_ENGINE_WAIT"
+TOKEN_VARIABLE = "RECOLLECT_MCP_TOKEN"  # noqa: S105 (a name, no token)
+NOT_SETTINGS = (HOME_VARIABLE, WAIT_VARIABLE, TOKEN_VARIABLE)
 
 
 def global_store() -> str:

@@ -8,6 +8,7 @@ from recollect.domain.prompt_block import prompt_block
 from recollect.domain.spoken import is_worth_asking
 from recollect.errors import StoreError, WriteRefused
 from recollect.services import locations
+from recollect.services.notes import Notes
 from recollect.services.place import memory_root
 from recollect.services.prompt_asked import Asked
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from recollect.domain.prompt_block import Told
     from recollect.files.memories import MemoryRoot
     from recollect.services.settings import Settings
+    from recollect.services.warm import Warm
 
 # Where titles and tags only stand in for the store, one shared word is no reason to speak.
 _STANDING_IN = 5
@@ -30,32 +32,44 @@ LONG = 60.0
 class PromptMemories:
     """The block for a prompt, or the reason why there is none, and what went wrong on the way."""
 
-    __slots__ = ("afterwards", "is_long", "reason", "text", "told", "warnings")
+    __slots__ = ("afterwards", "is_long", "notes", "reason", "text", "told", "warnings")
 
     def __init__(self, reason: str = "") -> None:
         self.text = ""
         self.reason = reason
         self.told: list[Told] = []
+        self.notes = Notes()  # what is to be written once the block is used; nothing, unless the store is kept warm
         self.warnings: list[str] = []
         self.afterwards: Callable[[], Sequence[str]] | None = None  # what can wait until the block is out
         self.is_long = False  # whether that may take longer than anybody should wait
 
 
 def memories_for(
-    prompt: str, project_root: str, global_store: str, settings: Settings, session: str = ""
+    prompt: str,
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    session: str = "",
+    *,
+    warm: Warm | None = None,
 ) -> PromptMemories:
-    """The block for a prompt in a project, recorded as given to the session; nothing is given to a session twice."""
+    """The block for a prompt in a project, recorded as given to the session; nothing is given to a session twice.
+
+    Where things are kept `warm` it is recorded by writing the `notes`.
+    """
     reason = _suppressed(prompt, settings)
     if reason:
         return PromptMemories(reason)
     found = PromptMemories()
     root = _root(project_root, settings, found)
-    asked = Asked(prompt, project_root, global_store, settings, session, root, found.warnings)
+    asked = Asked(prompt, project_root, global_store, settings, session, root, found.warnings, warm)
+    found.notes = asked.notes
     found.told = _found(asked, found)
     if asked.is_behind:
         found.is_long, found.afterwards = True, lambda: _follow(asked, LONG)
     found.text, _ = prompt_block(found.told, asked.source)
     asked.note_words(found.text)
+    found.warnings += asked.notes.problems
     if not found.text:
         found.reason = found.reason or "nothing stored is about it"
     elif not found.told[0].id and found.afterwards is None and os.path.exists(locations.database(global_store)):
@@ -100,7 +114,7 @@ def _follow(asked: Asked, seconds: float) -> list[str]:
         from recollect.services.catch_up import catch_up
 
         root = asked.project_root
-        with Engine(asked.global_store, asked.settings, project_root=root, patience=1.0) as engine:
+        with Engine(asked.global_store, asked.settings, project_root=root, patience=1.0, warm=asked.warm) as engine:
             return catch_up(engine, root, seconds=seconds)
     except (StoreError, ImportError) as error:
         return [str(error)]
@@ -108,7 +122,6 @@ def _follow(asked: Asked, seconds: float) -> list[str]:
 
 def _record(asked: Asked, told: Sequence[Told]) -> list[str]:
     """Keep a receipt of what was found by its title, which the store has had no part in."""
-    warnings: list[str] = []
     try:
         from recollect.domain.title_match import Wording
         from recollect.files.memories import slug_of
@@ -118,12 +131,13 @@ def _record(asked: Asked, told: Sequence[Told]) -> list[str]:
 
         titles = Wording(" ".join(f"{each.title} {' '.join(each.tags)}" for each in told)).words
         words = sorted(Wording(asked.prompt).words & titles)
-        with Engine(asked.global_store, asked.settings, project_root=asked.project_root, patience=0.5) as engine:
+        root = asked.project_root
+        with Engine(asked.global_store, asked.settings, project_root=root, patience=0.5, warm=asked.warm) as engine:
             given = [(entry_id(engine.project, each.category, slug_of(each.path)), each.nats) for each in told]
-            keep_receipt(engine, asked.session, words, given, warnings)
+            keep_receipt(engine, asked.session, words, given)
     except (StoreError, ImportError) as error:
-        warnings.append(f"the recall was not counted: {error}")
-    return warnings
+        return [f"the recall was not counted: {error}"]
+    return []
 
 
 def _root(project_root: str, settings: Settings, found: PromptMemories) -> MemoryRoot | None:

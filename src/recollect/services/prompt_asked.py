@@ -13,6 +13,7 @@ from recollect.errors import StorageError
 from recollect.files.memories import LARGEST, MemoryFile
 from recollect.files.session_record import add_given, add_words, read_record
 from recollect.files.textfile import read_regular
+from recollect.services.notes import Notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from recollect.domain.prompt_block import Told
     from recollect.files.memories import MemoryRoot
     from recollect.services.settings import Settings
+    from recollect.services.warm import Warm
 
 
 # Of a longer prompt the beginning and the end are read: what is pasted stands between.
@@ -35,12 +37,14 @@ class Asked:
         "given",
         "global_store",
         "is_behind",
+        "notes",
         "project_root",
         "prompt",
         "root",
         "session",
         "settings",
         "source",
+        "warm",
         "warnings",
     )
 
@@ -53,6 +57,7 @@ class Asked:
         session: str,
         root: MemoryRoot | None,
         warnings: list[str],
+        warm: Warm | None = None,
     ) -> None:
         half = _LONGEST // 2
         self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
@@ -62,6 +67,8 @@ class Asked:
         self.session = session
         self.root = root
         self.warnings = warnings
+        self.warm = warm
+        self.notes = Notes(wait=warm is not None)
         self.source = settings.text("memory_root") + "/"
         self.given = read_record(global_store, session).given
         self.is_behind = False  # whether the store has yet to read banks that are too large to wait for
@@ -73,21 +80,18 @@ class Asked:
     def take(self, told: Sequence[Told]) -> list[Told]:
         """Those that have room in the block, noted as given, but for what another prompt took at this very moment."""
         _, shown = prompt_block(told, self.source)
-        try:
-            had = add_given(self.global_store, self.session, [each.key for each in shown])
-        except StorageError as error:
-            self.warnings.append(str(error))
-            return shown
+        had: set[str] = set()
+
+        def note() -> None:
+            had.update(add_given(self.global_store, self.session, [each.key for each in shown]))
+
+        self.notes.do(note)
         return [each for each in shown if each.key not in had]
 
     def note_words(self, text: str) -> None:
         """Note the words of the block, so that nobody who repeats them is taken for somebody with news."""
-        if not text:
-            return
-        try:
-            add_words(self.global_store, self.session, marks(text))
-        except StorageError as error:
-            self.warnings.append(str(error))
+        if text:
+            self.notes.do(lambda: add_words(self.global_store, self.session, marks(text)))
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
         """The memory file at a path as it is now; None if it is not to be told of.

@@ -8,7 +8,7 @@ from recollect.domain.aboutness import Question, Rarity, aboutness
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.fusion import TermStatistics, surprise
 from recollect.domain.prompt_block import LONGEST, Told
-from recollect.errors import StoreError
+from recollect.errors import EmbeddingError
 from recollect.services.app import Engine
 from recollect.services.catch_up import catch_up
 from recollect.services.prompt_asked import retell
@@ -16,19 +16,30 @@ from recollect.store.values import Receipt, ReceiptLine, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from recollect.domain.stored import StoredEntry
     from recollect.services.prompt_asked import Asked
     from recollect.services.settings import Settings
     from recollect.store.base import Store
 
+    # The vector of a text, in which each word counts as much as the statistics say; nothing if it cannot be had.
+    Embed = Callable[[str, TermStatistics], bytes]
+
 # How many entries are looked at more closely, and by how many of the prompt's rarest terms they are found.
 _CANDIDATES = 20
 _MOST_TERMS = 16
 
+# How many passages of a prompt are compared in meaning, and how many entries each adds, the nearest: a passage takes
+# the model some milliseconds, and what is farther away could not be meant without sharing words.
+_MOST_COMPARED = 4
+_NEAREST = 8
+
 # Another writer may take so long before the prompt goes without.
 _PATIENCE = 0.5
+
+# In characters: the model reads no more of a prompt.
+_READ = 2_000
 
 _LONGEST_QUERY = 300
 _LONGEST_SESSION = 100
@@ -64,17 +75,40 @@ def from_store(asked: Asked) -> list[Told]:
         StoreError: the store cannot be read.
     """
     settings, root = asked.settings, asked.project_root
-    with Engine(asked.global_store, settings, project_root=root, patience=_PATIENCE) as engine:
+    with Engine(asked.global_store, settings, project_root=root, patience=_PATIENCE, warm=asked.warm) as engine:
         store = engine.store
         asked.warnings += catch_up(engine, root, asked.root, engine.project, leave=asked.leave)
-        answer = ask(store, asked.prompt, Scope(engine.project, _used(settings)))
+        answer = ask(store, asked.prompt, Scope(engine.project, _used(settings)), _by_meaning(engine, asked))
         shown = asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
         if shown:
             # Of the prompt only words that the store has as well: whatever else is in it is not ours to keep.
             given = [(each.id, each.nats) for each in shown]
-            keep_receipt(engine, asked.session, answer.known, given, asked.warnings)
+            asked.notes.do(lambda: keep_receipt(engine, asked.session, answer.known, given))
         asked.warnings += store.findings
     return shown
+
+
+def _by_meaning(engine: Engine, asked: Asked) -> Embed | None:
+    """What makes the vectors of a prompt, where the model is at hand; None where words alone must do."""
+    settings = engine.settings
+    if asked.warm is None or not settings.flag("memory_embedding_enabled"):
+        return None
+    if settings.text("memory_embedding_provider") != "local":
+        return None  # nobody else is sent all that a person says
+    try:
+        embedder, model = engine.embedder(), engine.store.model()
+    except EmbeddingError:
+        return None
+    if model is None or model.identity != embedder.identity:
+        return None
+
+    def embed(text: str, statistics: TermStatistics) -> bytes:
+        try:
+            return embedder.embed([text[:_READ]], "query", statistics.telling())[0]
+        except EmbeddingError:
+            return b""  # it is still being loaded
+
+    return embed
 
 
 def _new(asked: Asked, hits: Sequence[Hit], store: Store) -> list[Told]:
@@ -89,10 +123,12 @@ def _new(asked: Asked, hits: Sequence[Hit], store: Store) -> list[Told]:
     return new
 
 
-def keep_receipt(
-    engine: Engine, session: str, words: Sequence[str], given: Sequence[tuple[str, float]], warnings: list[str]
-) -> None:
-    """Keep what a prompt was given, by ids and scores, and the words that it was found by; else a warning."""
+def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequence[tuple[str, float]]) -> None:
+    """Keep what a prompt was given, by ids and scores, and the words that it was found by.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
     receipt = Receipt(
         at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         event="prompt",
@@ -101,16 +137,14 @@ def keep_receipt(
         query=" ".join(words)[:_LONGEST_QUERY],
         lines=[ReceiptLine(id, score, vector=0.0, keyword=score, prominence=0.0) for id, score in given],
     )
-    try:
-        engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
-    except StoreError as error:
-        warnings.append(f"the recall was not counted: {error}")
+    engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
 
 
-def ask(store: Store, prompt: str, scope: Scope, embed: Callable[[TermStatistics], bytes] | None = None) -> Answer:
+def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> Answer:
     """The entries in scope that a prompt is about, the best first.
 
-    By words alone, unless there is somebody to `embed` it.
+    By words alone, unless there is somebody to `embed` it, who may have no vectors either. An entry that has none
+    yet is judged by words alone as well.
 
     Raises:
         StoreError: the store cannot be read.
@@ -122,25 +156,55 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Callable[[TermStatistics
     rarity = Rarity(frequencies, entries)
     terms = rarity.known(question.terms, _MOST_TERMS)
     ids = [match.id for match in store.text_matches(rarity.to_find_by(terms), scope, _CANDIDATES)]
-    meanings = _meanings(store, embed(TermStatistics(frequencies, entries)), scope, ids) if embed else {}
-    ids += [id for id in meanings if id not in ids]
+    statistics = TermStatistics(frequencies, entries)
+    meant = _Meant(store, question, statistics, embed) if embed else None
+    if meant:
+        ids += [id for id in meant.nearest(scope) if id not in ids]
     places = store.term_places(terms, ids) if ids else {}
+    meanings = meant.surprises(ids, places) if meant else {}
     hits: list[Hit] = []
     for entry in store.entries(ids):
-        meaning = meanings.get(entry.id, 0.0) if embed else None
-        nats = aboutness(question, rarity, places.get(entry.id, {}), entry.name, meaning)
+        nats = aboutness(question, rarity, places.get(entry.id, {}), entry.name, meanings.get(entry.id))
         if nats >= 0:
             hits.append(Hit(entry, nats))
     hits.sort(key=lambda hit: (-hit.nats, hit.entry.id))
     return Answer(hits, terms)
 
 
-def _meanings(store: Store, vector: bytes, scope: Scope, ids: list[str]) -> dict[str, float]:
-    """How surprisingly close entries are: those found by their words, and the nearest."""
-    cosines = {match.id: match.score for match in store.vector_matches(vector, scope, _CANDIDATES)}
-    cosines |= store.similarities(vector, [id for id in ids if id not in cosines])
-    usual = store.background(vector, Scope(None))
-    return {id: surprise(cosine, usual.mean, usual.deviation, usual.count) for id, cosine in cosines.items()}
+class _Meant:
+    """What the passages of a prompt mean, the first and the last of them: what is pasted stands between."""
+
+    def __init__(self, store: Store, question: Question, statistics: TermStatistics, embed: Embed) -> None:
+        passages = list(zip(question.passages, question.texts, strict=True))
+        ends = _MOST_COMPARED // 2
+        self._passages = passages if len(passages) <= _MOST_COMPARED else passages[:ends] + passages[-ends:]
+        self._store = store
+        self._statistics = statistics
+        self._embed = embed
+
+    def nearest(self, scope: Scope) -> list[str]:
+        """The ids of the entries in scope that are nearest to any passage."""
+        found: dict[str, None] = {}
+        for _, text in self._passages:
+            vector = self._embed(text, self._statistics)
+            if not vector:
+                self._passages = []  # nobody is asked a second time, as each may take long to say no
+                return []
+            found |= {match.id: None for match in self._store.vector_matches(vector, scope, _NEAREST)}
+        return list(found)
+
+    def surprises(self, ids: Sequence[str], places: Mapping[str, Collection[str]]) -> dict[str, float]:
+        """How surprisingly close each entry is to what a passage says beside the words that they share."""
+        most: dict[str, float] = {}
+        for terms, text in self._passages:
+            alike: dict[frozenset[str], list[str]] = {}
+            for id in ids:
+                alike.setdefault(frozenset(terms).intersection(places.get(id, ())), []).append(id)
+            for shared, those in alike.items():
+                vector = self._embed(text, self._statistics.without(shared))
+                for id, cosine in self._store.similarities(vector, those).items():
+                    most[id] = max(most.get(id, 0.0), surprise(cosine))
+        return most
 
 
 def _used(settings: Settings) -> list[str]:

@@ -15,6 +15,7 @@ from recollect.services import project
 from recollect.services.app import Engine
 from recollect.services.context import collect
 from recollect.services.label import BriefLabels, leave_for_later
+from recollect.services.notes import Notes
 from recollect.services.recall import RetrievalResult, retrieve
 from recollect.services.sync import sync
 from recollect.store.values import Receipt, ReceiptLine, Scope
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from recollect.domain.render import Block
     from recollect.domain.stored import StoredEntry
     from recollect.services.settings import Settings
+    from recollect.services.warm import Warm
 
 # In seconds: a session's start does not wait long for other writers, for a provider, for labels of a large bank.
 _PATIENCE = 1.0
@@ -64,6 +66,8 @@ def session_block(
     event: str = "",
     session: str = "",
     without: Collection[str] = (),
+    notes: Notes | None = None,
+    warm: Warm | None = None,
 ) -> SessionBlock:
     """The block of entries that matter most for what is going on in a project, recorded as recalled.
 
@@ -72,14 +76,16 @@ def session_block(
     Raises:
         StoreError: the store cannot be used, so that markdown alone must do.
     """
-    engine = Engine(global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER)
+    engine = Engine(
+        global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER, warm=warm
+    )
     receipt = Receipt(
         at=_now(), event=event or "inject", project="", session=session[:_LONGEST_SESSION], query="", lines=()
     )
     try:
-        return _chosen(engine, project_root, limit, receipt, without)
+        return _chosen(engine, project_root, limit, receipt, without, notes or Notes())
     except StoreError:
-        engine.store.close()
+        engine.close()
         raise
 
 
@@ -87,7 +93,9 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _chosen(engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str]) -> SessionBlock:
+def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
+    engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str], notes: Notes
+) -> SessionBlock:
     settings, store = engine.settings, engine.store
     identity = project.identity(project_root)
     warnings: list[str] = []
@@ -112,17 +120,7 @@ def _chosen(engine: Engine, project_root: str, limit: int, receipt: Receipt, wit
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    standings = store.standings(scope)
-    retrieval.total = len(standings)
-    ranked = rank(
-        standings,
-        retrieval.vector,
-        retrieval.fts5,
-        weights_of(settings),
-        now=receipt.at,
-        decay=settings.flag("memory_decay_enabled"),
-        most=limit,
-    )
+    ranked = _ranked(engine, retrieval, scope, receipt.at, limit)
     chosen = select_ranked(ranked, limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
     rendered = fresh_block(
@@ -131,10 +129,24 @@ def _chosen(engine: Engine, project_root: str, limit: int, receipt: Receipt, wit
     if rendered.entries and not behind:  # who had to wait in vain once does not try again
         receipt.project, receipt.query = identity, retrieval.query or ""
         receipt.lines = _lines(rendered, chosen)
-        warnings += _record(engine, receipt)
-    found = SessionBlock(engine, rendered, retrieval, warnings + context.warnings + store.findings)
+        notes.do(lambda: store.recalled(receipt, counted=settings.flag("memory_recall_tracking")))
+    warnings += context.warnings + store.findings
+    found = SessionBlock(engine, rendered, retrieval, warnings)
     found.behind = bool(behind)
     return found
+
+
+def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
+    """The entries in scope that a session may be given, the best first."""
+    weights, decay = weights_of(engine.settings), engine.settings.flag("memory_decay_enabled")
+    columns = engine.columns(scope)
+    if columns is None:
+        standings = engine.store.standings(scope)
+        retrieval.total = len(standings)
+        return rank(standings, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+    retrieval.total = columns.count
+    usages = engine.store.usages()
+    return columns.rank(usages, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
 
 
 def weights_of(settings: Settings) -> Weights:
@@ -201,15 +213,6 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
 def _plain(text: str, most: int) -> str:
     """Text from outside on one line, without what would end the line's emphasis or its fields."""
     return one_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
-
-
-def _record(engine: Engine, receipt: Receipt) -> list[str]:
-    """Keep what was given. That it could not be kept is a warning, and no reason not to give it."""
-    try:
-        engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
-    except StoreError as error:
-        return [f"the recall was not counted: {error}"]
-    return []
 
 
 def _lines(rendered: Block, chosen: Sequence[Ranked]) -> list[ReceiptLine]:

@@ -12,7 +12,7 @@ from recollect.domain.quick_json import parse
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
 from recollect.services import project
-from recollect.services.locations import HOME_VARIABLE, LOCAL_SETTINGS, PROJECT_SETTINGS
+from recollect.services.locations import LOCAL_SETTINGS, NOT_SETTINGS, PROJECT_SETTINGS
 from recollect.services.settings_keys import BY_NAME, BY_VARIABLE, KEYS, LOCAL, PROJECT_FILE, Key, Value, as_text
 
 TYPE_CHECKING = False
@@ -24,7 +24,6 @@ DEFAULT = "default"
 _INFINITY = float("inf")
 LARGEST_FILE = 1024 * 1024
 _IN_NAMES = {ord(mark): "a" for mark in ".-_"}
-_NOT_SETTINGS = (HOME_VARIABLE,)
 _DEEPEST = max(key.name.count(".") for key in KEYS)
 
 # The one place where names may also be written in capitals.
@@ -234,7 +233,7 @@ def _local_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str, 
 
 def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, Any]]:
     for variable in sorted(environment):
-        if variable.startswith("RECOLLECT_") and variable not in _NOT_SETTINGS:
+        if variable.startswith("RECOLLECT_") and variable not in NOT_SETTINGS:
             key = BY_VARIABLE.get(variable)
             yield variable, variable, key.name if key else variable, environment[variable].replace(" ", "")
 

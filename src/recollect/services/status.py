@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.domain.clock import parse_time, time_text
+from recollect.domain.retirement import is_about_retiring
 from recollect.errors import StorageError, StoreError
 from recollect.files.bank import read_bank
 from recollect.files.captures import LONGEST_LINE, read_captures
@@ -140,7 +141,7 @@ def _last_capture(memories: list[MemoryFile], journal: str) -> str:
         lines = []
     times = [
         *(memory.updated_at for memory in memories),
-        *(line.get("at") for line in lines if not is_about_staging(line)),
+        *(line.get("at") for line in lines if not is_about_staging(line) and not is_about_retiring(line)),
     ]
     return max((time_text(moment) for moment in map(parse_time, times) if moment), default="")
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from recollect.errors import InstallError, StorageError, WriteRefused
+from recollect.errors import InstallError, RecollectError, StorageError, WriteRefused
 from recollect.files.bank import bank_paths
 from recollect.files.handover_names import is_handed_over
 from recollect.files.last_injection import NAME as LAST_INJECTION
@@ -39,6 +39,7 @@ from recollect.services.environment_state import INTERPRETER, MADE
 from recollect.services.environment_state import LOCK as BUILD_LOCK
 from recollect.services.place import memory_root
 from recollect.services.promote import LEDGER, LOCK
+from recollect.services.register import Registered, registered, unregister
 from recollect.services.settings import Settings, load_settings
 from recollect.services.sync import roots_of
 from recollect.store.sqlite_rescue import sources_of
@@ -59,6 +60,7 @@ class Removal:
     store: str
     project: str
     client: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # what Claude Code removes
+    servers: list[Registered] = field(default_factory=list[Registered])  # what other clients know of us
     paths: list[str] = field(default_factory=list[str])
     kept: list[str] = field(default_factory=list[str])
     projects: list[str] = field(default_factory=list[str])
@@ -70,6 +72,7 @@ def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> R
     removal = Removal(store, project)
     removal.projects = sorted({project, *_known_projects(locations.database(store))})
     removal.client = list(traces(removal.projects))
+    removal.servers = registered(removal.projects)
     roots = {
         other: _root_of(other, settings if other == project else load_settings(other)) for other in removal.projects
     }
@@ -94,6 +97,12 @@ def uninstall(removal: Removal, claude_path: str) -> None:
         stop_build(folder)
     if removal.client:
         _tell_client(removal, claude_path)
+    for server in list(removal.servers):
+        try:
+            unregister(server)
+        except RecollectError as error:
+            removal.servers.remove(server)
+            removal.failed.append(f"{server.what} from {server.place.path}: {error}")
     for path in removal.paths:
         try:
             _remove(path)

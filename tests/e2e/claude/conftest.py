@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import pytest
+from tests.conftest import cannot_be_tested
 from tests.e2e.claude.client import OLDEST, REPOSITORY, Client, namespace_command
 
 sys.path.append(str(REPOSITORY / "tools"))
 import claude_client
+import npm_cache
 
 T = TypeVar("T")
-
-
-def _cannot(reason: str) -> NoReturn:
-    """What cannot be tested is a failure where everything has to be, and is said elsewhere."""
-    message = f"Claude Code cannot be driven here: {reason}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(message, pytrace=False)
-    pytest.skip(message)
 
 
 def _or_cannot(get: Callable[[], T]) -> T:
     reason = ""
     try:
         return get()
-    except claude_client.NoClientError as error:
+    except npm_cache.NotAvailableError as error:
         reason = str(error)
-    _cannot(reason)
+    cannot_be_tested(f"Claude Code cannot be driven here: {reason}")
 
 
 @pytest.fixture(scope="session", params=[OLDEST, "newest"])
@@ -49,7 +42,9 @@ def program(release: str) -> Path:
 
 @pytest.fixture(scope="session")
 def namespace() -> list[str]:
-    return namespace_command() or _cannot("no network namespace can be made (unshare -rn)")
+    return namespace_command() or cannot_be_tested(
+        "Claude Code cannot be driven here: no network namespace can be made (unshare -rn)"
+    )
 
 
 @pytest.fixture
@@ -80,4 +75,6 @@ def client(
     client = Client(program, release, namespace, home_with_plugin, tmp_path / "shop front", tmp_path / "store")
     yield client
     log = client.store / "recollect.log"
-    assert not log.exists(), log.read_text(encoding="utf-8")
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    # That the engine was too slow for a hook says something about a busy machine, not about the hook.
+    assert [line for line in lines if " engine: " not in line or "took too long" not in line] == []

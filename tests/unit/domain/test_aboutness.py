@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from recollect.domain.aboutness import Question, Rarity, aboutness
 from recollect.domain.common_words import is_common
+from recollect.domain.fusion import surprise
 
 NAME = "Stripe webhooks pile up after an outage"
 
@@ -72,6 +73,37 @@ def test_closeness_in_meaning_adds_to_the_words() -> None:
 def test_being_compared_and_not_close_makes_an_entry_less_likely() -> None:
     places = {"stripe": {"name"}, "webhooks": {"name"}}
     assert judged("stripe webhooks", places, meaning=0.0) < judged("stripe webhooks", places)
+
+
+def test_closeness_alone_is_enough_and_must_be_greater_in_a_large_store() -> None:
+    for entries, enough, too_little in ((3, 0.45, 0.4), (80, 0.47, 0.42), (10_000, 0.56, 0.52), (1_000_000, 0.65, 0.6)):
+        assert judged("payments are not marked as paid", {}, entries=entries, meaning=surprise(enough)) > 0
+        assert judged("payments are not marked as paid", {}, entries=entries, meaning=surprise(too_little)) < 0
+
+
+def test_a_shared_word_and_some_closeness_are_enough_together() -> None:
+    shared = {"webhooks": {"name"}}
+    for entries in (80, 10_000):
+        assert judged("webhooks do not arrive", shared, entries=entries, meaning=surprise(0.4)) > 0
+        assert judged("webhooks do not arrive", shared, entries=entries, meaning=surprise(0.2)) < 0
+        assert judged("webhooks do not arrive", {}, entries=entries, meaning=surprise(0.4)) < 0
+
+
+def test_words_that_are_sure_need_no_closeness() -> None:
+    places = {"stripe": {"name", "keywords"}, "webhooks": {"name"}, "outage": {"name"}}
+    assert judged("stripe webhooks after the outage", places, meaning=0.0) > 0
+
+
+def test_a_long_prompt_must_be_closer_than_a_short_one() -> None:
+    long = "\n".join(f"paragraph {n} of something rather lengthy that nobody here has written about" for n in range(12))
+    assert judged(long, {}, meaning=20.0) < judged("something short", {}, meaning=20.0)
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1))
+def test_being_closer_never_makes_a_prompt_less_about_an_entry(one: float, other: float) -> None:
+    nearer, farther = max(one, other), min(one, other)
+    at_most = judged("webhooks do not arrive", {"webhooks": {"name"}}, meaning=surprise(nearer))
+    assert at_most >= judged("webhooks do not arrive", {"webhooks": {"name"}}, meaning=surprise(farther))
 
 
 def test_known_terms_come_the_rarest_first_and_unknown_ones_not_at_all() -> None:

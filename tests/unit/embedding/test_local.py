@@ -130,6 +130,15 @@ def test_a_word_that_tells_more_pulls_the_vector_towards_it(embedder: Embedder) 
     assert cosine(about_task, task) > cosine(about_names, task)
 
 
+def test_a_text_asked_for_again_with_other_weights_gets_the_vector_of_those(embedder: Embedder) -> None:
+    text = "Which adoption agency did Caroline choose?"
+    without = lambda word: 0.0 if word == "caroline" else 1.0  # noqa: E731
+    (fresh,) = UnitEmbedder(LocalSource()).embed([text], "query", without)
+    (plain,) = embedder.embed([text], "query")
+    assert embedder.embed([text, text], "query", without) == [fresh, fresh]
+    assert embedder.embed(["another text", text], "query")[1] == plain != fresh
+
+
 def test_punctuation_hardly_changes_a_vector(embedder: Embedder) -> None:
     (plain,) = embedder.embed(["retry with jitter after a timeout"], "document")
     (dotted,) = embedder.embed(["retry, with (jitter); after a timeout..."], "document")

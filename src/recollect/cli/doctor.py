@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from recollect.cli.shared import (
+    counted,
+    global_store_option,
+    is_terminal,
+    json_option,
+    print_json,
+    project_root_option,
+    styled,
+)
+from recollect.domain.text import one_line
+from recollect.services.doctor import ERROR, OK, WARNING, Finding, examine, repair
+from recollect.services.settings import load_settings
+
+_COLOURS = {OK: "green", WARNING: "yellow", ERROR: "red"}
+_MARKS = {OK: "✓", WARNING: "!", ERROR: "✗"}
+_PLAIN_MARKS = {OK: "ok", WARNING: "!", ERROR: "X"}  # for a terminal without these characters
+_CLEAR = "\r\x1b[K"
+
+
+@click.command("doctor")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything, and say what was done.")
+@project_root_option
+@global_store_option
+@json_option
+def command(fix: bool, project_root: str, global_store: str, as_json: bool) -> None:
+    """Prove that recollect works here, or say what does not and what to do.
+
+    Looks at Python, packages, SQLite, settings, the store, the plugin, its hooks and the MCP server; then stores and
+    finds a memory in a temporary store, serves a prompt and greets an MCP client. Nothing of yours is changed without
+    --fix. Exits with 1 if something does not work. For what a project remembers, see `recollect status`.
+    """
+    settings = load_settings(project_root)
+    findings = examine(project_root, global_store, settings, os.environ, _progress)
+    repaired: list[Finding] = []
+    if fix:
+        repaired = repair(findings)
+        if repaired:
+            findings = examine(project_root, global_store, settings, os.environ, _progress)
+    _clear()
+    healthy = not any(finding.level == ERROR for finding in findings)
+    if as_json:
+        print_json(
+            {
+                "healthy": healthy,
+                "findings": [_document(finding) for finding in findings],
+                "repaired": [_document(finding) for finding in repaired],
+            }
+        )
+    else:
+        _print(findings, repaired)
+    if not healthy:
+        sys.exit(1)
+
+
+def _print(findings: list[Finding], repaired: list[Finding]) -> None:
+    width = max(len(finding.subject) for finding in findings)
+    for finding in repaired:
+        click.echo(f"{styled('Repaired' if finding.level == OK else 'Not repaired', 'cyan')}: {_told(finding)}")
+    if repaired:
+        click.echo()
+    for finding in findings:
+        mark = styled(_mark(finding.level), _COLOURS[finding.level])
+        click.echo(f"{mark} {finding.subject:<{width}}  {one_line(finding.sentence)}")
+        if finding.fix:
+            click.echo(f"{'':<{len(_mark(finding.level)) + width + 3}}{styled('→', 'cyan')} {one_line(finding.fix)}")
+    click.echo(f"\n{_summary(findings)}")
+
+
+def _told(finding: Finding) -> str:
+    return f"{finding.subject}: {one_line(finding.sentence)}"
+
+
+def _summary(findings: list[Finding]) -> str:
+    errors = sum(finding.level == ERROR for finding in findings)
+    warnings = sum(finding.level == WARNING for finding in findings)
+    doubts = counted(warnings, "warning", "warnings")
+    if errors:
+        text = counted(errors, "thing does not work", "things do not work") + (f", {doubts}" if warnings else "")
+        return styled(f"{text}.", "red")
+    return styled(f"It works{f', with {doubts}' if warnings else ''}.", "yellow" if warnings else "green")
+
+
+def _mark(level: str) -> str:
+    try:
+        _MARKS[level].encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return _PLAIN_MARKS[level]
+    return _MARKS[level]
+
+
+def _document(finding: Finding) -> dict[str, str]:
+    return {
+        "level": finding.level,
+        "subject": finding.subject,
+        "sentence": one_line(finding.sentence),
+        "fix": one_line(finding.fix),
+    }
+
+
+def _progress(sentence: str) -> None:
+    if is_terminal(sys.stderr):
+        click.echo(f"{_CLEAR}Examining: {one_line(sentence)}...", err=True, nl=False)
+
+
+def _clear() -> None:
+    if is_terminal(sys.stderr):
+        click.echo(_CLEAR, err=True, nl=False)

@@ -1,0 +1,130 @@
+"""What a call is answered: as data, and as text for clients that show no data. Both are bounded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from recollect.domain.categories import LABEL
+from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
+from recollect.domain.text import cut, few, one_line, visible
+
+# In characters, of either form: what a client shows a model without cutting it.
+LARGEST = 18_000
+
+# In characters: what is stored through a tool is no longer; what files hold may be.
+_LONGEST_TEXT = 15_000
+_MOST_TEXTS = 10
+_LONGEST_NOTE = 400
+_MOST_NOTES = 6
+_SNIPPET = 200
+_SHORT_SNIPPET = 80
+_LONG_LIST = 20
+
+
+class Answer:
+    """The answer to a call."""
+
+    __slots__ = ("data", "text")
+
+    def __init__(self, data: dict[str, Any], text: str) -> None:
+        self.data = data
+        self.text = text
+
+
+def size(value: object) -> int:
+    """How long something is as JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def notes(sentences: Iterable[str]) -> dict[str, list[str]]:
+    """The field that holds what else there is to say, if there is anything."""
+    said = [cut(one_line(sentence), _LONGEST_NOTE) for sentence in dict.fromkeys(sentences)]
+    return {"notes": few(said, _MOST_NOTES)} if said else {}
+
+
+def noted(lines: list[str], said: dict[str, list[str]]) -> str:
+    """The lines, and the notes below them."""
+    return "\n".join([*lines, *(f"Note: {note}" for note in said.get("notes", ()))])
+
+
+def brief(entry: StoredEntry, among: int) -> dict[str, Any]:
+    """An entry as one of so many in a list: what it is, and how it begins."""
+    text = one_line(entry.description).removeprefix(one_line(entry.name)).lstrip(" .:")
+    text = cut(text, _SNIPPET if among <= _LONG_LIST else _SHORT_SNIPPET)
+    return filled(
+        id=entry.id,
+        category=entry.category,
+        name=cut(one_line(entry.name), 120),
+        text=text,
+        project=project_name(entry),
+        updated=one_line(entry.updated_at)[:10],
+        status="" if entry.status == ACTIVE else entry.status,
+    )
+
+
+def line(place: int, item: dict[str, Any]) -> str:
+    """Such an entry on one line."""
+    about = [item.get("project", "everywhere"), item.get("updated", ""), item.get("status", "")]
+    if "score" in item:
+        about.append(f"score {item['score']:.2f}")
+    text = f" - {item['text']}" if item.get("text") else ""
+    return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
+
+
+def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, Any]:
+    """All there is to know of an entry."""
+    return filled(
+        id=entry.id,
+        category=entry.category,
+        name=one_line(entry.name),
+        text=cut(visible(text).strip(), _LONGEST_TEXT) or one_line(entry.name),
+        references=_few_texts(entry.references),
+        keywords=_few_texts(entry.keywords),
+        status=entry.status,
+        project=project_name(entry),
+        path=one_line(path),
+        confidence=entry.confidence,
+        observed=entry.observation_count,
+        recalled=recalls,
+        created=one_line(entry.created_at)[:10],
+        updated=one_line(entry.updated_at)[:10],
+    )
+
+
+def is_cut(text: str) -> bool:
+    """Whether there is more of a text than `full` shows."""
+    return len(visible(text).strip()) > _LONGEST_TEXT
+
+
+def paragraphs(item: dict[str, Any]) -> str:
+    """Such an entry as text."""
+    facts = [item["status"], item.get("project", "everywhere"), item.get("path", ""), item.get("confidence", "")]
+    facts += [f"updated {item['updated']}"] if item.get("updated") else []
+    lines = [f"[{item['id']}] {_label(item)}: {item['name']}", f"({', '.join(fact for fact in facts if fact)})"]
+    lines.append(item["text"])
+    lines += [f"References: {', '.join(item['references'])}"] if item.get("references") else []
+    return "\n".join(lines)
+
+
+def project_name(entry: StoredEntry) -> str:
+    """What people call the project that an entry belongs to; empty when it holds everywhere."""
+    if entry.project == SEVERAL:
+        return "several projects"
+    return cut(one_line(os.path.basename(entry.project.rstrip(os.sep))), 60)
+
+
+def filled(**fields: Any) -> dict[str, Any]:
+    """The fields that are not empty."""
+    return {name: value for name, value in fields.items() if value not in ("", [], None)}
+
+
+def _label(item: dict[str, Any]) -> str:
+    category = str(item["category"])
+    return LABEL.get(category, category.replace("_", " ").capitalize())
+
+
+def _few_texts(texts: list[str]) -> list[str]:
+    return [cut(one_line(text), 150) for text in texts[:_MOST_TEXTS]]

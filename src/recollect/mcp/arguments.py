@@ -1,0 +1,100 @@
+"""The arguments of a call, checked one by one, so that an error says which of them and what it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, cast
+
+from recollect.domain.text import one_line
+from recollect.errors import InvalidEntry
+from recollect.mcp.schemas import ToolSchema
+
+# In characters: more than any field may have; what is longer is said to be too long by who knows the limit.
+_LONGEST = 100_000
+
+
+class Arguments:
+    """What a tool was called with. Every method raises InvalidEntry for what cannot be used."""
+
+    def __init__(self, tool: ToolSchema, given: Mapping[str, Any] | None) -> None:
+        self._given = {name: value for name, value in (given or {}).items() if value is not None}
+        properties: dict[str, Any] = tool.accepts["properties"]
+        for name in self._given:
+            if name not in properties:
+                raise InvalidEntry(f"{tool.name} has no argument {_shown(name)}; it has {', '.join(properties)}")
+        missing = [name for name in tool.accepts["required"] if name not in self._given]
+        if missing:
+            raise InvalidEntry(f"{tool.name} needs {' and '.join(missing)}")
+
+    def text(self, name: str, default: str = "") -> str:
+        """A text, without half characters, which JSON can spell."""
+        value: object = self._given.get(name, default)
+        if not isinstance(value, str):
+            raise InvalidEntry(f"{name} must be a text, not {_kind(value)}")
+        if len(value) > _LONGEST:
+            raise InvalidEntry(f"{name} has {len(value):,} characters, which is far too many")
+        return value.encode("utf-8", "replace").decode("utf-8")
+
+    def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:
+        """One of these texts."""
+        value = self.text(name, default)
+        if value == default or value in choices:
+            return value
+        near = get_close_matches(value.lower().replace(" ", "_"), choices, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(choices)}"
+        raise InvalidEntry(f"{name} cannot be {_shown(value)}; {hint}")
+
+    def number(self, name: str, least: int, most: int, default: int) -> int:
+        """A whole number within bounds; some clients send numbers as texts."""
+        value: object = self._given.get(name, default)
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) <= 12:
+            value = int(value)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InvalidEntry(f"{name} must be a whole number, not {_shown(value)}")
+        if not least <= value <= most:
+            raise InvalidEntry(f"{name} must be between {least} and {most:,}, not {_shown(value)}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or false; false when it is not given."""
+        value: object = self._given.get(name, False)
+        if isinstance(value, str) and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        if not isinstance(value, bool):
+            raise InvalidEntry(f"{name} must be true or false, not {_shown(value)}")
+        return value
+
+    def texts(self, name: str, most: int, least: int = 0) -> list[str]:
+        """A list of texts; a single text is a list of one."""
+        value: object = self._given.get(name, [])
+        values = cast("list[object]", value if isinstance(value, list) else [value])
+        found = [text for text in values if isinstance(text, str) and len(text) <= _LONGEST]
+        if len(found) != len(values):
+            raise InvalidEntry(f"{name} must be a list of texts")
+        if not least <= len(found) <= most:
+            wanted = f"between {least} and {most}" if least else f"at most {most}"
+            raise InvalidEntry(f"{name} must hold {wanted} texts, not {len(found)}")
+        return [text.encode("utf-8", "replace").decode("utf-8") for text in found]
+
+
+def _kind(value: object) -> str:
+    kinds: dict[type[object], str] = {
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
+    return kinds.get(type(value), "that")
+
+
+def _shown(value: object) -> str:
+    """What was given, as far as it is worth repeating."""
+    if isinstance(value, str):
+        return repr(one_line(value[:200])[:60])
+    if isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**18):
+        return str(value)
+    return _kind(value)

@@ -1,0 +1,208 @@
+"""The server over streamable HTTP: for whoever has the token, and comes by a name that was allowed."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import ipaddress
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Generator
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from recollect.errors import InvalidSetting, StorageError
+from recollect.mcp.background import Background
+from recollect.mcp.ending import Ending
+from recollect.mcp.server import build_server
+from recollect.mcp.wire import LONGEST_LINE
+from recollect.mcp.worker import Worker
+from recollect.services.locations import TOKEN_VARIABLE
+
+PATH = "/mcp"
+
+SHORTEST_TOKEN = 24
+_MOST_AT_ONCE = 256
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Listener:
+    """A socket that listens, who may ask there, and what they must show."""
+
+    def __init__(self, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+        """Listen on a port, 0 for any that is free. Without a token, one is made.
+
+        Raises:
+            InvalidSetting: the token is too short, or cannot be sent.
+            StorageError: the port cannot be had.
+        """
+        self._made = not token
+        self._token = token or secrets.token_urlsafe(32)
+        _check_token(self._token)
+        self._host = host
+        self._socket = _listening(host, port)
+        self._port: int = self._socket.getsockname()[1]
+        self._allowed = allowed
+
+    def serve(self, worker: Worker, background: Background, ending: Ending) -> None:
+        """Answer until the end has come; ends the process."""
+        app = build_server(worker).streamable_http_app(
+            streamable_http_path=PATH,
+            json_response=True,
+            stateless_http=True,
+            max_request_body_size=LONGEST_LINE,
+            transport_security=self._security(),
+        )
+        server = _Uvicorn(
+            uvicorn.Config(
+                _Guard(app, self._token),
+                loop="asyncio",
+                http="h11",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                lifespan="on",
+                limit_concurrency=_MOST_AT_ONCE,
+                timeout_graceful_shutdown=1,
+            )
+        )
+        ending.stop_with(server.stop)
+        ending.wait_for(lambda: bool(server.server_state.tasks))
+        self._introduce()
+        background.begin()
+        server.run(sockets=[self._socket])
+        ending.begin()
+        ending.wait()
+
+    def _security(self) -> TransportSecuritySettings:
+        names = self._names()
+        return TransportSecuritySettings(
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=names,
+            allowed_origins=[f"{scheme}://{name}" for name in names for scheme in ("http", "https")],
+        )
+
+    def _names(self) -> list[str]:
+        """By which names the server may be called, as they stand in a request."""
+        own = _LOOPBACK if is_loopback(self._host) or _is_any(self._host) else (_bracketed(self._host),)
+        with_port = [f"{name}:{self._port}" for name in own]
+        bare = list(own) if self._port == 80 else []
+        given = [name.lower() for name in self._allowed]
+        return [*with_port, *bare, *given, *(f"{name}:{self._port}" for name in given if not _has_port(name))]
+
+    def _introduce(self) -> None:
+        shown = "127.0.0.1" if _is_any(self._host) else _bracketed(self._host)
+        url = f"http://{shown}:{self._port}{PATH}"
+        token = self._token if self._made else f"${TOKEN_VARIABLE}"
+        lines = [f"recollect mcp: serving {url}"]
+        if self._made:
+            lines.append(f"The token, which is not shown again: {token}")
+        lines.append("In Claude Code, for example:")
+        lines.append(f'  claude mcp add --transport http recollect {url} --header "Authorization: Bearer {token}"')
+        if not is_loopback(self._host):
+            lines.append(
+                "Warning: other machines can reach this, and nothing on the way is encrypted: put a proxy with TLS in"
+                " front of it. It answers only to " + ", ".join(self._names()) + "; --allow-host adds a name."
+            )
+        print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+class _Uvicorn(uvicorn.Server):
+    """Leaves signals to whoever ends the process."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+    def stop(self) -> None:
+        """Accept no more, and return when what is open has been answered."""
+        self.should_exit = True
+
+
+class _Guard:
+    """Lets nobody through without the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or self._is_known(Headers(scope=scope).getlist("authorization")):
+            await self._app(scope, receive, send)
+            return
+        refusal = PlainTextResponse(
+            "a bearer token is needed, or this is the wrong one", 401, {"WWW-Authenticate": 'Bearer realm="recollect"'}
+        )
+        await refusal(scope, receive, send)
+
+    def _is_known(self, given: list[str]) -> bool:
+        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
+        # Compared in the same time whatever is wrong with it.
+        return hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._token) and scheme.lower() == "bearer"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_any(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host.lower()
+
+
+def _has_port(name: str) -> bool:
+    return name.rpartition("]")[2].count(":") == 1
+
+
+def _check_token(token: str) -> None:
+    if len(token) < SHORTEST_TOKEN:
+        raise InvalidSetting(
+            f"the token in {TOKEN_VARIABLE} has {len(token)} characters; it must have at least {SHORTEST_TOKEN}. Leave"
+            " the variable unset, and a token is made"
+        )
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidSetting(
+            f"the token in {TOKEN_VARIABLE} must be of ASCII letters, digits and signs, without spaces"
+        )
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there.
+
+    Raises:
+        StorageError: it cannot be had.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        if os.name == "posix":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        raise StorageError(
+            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another port, or 0 for any that is free"
+        ) from error
+    return listening

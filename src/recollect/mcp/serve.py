@@ -1,0 +1,95 @@
+"""A server from its start to its end. The client is listened to before anything heavy is imported."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+
+from recollect.domain.text import cut, one_line
+from recollect.mcp.background import Background
+from recollect.mcp.ending import Ending
+from recollect.mcp.place import Place
+
+_LONGEST_LINE = 500
+
+
+def serve_stdio(place: Place) -> None:
+    """Serve over standard input and output until the client has gone; ends the process.
+
+    Raises:
+        OSError: there is no standard input or output.
+    """
+    from recollect.mcp.wire import Wire
+
+    ending = Ending()
+    wire = Wire(ending.begin)
+    ending.wait_for(wire.has_unread)
+    _log_to_stderr()
+
+    import anyio
+
+    from recollect.mcp.stdio import Conversation
+    from recollect.mcp.worker import Worker
+
+    background = Background(place)
+    worker = Worker(place, background)
+    ending.wait_for(worker.is_busy)
+    ending.finally_do(background.end)
+    ending.finally_do(worker.close)
+    ending.on_signals()
+    try:
+        anyio.run(Conversation(wire, background).hold, worker, ending)
+    except Exception:
+        logging.getLogger(__name__).exception("the server failed")
+    ending.begin(1)
+    ending.wait()
+
+
+def serve_http(place: Place, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+    """Serve over HTTP until a signal comes; ends the process. Without a token, one is made and shown.
+
+    Raises:
+        StorageError: the port cannot be had.
+    """
+    _log_to_stderr()
+    ending = Ending()
+
+    from recollect.mcp.http import Listener
+    from recollect.mcp.worker import Worker
+
+    background = Background(place)
+    worker = Worker(place, background)
+    listener = Listener(host, port, token, allowed)
+    ending.wait_for(worker.is_busy)
+    ending.finally_do(background.end)
+    ending.finally_do(worker.close)
+    ending.started()
+    ending.on_signals()
+    listener.serve(worker, background, ending)
+
+
+class _OneLine(logging.Formatter):
+    """What libraries have to say, on a line each: some of it came from outside."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = record.getMessage()
+        if record.exc_info and record.exc_info[1]:
+            said += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
+        return cut(f"recollect mcp: {one_line(said)}", _LONGEST_LINE)
+
+
+def _log_to_stderr() -> None:
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] (closed before the start)
+        logging.getLogger().addHandler(logging.NullHandler())
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    threading.excepthook = _thread_failed
+
+
+def _thread_failed(failure: threading.ExceptHookArgs) -> None:
+    error = failure.exc_value or failure.exc_type()
+    name = failure.thread.name if failure.thread else "a thread"
+    logging.getLogger(__name__).error("%s failed", name, exc_info=error)

@@ -1,0 +1,73 @@
+"""The MCP server: five tools over standard input and output, or over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from recollect.domain.text import one_line
+from recollect.mcp import schemas
+from recollect.mcp.worker import Failed, Worker
+from recollect.version import VERSION
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+_BY_NAME = {tool.name: tool for tool in schemas.TOOLS}
+
+
+def build_server(worker: Worker) -> Server[dict[str, Any]]:
+    """The server with its tools, whatever it is served over."""
+
+    async def list_tools(
+        _context: ServerRequestContext[dict[str, Any]], _parameters: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        may_store = await anyio.to_thread.run_sync(worker.may_store)
+        offered = [tool for tool in schemas.TOOLS if may_store or tool is not schemas.STORE]
+        return types.ListToolsResult(tools=[_tool(tool) for tool in offered])
+
+    async def call_tool(
+        _context: ServerRequestContext[dict[str, Any]], parameters: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        tool = _BY_NAME.get(parameters.name)
+        if tool is None:
+            asked = one_line(parameters.name[:200])[:60]
+            message = f"there is no tool {asked!r}; the tools are {', '.join(_BY_NAME)}"
+            raise MCPError(code=types.INVALID_PARAMS, message=message)
+        try:
+            answer = await worker.call(tool, parameters.arguments)
+        except Failed as failure:
+            return types.CallToolResult(content=[types.TextContent(type="text", text=str(failure))], is_error=True)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.data
+        )
+
+    return Server(
+        schemas.NAME,
+        version=VERSION,
+        title=schemas.TITLE,
+        instructions=schemas.INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _tool(tool: schemas.ToolSchema) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.accepts,
+        output_schema=tool.returns,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.read_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )

@@ -1,0 +1,34 @@
+"""An engine for what can be done while the store cannot be opened."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from recollect.errors import StoreError
+from recollect.mcp.place import Place
+from recollect.services.app import Engine
+from recollect.services.settings import Settings
+from recollect.services.warm import Embedders, Warm
+
+
+def engine_without_store(place: Place, settings: Settings, error: StoreError) -> Engine:
+    """An engine whose store says at every question why it cannot be used; files can be written all the same."""
+    warm = cast(Warm, _Broken(error))
+    return Engine(place.global_store, settings, project_root=place.project_root, warm=warm)
+
+
+class _Broken:
+    def __init__(self, error: StoreError) -> None:
+        self._error = error
+        self.embedders = Embedders()
+
+    def store(self) -> Any:
+        return _NoStore(self._error)
+
+
+class _NoStore:
+    def __init__(self, error: StoreError) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreError(str(self._error)) from self._error

@@ -1,0 +1,251 @@
+"""The five tools: each takes checked arguments, calls one service and says what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.text import cut, one_line
+from recollect.errors import InvalidEntry, StoreError
+from recollect.mcp import schemas
+from recollect.mcp.answers import LARGEST, Answer, brief, full, is_cut, line, noted, notes, paragraphs, size
+from recollect.mcp.arguments import Arguments
+from recollect.mcp.place import Place
+from recollect.services import project
+from recollect.services.app import Engine
+from recollect.services.browse import full_entries, list_entries
+from recollect.services.catch_up import catch_up
+from recollect.services.counted import count_search
+from recollect.services.embed import embed_pending, is_behind
+from recollect.services.forget import forget
+from recollect.services.given import given_entry
+from recollect.services.memorize import has_project, memorize
+from recollect.services.note import category_named
+from recollect.services.note import noted as checked
+from recollect.services.recall import SearchResult, scope_of, search
+from recollect.services.remember import remember_without_store
+from recollect.services.warm import LOADING
+
+Tool = Callable[[Engine, Place, Arguments], Answer]
+
+# In seconds: how long a search waits for changed files to be read, and for entries to be given vectors.
+_READING = 2.0
+_EMBEDDING = 1.0
+_FURTHEST = 1_000_000
+_MOST_REFERENCES = 1_000
+
+_DOCTOR = "`recollect doctor` says what is wrong with the store"
+_LOADING = "the model is still being loaded, found by words only"
+
+
+def store_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
+    """Store one memory, or count one more observation of it."""
+    done = memorize(
+        engine,
+        place.project_root,
+        name=given.text("name"),
+        description=given.text("description"),
+        reasoning=given.text("reasoning"),
+        category=given.text("category"),
+        references=given.texts("references", _MOST_REFERENCES),
+    )
+    said = notes(warning for warning in done.warnings if LOADING not in warning)  # its vector follows by itself
+    data = {"id": done.id, "name": done.name, "category": done.category, "outcome": done.outcome}
+    where = {"path": done.path} if done.path else {}
+    shown = f"{done.outcome.capitalize()}: {done.name} (id: {done.id}){f' in {done.path}' if done.path else ''}"
+    return Answer({**data, **where, **said}, noted([shown], said))
+
+
+def store_without_store(engine: Engine, place: Place, given: Arguments, error: StoreError) -> Answer:
+    """Keep a memory while the store cannot be opened: a lesson in the journal, others in their files as always."""
+    note = checked(
+        given.text("name"),
+        given.text("description"),
+        given.text("reasoning"),
+        given.text("category"),
+        given.texts("references", _MOST_REFERENCES),
+    )
+    if note.category not in KNOWLEDGE:
+        answer = store_memory(engine, place, given)
+        extra = notes([f"the store cannot be used: {error}", _DOCTOR])
+        return Answer({**answer.data, **extra}, noted([answer.text.split("\n")[0]], extra))
+    entry = given_entry(
+        {
+            "name": note.name,
+            "description": note.description,
+            "reasoning": note.reasoning,
+            "category": note.category,
+            "references": list(note.references),
+            "source": "session-capture",
+            "source_project": project.name(place.project_root) if has_project(place.project_root) else "",
+        }
+    )
+    extra = notes([str(remember_without_store(place.global_store, entry, error)), _DOCTOR])
+    data = {"id": entry.content_hash, "name": entry.name, "category": entry.category, "outcome": "journalled"}
+    return Answer({**data, **extra}, noted([f"In the journal: {entry.name} (id: {entry.content_hash})"], extra))
+
+
+def search_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
+    """Find what a query is about, and count it as recalled."""
+    query = given.text("query")
+    if not query.strip():
+        raise InvalidEntry("query must not be empty: say in a few words what you want to know about")
+    category = _category(given)
+    limit = given.number("limit", 1, schemas.MOST_FOUND, 10)
+    scores = given.flag("scores")
+    said = _up_to_date(engine, place)
+    scope = _scope(engine, place, given, said)
+    result = search(engine, query, project=scope, categories=[category] if category else (), limit=limit)
+    said += count_search(engine, result)
+    said += [*_shortcomings(result), *engine.store.findings]
+    found = [brief(hit.entry, limit) for hit in result.hits]
+    if scores:
+        for item, hit in zip(found, result.hits, strict=True):
+            item["score"] = round(hit.score, 3)
+    fitting = _fitting(found)
+    if len(fitting) < len(found):
+        said.append(f"{len(found) - len(fitting)} more were found than fit; ask with a smaller limit or a category")
+    extra = notes(said)
+    if not found:
+        reason = _for_tools(result.reason)
+        return Answer({"results": [], "reason": reason, **extra}, noted([f"Nothing found: {reason}."], extra))
+    lines = [line(place, item) for place, item in enumerate(fitting, 1)]
+    return Answer({"results": fitting, **extra}, noted(lines, extra))
+
+
+def get_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
+    """The full text of memories, as many of them as fit."""
+    ids = list(dict.fromkeys(id.strip() for id in given.texts("ids", schemas.MOST_GOT, 1)))
+    said = _up_to_date(engine, place)
+    looked, unknown = full_entries(engine, ids, project=None)  # a search may have been one of all projects
+    unknown = [cut(one_line(id[:200]), 40) for id in unknown]
+    if not looked:
+        raise InvalidEntry(f"no memory has the id {' or '.join(unknown)}; take ids from search_memory or list_memories")
+    items = [full(each.entry, each.text, each.path, each.recalls) for each in looked]
+    fitting = _fitting(items)
+    left_out = [item["id"] for item in items[len(fitting) :]]
+    if left_out:
+        said.append(f"there was no room for {len(left_out)} of them: ask for {', '.join(left_out)} again")
+    for each, item in zip(looked, fitting, strict=False):
+        if is_cut(each.text):
+            said.append(f"{item['id']} is longer than this; {f'it is in {each.path}' if each.path else 'it was cut'}")
+    if unknown:
+        said.append(f"no memory has the id {' or '.join(unknown)}")
+    extra = notes(said)
+    data: dict[str, Any] = {"memories": fitting, **extra}
+    data |= {"unknown": unknown} if unknown else {}
+    data |= {"left_out": left_out} if left_out else {}
+    return Answer(data, noted(["\n\n".join(map(paragraphs, fitting))], extra))
+
+
+def list_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
+    """One page of the memories that pass the filters."""
+    category = _category(given)
+    status = given.choice("status", (*STATUSES, schemas.ALL), ACTIVE)
+    text = given.text("text")
+    limit = given.number("limit", 1, schemas.MOST_LISTED, 20)
+    offset = given.number("offset", 0, _FURTHEST, 0)
+    said = _up_to_date(engine, place)
+    page = list_entries(
+        engine,
+        project=_scope(engine, place, given, said),
+        categories=[category] if category else (),
+        status=status,
+        text=text,
+        limit=limit,
+        offset=offset,
+    )
+    items = _fitting([brief(each.entry, limit) for each in page.entries])
+    data: dict[str, Any] = {"memories": items, "total": page.total}
+    following = offset + len(items)
+    if following < page.total and items:
+        data["next_offset"] = following
+    lines = [line(number, item) for number, item in enumerate(items, offset + 1)]
+    if not items:
+        lines = [f"There are {page.total:,}, all before this offset." if page.total else "There are none."]
+    elif "next_offset" in data:
+        lines.append(f"{following - offset:,} of {page.total:,}; the next page begins at offset {following}.")
+    extra = notes(said)
+    return Answer({**data, **extra}, noted(lines, extra))
+
+
+def forget_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
+    """Retire a memory; nothing is deleted."""
+    id, reason = given.text("id").strip(), given.text("reason").strip()
+    if not id or not reason:
+        raise InvalidEntry(f"{'reason' if id else 'id'} must not be empty")
+    done = forget(engine, place.project_root, id, reason)
+    extra = notes(done.warnings)
+    data = {"id": done.entry.id, "name": done.entry.name, "outcome": done.outcome, "restore": done.restore}
+    was = "Retired" if done.outcome == "retired" else "Was retired already"
+    back = f" `{done.restore}` brings it back." if done.restore else ""
+    shown = f"{was}: {done.entry.name} (id: {done.entry.id}).{back}"
+    return Answer({**data, **extra}, noted([shown], extra))
+
+
+TOOLS: dict[str, Tool] = {
+    schemas.STORE.name: store_memory,
+    schemas.SEARCH.name: search_memory,
+    schemas.GET.name: get_memories,
+    schemas.LIST.name: list_memories,
+    schemas.FORGET.name: forget_memory,
+}
+
+
+def _up_to_date(engine: Engine, place: Place) -> list[str]:
+    """Have the store follow the files; what went wrong, in sentences."""
+    warnings = catch_up(engine, place.project_root, seconds=_READING, thorough=True)
+    if is_behind(engine):
+        try:
+            embed_pending(engine, most=-1, seconds=_EMBEDDING)
+        except StoreError:
+            return warnings  # it is searched as it is
+    return warnings
+
+
+def _category(given: Arguments) -> str:
+    """The category that is meant, by any of its names; empty for all."""
+    named = given.text("category").strip()
+    return category_named(named) if named else ""
+
+
+def _scope(engine: Engine, place: Place, given: Arguments, problems: list[str]) -> str | None:
+    """Whose entries are meant, besides those that hold everywhere; None for everybody's."""
+    name = given.text("project").strip()
+    everywhere = name.lower() == schemas.ALL
+    named = "" if everywhere else name
+    return scope_of(engine, place.project_root, project_name=named, everywhere=everywhere, problems=problems)
+
+
+def _shortcomings(result: SearchResult) -> list[str]:
+    retrieval = result.retrieval
+    found = [_LOADING if reason == LOADING else f"found by words only: {reason}" for reason in retrieval.degraded]
+    if retrieval.pending and not retrieval.degraded:
+        found.append(f"{retrieval.pending} of {retrieval.total} memories have no vector yet: found by their words only")
+    if retrieval.skipped:
+        found.append(f"{retrieval.skipped} vectors have the wrong size and were skipped; `recollect reembed` mends it")
+    return found
+
+
+def _for_tools(reason: str) -> str:
+    """A reason in the words of tools: where people type an option, a model gives an argument."""
+    said = {
+        "--all-projects searches them all": 'project "all" searches them all',
+        "`recollect upsert` adds an entry": "store_memory adds one",
+    }
+    for option, argument in said.items():
+        reason = reason.replace(option, argument)
+    return reason
+
+
+def _fitting(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many of the first as there is room for; one at least."""
+    room, kept = LARGEST, 0
+    for item in items:
+        room -= size(item) + 1
+        if room < 0 and kept:
+            break
+        kept += 1
+    return items[:kept]

