@@ -39,6 +39,7 @@ CONTENT: dict[str, dict[str, Any]] = {
     "preference": {"topic": "{t}", "value": "tabs", "reason": "agreed", "strength": "default"},
     "session_summary": {"goal": "{t}", "outcome": "success", "completed": ["it"], "next_actions": ["more"]},
 }
+QUESTION = "why does the webhook queue lose its cursor when the shard of a tenant moves?"
 WORDS = (
     "queue parser index webhook cache ledger tenant export retry backoff schema migration token cursor shard replica "
     "invoice refund carrier label parcel depot route driver scanner pallet manifest customs tariff currency rounding"
@@ -60,8 +61,9 @@ def main() -> None:
         sys.exit("A figure misses its target.")
 
 
-def measure(folder: str, runs: int, transcript: str | None) -> list[Row]:
-    root, store = make_banks(os.path.join(folder, "store"), (MEANT - MEMORIES) // 2, (MEANT - MEMORIES) // 2)
+def make_world(folder: str, entries: int) -> tuple[str, dict[str, str]]:
+    """A project with so many entries and the environment of its hooks: the project's folder, and that."""
+    root, store = make_banks(os.path.join(folder, "store"), (entries - MEMORIES) // 2, (entries - MEMORIES) // 2)
     write_memories(root)
     hold(root, store)
     with Engine(store, load_settings(root, {}), project_root=root) as engine:
@@ -72,21 +74,26 @@ def measure(folder: str, runs: int, transcript: str | None) -> list[Row]:
         file.write(sys.executable + "\n")
     home = os.path.join(folder, "home")
     os.makedirs(home)
-    said = transcript or make_transcript(os.path.join(home, "session.jsonl"))
-    environment = {
+    return root, {
         "PATH": os.environ["PATH"],
-        "HOME": home if transcript is None else os.path.dirname(os.path.abspath(said)),
+        "HOME": home,
         "LANG": "C.UTF-8",
         "RECOLLECT_HOME": store,
         "CLAUDE_PLUGIN_DATA": data,
     }
+
+
+def measure(folder: str, runs: int, transcript: str | None) -> list[Row]:
+    root, environment = make_world(folder, MEANT)
+    said = transcript or make_transcript(os.path.join(environment["HOME"], "session.jsonl"))
+    if transcript:
+        environment["HOME"] = os.path.dirname(os.path.abspath(said))
     common = {"cwd": root, "transcript_path": said}
     written = {"tool_name": "Write", "tool_input": {"file_path": os.path.join(root, "a.py"), "content": "x" * 4000}}
-    question = "why does the webhook queue lose its cursor when the shard of a tenant moves?"
     cases: list[tuple[str, str, Callable[[int], Mapping[str, Any]], float | None]] = [
         ("write guard", "write-guard", lambda _: {**common, **written}, 2.0),
         ("write check, file outside the memories", "write-check", lambda _: {**common, **written}, None),
-        ("prompt, full text, memories found", "prompt", lambda run: {**session(run), "prompt": question}, 4.5),
+        ("prompt, full text, memories found", "prompt", lambda run: {**session(run), "prompt": QUESTION}, 4.5),
         ("prompt, nothing to say", "prompt", lambda run: {**session(run), "prompt": "please go on with that"}, 4.5),
         ("stop, 2.7 MB transcript", "stop", lambda run: {**session(run), "last_assistant_message": "Done."}, 6.0),
         ("session start, model loaded for a new question", "session-start", lambda run: started(run, "n"), None),

@@ -139,7 +139,7 @@ def hold(root: str, store: str) -> None:
         engine.store.use_model(Model(model.identity, model.provider, model.model, model.dimensions))
         chance = random.Random(1)  # noqa: S311
         vectors: list[tuple[str, bytes]] = []
-        for entry in engine.store.pending(MEANT, Scope(None)):
+        for entry in engine.store.pending(10**9, Scope(None)):
             figures = [chance.gauss(0, 1) for _ in range(model.dimensions)]
             norm = math.hypot(*figures)
             vectors.append((entry.id, array("f", [figure / norm for figure in figures]).tobytes()))

@@ -4,9 +4,12 @@
 
 The prompts and the store are those of tests/data/prompts, and the sample project. The documents of BEIR folders can be
 added as knowledge that is shared (--among) or that belongs to another project (--elsewhere): a rate must hold in a
-small store and in a large one. Constants were chosen on one half of the prompts, and the other half was held out. The
-prompts of tests/data/prompts/other, and the project that they are about, are by somebody who knew neither the code nor
-the other prompts: many of them share no word with what they need, and those about nothing use the project's own words.
+small store and in a large one. Constants were chosen on one half of the prompts, and the other half was held out. Those
+that weigh meaning were also chosen on prompts in other words (paraphrased.tsv), and these are all hard: hardly one
+shares a word with what it needs, and those about nothing use the project's own words.
+
+The prompts of tests/data/prompts/other, and the project that they are about, are by somebody who knew neither the code
+nor any other prompt: half of them share no word with what they need, and those about nothing use the project's own.
 """
 
 from __future__ import annotations
@@ -42,7 +45,8 @@ DATA = os.path.join(TOP, "tests", "data", "prompts")
 SAMPLE = os.path.join(TOP, "examples", "sample-project", "docs")
 SAMPLE_PROJECT = "parcel-tracker"
 MOST = 5  # retrieval.max_inject, as it comes
-CHOSEN_ON, HELD_OUT, ANOTHER = "chosen on", "held out", "another author's"
+CHOSEN_ON, PARAPHRASED = "chosen on", "chosen on, in other words"
+HELD_OUT, ANOTHER = "held out", "another author's"
 OTHER = "other"
 WRITTEN = "2026-10-01T00:00:00Z"
 
@@ -52,19 +56,15 @@ System = Callable[["Prompt"], list[str]]
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt in a project, with the slugs or names of what it is about; none for one about nothing that is stored."""
+    """A prompt in a project, with the slugs or names of what it is about; none for one about nothing that is stored.
+
+    Its part says whether constants were chosen on it, or it was held out, or somebody wrote it who did not know them.
+    """
 
     text: str
     project: str
     right: frozenset[str]
-    by_another: bool = False
-
-    @property
-    def part(self) -> str:
-        """Whether constants were chosen on it, or it was held out, or somebody wrote it who did not know them."""
-        if self.by_another:
-            return ANOTHER
-        return HELD_OUT if sha256(self.text.encode("utf-8")).digest()[0] % 2 == 0 else CHOSEN_ON
+    part: str
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,33 @@ class Rates:
 
 
 def load_prompts() -> list[Prompt]:
-    return _prompts(DATA, by_another=False) + _prompts(os.path.join(DATA, OTHER), by_another=True)
+    ours = _about(DATA, "about.tsv") + _unrelated(DATA)
+    paraphrased = _about(DATA, "paraphrased.tsv")
+    other = os.path.join(DATA, OTHER)
+    by_another = _about(other, "about.tsv") + _unrelated(other)
+    return [
+        *(Prompt(text, owner, right, _half(text)) for owner, right, text in ours),
+        *(Prompt(text, owner, right, PARAPHRASED) for owner, right, text in paraphrased),
+        *(Prompt(text, owner, right, ANOTHER) for owner, right, text in by_another),
+    ]
 
 
-def _prompts(folder: str, *, by_another: bool) -> list[Prompt]:
-    with open(os.path.join(folder, "about.tsv"), encoding="utf-8") as file:
+def _half(text: str) -> str:
+    return HELD_OUT if sha256(text.encode("utf-8")).digest()[0] % 2 == 0 else CHOSEN_ON
+
+
+def _about(folder: str, name: str) -> list[tuple[str, frozenset[str], str]]:
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
         fields = [line.rstrip("\n").split("\t") for line in file]
-    about = [Prompt(text, name, frozenset(right.split("|")), by_another) for name, right, text in fields]
-    names = sorted({prompt.project for prompt in about})
+    return [(owner, frozenset(filter(None, right.split("|"))), text) for owner, right, text in fields]
+
+
+def _unrelated(folder: str) -> list[tuple[str, frozenset[str], str]]:
+    """Prompts about nothing that is stored, each in one of the folder's projects, whichever."""
+    names = sorted({owner for owner, _, _ in _about(folder, "about.tsv")})
     with open(os.path.join(folder, "unrelated.txt"), encoding="utf-8") as file:
         texts = [line.strip() for line in file]
-    owners = [names[sha256(text[::-1].encode()).digest()[0] % len(names)] for text in texts]
-    pairs = zip(texts, owners, strict=True)
-    return about + [Prompt(text, owner, frozenset(), by_another) for text, owner in pairs]
+    return [(names[sha256(text[::-1].encode()).digest()[0] % len(names)], frozenset(), text) for text in texts]
 
 
 def make_world(folder: str) -> tuple[str, dict[str, str]]:
@@ -142,13 +156,10 @@ def by_words(engine: Engine, roots: dict[str, str]) -> System:
 
 
 def by_meaning(engine: Engine, roots: dict[str, str]) -> System:
-    def system(prompt: Prompt) -> list[str]:
-        def embed(statistics: TermStatistics) -> bytes:
-            return engine.embedder().embed([prompt.text], "query", statistics.telling())[0]
+    def embed(text: str, statistics: TermStatistics) -> bytes:
+        return engine.embedder().embed([text], "query", statistics.telling())[0]
 
-        return _names(engine, prompt, roots, embed)
-
-    return system
+    return lambda prompt: _names(engine, prompt, roots, embed)
 
 
 def by_titles(roots: dict[str, str], least: int) -> System:
@@ -177,7 +188,7 @@ def measure(system: System, prompts: Sequence[Prompt]) -> Rates:
 
 
 def _names(
-    engine: Engine, prompt: Prompt, roots: dict[str, str], embed: Callable[[TermStatistics], bytes] | None
+    engine: Engine, prompt: Prompt, roots: dict[str, str], embed: Callable[[str, TermStatistics], bytes] | None
 ) -> list[str]:
     hits = ask(engine.store, prompt.text, Scope(project.identity(roots[prompt.project])), embed).hits[:MOST]
     paths = engine.store.memory_paths(hit.entry.id for hit in hits)
@@ -219,7 +230,7 @@ def _print_table(systems: dict[str, System], prompts: Sequence[Prompt]) -> None:
     print("| | prompts | right memory | nothing where nothing is | wrong beside |")
     print("| --- | --- | ---: | ---: | ---: |")
     for name, system in systems.items():
-        for part in (CHOSEN_ON, HELD_OUT, ANOTHER):
+        for part in (CHOSEN_ON, PARAPHRASED, HELD_OUT, ANOTHER):
             rates = measure(system, [prompt for prompt in prompts if prompt.part == part])
             counts = f"{part}: {rates.about} and {rates.unrelated}"
             print(f"| {name} | {counts} | {rates.right:.3f} | {rates.silent:.3f} | {rates.beside:.2f} |")

@@ -116,7 +116,7 @@ class _Words:
             return ""
         if before and (weight > 1 or (word not in WEAK and not word.endswith(_QUALIFYING))):
             self._add_pair(before, keys[0], f"{self._shown[before]}-{word}", weight)
-        return "" if word in WEAK else keys[0]
+        return keys[0] if keys[0] in self._shown and word not in WEAK else ""
 
     def _add(self, label: str, score: float) -> str:
         key = "-".join(map(_stem, label.split("-")))
