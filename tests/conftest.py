@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import pytest
 
 import recollect.hooks.bare
+from recollect.services import resident
 
 SOURCE = str(Path(recollect.hooks.bare.__file__).parents[2])
 RECOLLECT = str(Path(sys.executable).parent / "recollect")
@@ -237,21 +238,23 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path) -> Iterator[World]:
     """A world with an empty project, where memories come from markdown alone; its store does not exist yet."""
-    return _world(tmp_path, semantic=False)
+    yield from _world(tmp_path, semantic=False)
 
 
 @pytest.fixture
-def semantic_world(tmp_path: Path) -> World:
+def semantic_world(tmp_path: Path) -> Iterator[World]:
     """A world as it comes: memories are chosen by what a session is about."""
-    return _world(tmp_path, semantic=True)
+    yield from _world(tmp_path, semantic=True)
 
 
-def _world(folder: Path, *, semantic: bool) -> World:
+def _world(folder: Path, *, semantic: bool) -> Iterator[World]:
     project = folder / "home" / "shop-front"
     project.mkdir(parents=True)
-    return World(folder / "home", project, folder / "store", semantic)
+    yield World(folder / "home", project, folder / "store", semantic)
+    for place in resident.folders(str(folder / "store")):
+        resident.sweep(place)  # what servers leave that a test has killed
 
 
 @pytest.fixture

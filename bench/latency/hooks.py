@@ -65,6 +65,7 @@ def make_world(folder: str, entries: int) -> tuple[str, dict[str, str]]:
     """A project with so many entries and the environment of its hooks: the project's folder, and that."""
     root, store = make_banks(os.path.join(folder, "store"), (entries - MEMORIES) // 2, (entries - MEMORIES) // 2)
     write_memories(root)
+    make_repository(root)
     hold(root, store)
     with Engine(store, load_settings(root, {}), project_root=root) as engine:
         sync_memories_of(engine.store, root, engine.settings)
@@ -143,6 +144,18 @@ def call(command: list[str], told: bytes, environment: dict[str, str]) -> float:
     if done.returncode not in {0, 2}:
         sys.exit(f"{command} failed")
     return seconds
+
+
+def make_repository(root: str) -> None:
+    """Some history, and a file that is not committed, for git to tell what the work is about."""
+    git = ["git", "-C", root, "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
+    subprocess.run([*git, "init", "-q", "-b", "parser"], check=True)
+    for number in range(5):
+        with open(os.path.join(root, f"parser_{number}.py"), "w", encoding="utf-8") as file:
+            file.write(f"READ = {number}\n")
+        if number < 4:
+            subprocess.run([*git, "add", f"parser_{number}.py"], check=True)
+            subprocess.run([*git, "commit", "-q", "-m", f"Step {number}"], check=True)
 
 
 def write_memories(root: str) -> None:

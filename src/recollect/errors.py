@@ -9,7 +9,8 @@ RecollectError
 ├── LockTimeout       another process held a lock for too long
 ├── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
-│   └── StillReading  a large bank was not read to its end in the time there was; what was read is kept
+│   ├── StillReading  a large bank was not read to its end in the time there was; what was read is kept
+│   └── Journalled    the journal has the entry, and the store will follow later
 ├── InstallError      the plugin or its environment could not be installed or removed: what failed, what to do
 ├── KeywordError      keyword labels that could not be had: no key, no answer, an answer that holds none
 └── EmbeddingError    a vector that could not be had: missing package or key, no answer, an answer of no use
@@ -63,6 +64,10 @@ class StoreError(RecollectError):
 
 
 class StillReading(StoreError):
+    pass
+
+
+class Journalled(StoreError):
     pass
 
 

@@ -51,12 +51,10 @@ class Inspector:
 
 @pytest.fixture
 def inspect(world: World) -> Inspector:
-    reason = ""
     try:
         return Inspector(inspector.install(), world)
     except npm_cache.NotAvailableError as error:
-        reason = str(error)
-    cannot_be_tested(f"the MCP Inspector cannot be had here: {reason}")
+        return cannot_be_tested(f"the MCP Inspector cannot be had here: {error}")
 
 
 def test_tools_are_listed_and_portable(inspect: Inspector) -> None:
@@ -71,6 +69,7 @@ def test_memory_is_stored_found_read_and_forgotten(inspect: Inspector) -> None:
         "store_memory",
         name="Retry with jitter",
         description="Retries without jitter arrive together and overload the gateway again.",
+        reasoning="It took the shop down twice.",
         category="patterns",
         references='["src/retry.py", "docs/limits.md"]',
     )["structuredContent"]

@@ -97,6 +97,18 @@ def test_an_interpreter_that_does_not_run_is_forgotten_when_a_session_starts(
     assert not Path(data, "interpreter").exists()
 
 
+def test_a_start_that_was_killed_does_not_cost_the_interpreter(plugin: Path, tmp_path: Path) -> None:
+    dying = tmp_path / "python"
+    dying.write_text(
+        f'#!/bin/sh\ncase $* in *hook*) kill -9 $$ ;; *) exec "{sys.executable}" "$@" ;; esac\n', encoding="utf-8"
+    )
+    dying.chmod(0o755)
+    data = data_folder(tmp_path, f"{dying}\n")
+    done = run([plugin / "bin" / "recollect", "hook", "session-start"], tmp_path, CLAUDE_PLUGIN_DATA=data)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (Path(data) / "interpreter").read_text(encoding="utf-8") == f"{dying}\n"
+
+
 def test_a_launcher_without_its_code_lets_sessions_go_on(tmp_path: Path) -> None:
     alone = shutil.copy(PLUGIN / "bin" / "recollect", tmp_path / "recollect")
     hook = run([alone, "hook", "stop"], tmp_path)

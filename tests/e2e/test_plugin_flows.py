@@ -13,6 +13,10 @@ from typing import Any
 import pytest
 from tests.conftest import RECOLLECT, World
 
+from recollect.services.app import Engine
+from recollect.services.memorize import memorize
+from recollect.services.settings import load_settings
+
 SKILLS = Path(__file__).parents[2] / "plugin" / "skills"
 
 DECISION = {
@@ -298,3 +302,33 @@ def test_judgement_by_evidence_agrees_with_the_examples_of_the_skill(world: Worl
     printed = run(world, judged)
     assert "+ universal Pattern: Pin the Base Image" in printed
     assert "· project-specific Anti-Pattern: Lock the Cart First" in printed
+
+
+def test_retrospective_settles_what_sessions_have_stored(semantic_world: World) -> None:
+    world = semantic_world
+    (world.project / "checkout.py").write_text("def total() -> int: ...\n", encoding="utf-8")
+    settings = load_settings(str(world.project), {"RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"})
+    with Engine(str(world.store), settings, project_root=str(world.project)) as engine:
+        for name, text in (
+            ("Pin the Base Image", "A tag moves. A digest makes a build repeatable."),
+            ("Pin Base Images", "Tags of base images move; pin them by digest."),
+            ("Lock the Cart First", "checkout.py must lock the cart before it reads the total."),
+        ):
+            memorize(engine, str(world.project), name=name, description=text, reasoning="Seen.", category="patterns")
+    looked = json.loads(run(world, line("retrospecting", "recollect promote --json --dry-run")))["entries"]
+    captured = {entry["name"]: entry for entry in looked if entry["captured"]}
+    assert set(captured) == {"Pin the Base Image", "Pin Base Images", "Lock the Cart First"}
+    (twin,) = captured["Pin the Base Image"]["like"]
+    assert twin["title"] == "Pattern: Pin Base Images"
+
+    run(world, line("retrospecting", "recollect retire", ID=twin["id"], WHY="it is the same as another"))
+    universal = {"'NAME' 'NAME'": "'Pin the Base Image'"}
+    run(world, line("retrospecting", "recollect promote --as universal", FEATURE="012", **universal))
+    own = {"'NAME' 'NAME'": captured["Lock the Cart First"]["id"]}
+    printed = run(world, line("retrospecting", "recollect promote --feature", FEATURE="012", **own))
+    assert "saved to the project's bank" in printed
+    assert json.loads(run(world, line("retrospecting", "recollect promote --json --dry-run")))["entries"] == []
+    found = hit(world, "builds that can be repeated")
+    assert (found["name"], found["observation_count"], found["project"]) == ("Pin the Base Image", 1, "")
+    local = hit(world, "cart total lock checkout")
+    assert (local["observation_count"], local["project"]) == (1, str(world.project))

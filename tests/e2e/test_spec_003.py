@@ -1,7 +1,7 @@
-"""The success criteria of the semantic memory (003, phases 3a, 3b and 3d), each as a test that carries its number.
+"""The success criteria of the semantic memory (003, phases 3a to 3d), each as a test that carries its number.
 
-3a.3 (nothing on disk) is superseded by the store of phase 3d, the times of 3a.4 and 3d.2 belong to bench/, 3c to the
-MCP server, and 3d.3 (another provider) is tests/integration/test_provider_swap.py.
+3a.3 (nothing on disk) is superseded by the store of phase 3d, the times of 3a.4 and 3d.2 belong to bench/, 3c.3 is what
+people say of it, and 3d.3 (another provider) is tests/integration/test_provider_swap.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from mcp import ClientSession
 from tests.conftest import World
+from tests.integration.mcp_server.talk import called, with_client
 
 from recollect.domain.ranking import rank, retention
 from recollect.domain.selection import select_ranked
@@ -175,6 +177,66 @@ def test_3b_3_each_injection_counts_as_a_recall_and_recalls_slow_the_decay(seman
     kept = [retention(Standing("x", "patterns", updated_at=old, recall_count=count), NOW) for count in (0, 1, 3, 9)]
     assert kept == sorted(kept)
     assert 0 < kept[0] < kept[-1] < 1
+
+
+LESSON = {
+    "name": "Drain before you replace",
+    "description": "Drain open connections before a container is replaced, or requests in flight are lost.",
+    "reasoning": "A release lost forty orders.",
+    "category": "patterns",
+}
+
+
+def store_in_a_session(world: World, *lessons: dict[str, str]) -> list[str]:
+    """Store lessons through the tool of a real server, as a model does in the middle of a session; their ids."""
+
+    async def use(session: ClientSession) -> list[str]:
+        answers = [await called(session, "store_memory", **lesson) for lesson in lessons]
+        return [fields["id"] for _, fields in answers]
+
+    return with_client(world, use)
+
+
+def test_3c_1_a_session_stores_a_lesson_that_is_journalled_and_found(semantic_world: World) -> None:
+    (id,) = store_in_a_session(semantic_world, LESSON)
+    (text,) = (semantic_world.store / "session-captures.jsonl").read_text(encoding="utf-8").splitlines()
+    line = json.loads(text)
+    assert (line["id"], line["source"], line["source_project"]) == (id, "session-capture", "shop-front")
+    assert {key: line[key] for key in LESSON} == LESSON
+    assert 3 <= len(line["keywords"]) <= 10
+    done = semantic_world.run("search", "--json", "replacing containers", **BY_WORDS)
+    assert [hit["id"] for hit in json.loads(done.stdout)["hits"]] == [id]
+
+
+def test_3c_2_what_sessions_stored_appears_in_the_retrospective_for_promotion_and_deduplication(
+    semantic_world: World,
+) -> None:
+    (semantic_world.project / "deploy.py").write_text("def drain() -> None: ...\n", encoding="utf-8")
+    twin = {**LESSON, "name": "Drain, then replace", "description": "Connections are drained first, then replaced."}
+    own = {**LESSON, "name": "Time to drain", "description": "deploy.py drains for ten seconds."}
+    kept, same, local = store_in_a_session(semantic_world, LESSON, twin, own)
+
+    def shown(*options: str) -> dict[str, dict[str, object]]:
+        done = semantic_world.run("promote", "--json", *options, **BY_WORDS)
+        assert (done.returncode, done.stderr) == (0, "")
+        return {entry["id"]: entry for entry in json.loads(done.stdout)["entries"] if entry["captured"]}
+
+    staged = shown("--dry-run")
+    assert set(staged) == {kept, same, local}
+    assert staged[kept]["like"] == [{"id": same, "title": "Pattern: Drain, then replace"}]
+    assert semantic_world.run("retire", same, **BY_WORDS).returncode == 0
+    promoted = shown()
+    assert {id: entry["action"] for id, entry in promoted.items()} == {
+        kept: "added",
+        local: "saved to the project's bank",
+    }
+    assert LESSON["description"] in (semantic_world.store / "patterns.md").read_text(encoding="utf-8")
+    bank = semantic_world.project / "docs" / "knowledge-bank" / "patterns.md"
+    assert own["description"] in bank.read_text(encoding="utf-8")
+    assert shown("--dry-run") == {}
+    done = semantic_world.run("search", "--json", "drain", **BY_WORDS)
+    found = {hit["id"]: hit["observation_count"] for hit in json.loads(done.stdout)["hits"]}
+    assert found == {kept: 1, local: 1}
 
 
 # What was learnt, and how somebody asks for it months later.

@@ -91,18 +91,22 @@ class Server:
 Serve = Callable[..., Server]
 
 
-@pytest.fixture
-def serve(semantic_world: World) -> Iterator[Serve]:
-    """Starts servers in a world; none outlives the test."""
+def serving(world: World) -> Iterator[Serve]:
+    """What starts servers in a world; none outlives the test."""
     started: list[Server] = []
 
-    def start(world: World = semantic_world, **variables: str) -> Server:
+    def start(world: World = world, **variables: str) -> Server:
         started.append(Server(world, **variables))
         return started[-1]
 
     yield start
     for server in started:
         server.kill()
+
+
+@pytest.fixture
+def serve(semantic_world: World) -> Iterator[Serve]:
+    yield from serving(semantic_world)
 
 
 def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
@@ -417,7 +421,7 @@ def test_a_hook_does_without_an_engine_that_has_no_answer(
     other = fake(says)
     assert "Bill a card once" in prompt(semantic_world, WORDED, RECOLLECT_ENGINE_WAIT="500")
     assert reason in log(semantic_world)
-    assert "engine: prompt goes without it" in log(semantic_world)
+    assert "without the engine: prompt:" in log(semantic_world)
     assert other.used != [resident.USED]
     assert "Bill a card once" in start(semantic_world, "s9", RECOLLECT_ENGINE_WAIT="100")
 

@@ -310,3 +310,18 @@ def test_setting_on_a_full_disk_is_an_error_that_leaves_the_file(place):
     assert done.returncode == 1
     assert done.stderr.startswith("Error: cannot write ")
     assert place.files() == before
+
+
+def test_journal_that_cannot_be_written_leaves_a_captured_lesson_promoted_and_costs_one_warning(place):
+    path = place.store / "session-captures.jsonl"
+    lesson = {"name": "Stored", "description": "A lesson of a session.", "category": "patterns"}
+    text = json.dumps({**lesson, "source": "session-capture", "source_project": "shop-front"}) + "\n"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o444)
+    done = place.promote("Stored")
+    assert done.returncode == 0, done.stderr
+    assert "1 universal entries promoted" in done.stdout
+    assert "A lesson of a session." in (place.store / "patterns.md").read_text(encoding="utf-8")
+    [warning] = warnings(done)
+    assert warning.endswith("what sessions had stored counts there and in its bank")
+    assert path.read_text(encoding="utf-8") == text

@@ -109,7 +109,7 @@ def parse(command: click.Command, name: str, arguments: list[str]) -> None:
 
 def test_plugin_has_the_commands_skills_and_agents_of_its_documentation() -> None:
     assert {path.stem for path in COMMANDS} == set(
-        "status save search config review retire archive unarchive restore gc list".split()
+        "status save search config review retire archive unarchive restore gc list doctor".split()
     )
     assert {path.parent.name for path in SKILLS} == {"memory-management", "retrospecting"}
     assert {path.stem for path in AGENTS} == {"retro-facilitator"}
@@ -180,7 +180,7 @@ def test_readme_allows_what_saving_calls_and_nothing_that_runs_or_removes_other_
     harmless = "candidate list review schema search show status write".split()
     assert set(prefixes) <= {"recollect config get", *(f"recollect {name}" for name in harmless)}
     others = [rule for rule in rules if not rule.startswith("Bash(")]
-    tools = [f"mcp__plugin_memory_recollect__{tool.name}" for tool in TOOLS if not tool.destructive]
+    tools = [f"mcp__plugin_memory_recollect__{tool.name}" for tool in TOOLS if tool.read_only]
     assert sorted(others) == ["Edit(//tmp/.memory-*)", *sorted(tools)]
 
 
@@ -268,6 +268,19 @@ def test_retrospective_promotes_after_the_check_for_staleness_with_five_examples
     assert text.index("## Step 4:") < text.index("## Step 4b:") < text.index("## Step 4c:")
     examples = re.findall(r'^\| ".+" \| (universal|project-specific): .+ \|$', text, re.MULTILINE)
     assert sorted(examples) == ["project-specific"] * 2 + ["universal"] * 3
+
+
+def test_retrospective_shows_captured_lessons_first_and_settles_them_before_promotion() -> None:
+    text = text_of(PLUGIN / "skills" / "retrospecting" / "SKILL.md")
+    steps = re.split(r"^## Step ", text, flags=re.MULTILINE)
+    first, agreement, promotion = (
+        next(step for step in steps if step.startswith(name)) for name in ("1:", "3:", "4c:")
+    )
+    assert shell_lines(first) == ["recollect promote --json --dry-run"]
+    assert '`"captured": true`' in first
+    assert re.findall(r"^\| (keep|merge|drop) \|", agreement, re.MULTILINE) == ["keep", "merge", "drop"]
+    assert shell_lines(agreement) == ["recollect retire ID --reason 'WHY'"]
+    assert "recollect promote --feature FEATURE --as project-specific 'NAME' 'NAME'" in shell_lines(promotion)
 
 
 @pytest.mark.parametrize("path", [PLUGIN / "README.md", TOP / "docs" / "hooks.md"], ids=named)

@@ -15,6 +15,7 @@ from recollect.cli.shared import (
 )
 from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL
 from recollect.services.candidates import Candidate, from_json
+from recollect.services.captured_likeness import Alike, alike
 from recollect.services.follow import follow
 from recollect.services.promote import (
     ADDED,
@@ -55,10 +56,11 @@ def command(
 ) -> None:
     """Put lessons that hold everywhere into the global store.
 
-    Takes the NAMEd entries of the project's knowledge bank, or without a NAME all that are new since the last
-    promotion, or entries given as JSON. An entry that names a file, an identifier, a service or the name of this
-    project stays here; everything else is universal. A text that is known already gains an observation instead
-    of a copy.
+    Takes the entries of the project's knowledge bank and the lessons that its sessions have stored: those with such
+    a NAME or id, or without a NAME all that are new since the last promotion; or entries given as JSON. An entry
+    that names a file, an identifier, a service or the name of this project stays here; everything else is universal.
+    A text that is known already gains an observation instead of a copy. A lesson from a session goes to the global
+    store or to the project's bank, and what is like it is shown: `recollect retire ID` takes one of two away.
     """
     settings = settings_of(project_root)
     if sum(map(bool, (names, entry_json is not None, entry_file is not None))) > 1:
@@ -68,6 +70,7 @@ def command(
         candidates, warnings = candidates_of(project_root, global_store, names)
     else:
         candidates, warnings = from_json(given), []
+    similar = alike(project_root, global_store, settings, candidates)
     result = promote(
         project_root,
         global_store,
@@ -86,7 +89,7 @@ def command(
                 "promoted": result.promoted,
                 "kept": result.kept,
                 "dry_run": dry_run,
-                "entries": [_as_object(outcome) for outcome in result.outcomes],
+                "entries": [_as_object(outcome, similar) for outcome in result.outcomes],
                 "warnings": warnings,
                 "summary": result.summary,
             }
@@ -97,6 +100,10 @@ def command(
     for outcome in result.outcomes:
         click.echo(f"{_action(outcome)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")
+        if outcome.candidate.captured:
+            click.echo(f"  {_captured(outcome.candidate)}")
+        for each in similar.get(outcome.candidate.content_hash, ()):
+            click.echo(f"  like {each.id} {styled(each.title, 'cyan')}")
     click.echo(result.summary)
 
 
@@ -115,12 +122,21 @@ def _known_as(outcome: Outcome) -> str:
     return f" (known as {outcome.stored_as})" if known else ""
 
 
-def _as_object(outcome: Outcome) -> dict[str, object]:
+def _captured(candidate: Candidate) -> str:
+    times = f", {candidate.observations} times" if candidate.observations > 1 else ""
+    others = ", not only here" if candidate.shared else ""
+    return f"captured in a session{times}{others}: {candidate.content_hash}"
+
+
+def _as_object(outcome: Outcome, similar: dict[str, list[Alike]]) -> dict[str, object]:
     candidate: Candidate = outcome.candidate
     return {
         "id": candidate.content_hash,
         "category": candidate.category,
         "name": candidate.name,
+        "description": candidate.description,
+        "captured": candidate.captured,
+        "like": [{"id": each.id, "title": each.title} for each in similar.get(candidate.content_hash, ())],
         "universal": outcome.verdict.universal,
         "reason": outcome.verdict.reason,
         "action": outcome.action,

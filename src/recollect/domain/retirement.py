@@ -52,7 +52,7 @@ def retirement_of(line: dict[str, Any]) -> Retirement:
     id, project = line[_RESTORED if ended else _RETIRED], line.get("project", "")
     if not is_id(id):
         raise InvalidEntry(f"an entry that is retired or restored is named by {_ID_LENGTH} hexadecimal digits")
-    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT:
+    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not _can_be_written(project):
         raise InvalidEntry("the project of an entry that is retired or restored is the path of a folder")
     at, reason = line.get("at"), line.get("reason")
     return Retirement(
@@ -62,6 +62,11 @@ def retirement_of(line: dict[str, Any]) -> Retirement:
         reason=cut(one_line(reason[: 4 * LONGEST_REASON]), LONGEST_REASON) if isinstance(reason, str) else "",
         ended=ended,
     )
+
+
+def _can_be_written(text: str) -> bool:
+    """Whether a text has no half of a character, which JSON may have and no store can keep."""
+    return text.encode("utf-8", "replace").decode() == text
 
 
 def is_id(value: object) -> bool:

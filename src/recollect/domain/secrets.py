@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from recollect.domain.text import visible
+
 # Between a name and its value, in code or in markdown.
 _ASSIGNED = r"['\"`*_]{0,4}\s*[:=][*_]{0,4}\s*['\"`*_]{0,4}"
 
@@ -40,5 +42,9 @@ _KINDS = tuple(
 
 
 def find_secret(text: str) -> str:
-    """What kind of credential the text seems to hold ("a GitHub token"), or an empty string."""
-    return next((kind for kind, pattern in _KINDS if pattern.search(text)), "")
+    """What kind of credential the text seems to hold ("a GitHub token"), or an empty string.
+
+    Characters that cannot be seen do not hide one: whatever is kept is kept without them.
+    """
+    seen = visible(text)
+    return next((kind for kind, pattern in _KINDS if pattern.search(seen)), "")

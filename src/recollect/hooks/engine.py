@@ -16,17 +16,19 @@ if TYPE_CHECKING:
 def ask_engine(store: str, kind: str, event: Event, question: dict[str, object]) -> dict[str, Any] | None:
     """What the engine answers; None if there is none, or not in time, which is left in the log."""
     try:
-        question["folder"] = event.folder()
-    except OSError:
-        return None  # it is in no folder at all; whoever goes on says so
-    question |= {"session": event.text("session_id"), "settings": settings_variables()}
+        folder = event.folder()
+        folder.encode()
+    except (OSError, ValueError):
+        return None  # it is in no folder at all, or in one whose name cannot be said; whoever goes on says so
+    question |= {"folder": folder, "session": event.text("session_id"), "settings": settings_variables()}
     try:
         return ask(store, kind, question, patience(os.environ))
     except Unanswered as reason:
         if not reason.is_absent:
             from recollect.files.log import log
+            from recollect.services.attention import WITHOUT_ENGINE
 
-            log(store, f"engine: {kind} goes without it: {reason}")
+            log(store, f"{WITHOUT_ENGINE} {kind}: {reason}")
     return None
 
 

@@ -21,7 +21,6 @@ _CHOOSING = 2.1
 _CEILING = 2.8
 
 _LONGEST_LINE = 500
-_QUIET = ("compact", "fork")  # in the middle of things, nobody is reminded of captures
 
 # What the process that does the work tells: the block, and sentences for the user.
 _BLOCK = "block"
@@ -38,7 +37,7 @@ def handle(event: Event) -> Answer:
 def _from_engine(event: Event) -> Answer | None:
     """What the resident engine has chosen; None if there is none, or not in time."""
     from recollect.hooks.engine import ask_engine, texts
-    from recollect.services import attention, locations
+    from recollect.services import locations
 
     store = locations.global_store()
     question: dict[str, object] = {
@@ -51,8 +50,9 @@ def _from_engine(event: Event) -> Answer | None:
         return None
     answer = Answer()
     answer.warnings = texts(heard, "warnings")
-    built = _noticed(answer.warnings, lambda: attention.environment(os.environ))
-    answer.stdout = _output(str(heard.get("text", "")), [built, *texts(heard, "notices")])
+    built = _environment(answer.warnings)
+    weakness = "" if built else str(heard.get("weakness", ""))  # or it would be said twice
+    answer.stdout = _output(str(heard.get("text", "")), [built, *texts(heard, "notices"), weakness])
     return answer
 
 
@@ -91,21 +91,16 @@ def _output(block: str, sentences: list[str]) -> str:
 
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Tell what is to be said at the start of a session; what is left to do after that."""
-    from recollect.services import attention
-    from recollect.services.begin import begin, follow, load
+    from recollect.services.begin import begin, follow, load, notices, weakness
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
-    built = _noticed(start.problems, lambda: attention.environment(os.environ))
-    notices = [built]
-    if start.source not in _QUIET:
-        notices.append(_noticed(start.problems, lambda: attention.captures(start.project_root, start.global_store)))
-        notices.append(_noticed(start.problems, lambda: attention.log_notes(start.global_store, start.notes)))
-    tell(_NOTICES, "\n".join(notice for notice in notices if notice))
+    built = _environment(start.problems)
+    tell(_NOTICES, "\n".join([built, *notices(start)]))
     injection = begin(start)
     tell(_BLOCK, injection.text)
     if not built:  # or it would be said twice
-        tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded, start.notes))
+        tell(_WEAKNESS, weakness(start, injection))
 
     def afterwards() -> list[str]:
         _log(start.global_store, start.problems + injection.warnings)
@@ -119,21 +114,22 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
 
 def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Tell what can be had without the store, which has failed to answer."""
-    from recollect.services import attention
-    from recollect.services.begin import begin, load, note_words
+    from recollect.services.begin import begin, load, note_words, weakness
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
-    tell(_WEAKNESS, attention.weakness(start.global_store, injection.degraded, start.notes))
+    tell(_WEAKNESS, weakness(start, injection))
     return lambda: _log(start.global_store, injection.warnings + note_words(start, injection))
 
 
-def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
-    """What there is to notice; that it could not be found out is no reason to give nothing."""
+def _environment(problems: list[str]) -> str:
+    """What there is to say of the plugin's environment, which is built in the background if it is not there."""
     try:
-        return notice()
+        from recollect.services.environment import prepare
+
+        return prepare(os.environ)
     except Exception as error:  # whatever it is, the block is worth more
         problems.append(f"{type(error).__name__}: {error}")
         return ""

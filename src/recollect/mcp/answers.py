@@ -16,6 +16,8 @@ LARGEST = 18_000
 
 # In characters: what is stored through a tool is no longer; what files hold may be.
 _LONGEST_TEXT = 15_000
+_LONGEST_NAME = 200
+_LONGEST_PATH = 400
 _MOST_TEXTS = 10
 _LONGEST_NOTE = 400
 _MOST_NOTES = 6
@@ -50,14 +52,24 @@ def noted(lines: list[str], said: dict[str, list[str]]) -> str:
     return "\n".join([*lines, *(f"Note: {note}" for note in said.get("notes", ()))])
 
 
+def remarked(answer: Answer, *sentences: str) -> Answer:
+    """An answer with more to say."""
+    said = notes([*answer.data.get("notes", ()), *sentences])
+    more = [f"Note: {note}" for note in said["notes"][len(answer.data.get("notes", ())) :]]
+    return Answer({**answer.data, **said}, "\n".join([answer.text, *more]))
+
+
 def brief(entry: StoredEntry, among: int) -> dict[str, Any]:
     """An entry as one of so many in a list: what it is, and how it begins."""
     text = one_line(entry.description).removeprefix(one_line(entry.name)).lstrip(" .:")
+    if len(text) < _SHORT_SNIPPET and entry.details:
+        details = entry.details.removeprefix("- ").replace("\n- ", " ")
+        text = one_line(f"{text} {details}")
     text = cut(text, _SNIPPET if among <= _LONG_LIST else _SHORT_SNIPPET)
     return filled(
         id=entry.id,
         category=entry.category,
-        name=cut(one_line(entry.name), 120),
+        name=cut(one_line(entry.name), _LONGEST_NAME),
         text=text,
         project=project_name(entry),
         updated=one_line(entry.updated_at)[:10],
@@ -79,13 +91,13 @@ def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, An
     return filled(
         id=entry.id,
         category=entry.category,
-        name=one_line(entry.name),
+        name=cut(one_line(entry.name), _LONGEST_NAME),
         text=cut(visible(text).strip(), _LONGEST_TEXT) or one_line(entry.name),
         references=_few_texts(entry.references),
         keywords=_few_texts(entry.keywords),
         status=entry.status,
         project=project_name(entry),
-        path=one_line(path),
+        path=cut(one_line(path), _LONGEST_PATH),
         confidence=entry.confidence,
         observed=entry.observation_count,
         recalled=recalls,
@@ -104,8 +116,10 @@ def paragraphs(item: dict[str, Any]) -> str:
     facts = [item["status"], item.get("project", "everywhere"), item.get("path", ""), item.get("confidence", "")]
     facts += [f"updated {item['updated']}"] if item.get("updated") else []
     lines = [f"[{item['id']}] {_label(item)}: {item['name']}", f"({', '.join(fact for fact in facts if fact)})"]
-    lines.append(item["text"])
-    lines += [f"References: {', '.join(item['references'])}"] if item.get("references") else []
+    # Further in than anything of ours, so that no memory can speak for the server.
+    lines += [f"    {said}".rstrip() for said in str(item["text"]).split("\n")]
+    label = "Files" if item.get("path") else "References"
+    lines += [f"{label}: {', '.join(item['references'])}"] if item.get("references") else []
     return "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hmac
 import ipaddress
+import logging
 import os
 import secrets
 import socket
@@ -124,6 +125,7 @@ class _Uvicorn(uvicorn.Server):
 
     def stop(self) -> None:
         """Accept no more, and return when what is open has been answered."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # who listens for news is cut off, as is right
         self.should_exit = True
 
 

@@ -12,6 +12,7 @@ import struct
 import threading
 import time
 from base64 import b64decode
+from binascii import crc32
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -20,7 +21,17 @@ from typing import Any, cast
 from recollect.domain.quick_json import dump, parse
 from recollect.errors import EmbeddingError, RecollectError, StoreError
 from recollect.services.answering import Answered, Declined, answer, report, status
-from recollect.services.resident import LARGEST, USED, Unanswered, ask, folders, is_private, remove, socket_in
+from recollect.services.resident import (
+    USED,
+    Unanswered,
+    ask,
+    folders,
+    is_private,
+    read_line,
+    remove,
+    socket_in,
+    sweep,
+)
 from recollect.services.warm import LOADING, Embedders, Warm
 from recollect.version import VERSION
 
@@ -41,7 +52,8 @@ _LENDING = 5.0
 _LETTING_GO = 0.1
 
 _LONGEST_PATH = 100  # a socket's address has room for little more
-_CHUNK = 256 * 1024
+_ATTEMPTS = 20
+_TURNS = 16
 
 
 class Resident:
@@ -57,6 +69,8 @@ class Resident:
         self._listener: socket.socket | None = None
         self._serving: list[threading.Thread] = []
         self._ended = threading.Event()
+        self._changing = threading.Lock()  # so that nobody begins to listen who has ended
+        self._turns = [threading.Lock() for _ in range(_TURNS)]
         self._since = time.time()
         self._answered = 0
         self._declined = 0
@@ -73,29 +87,34 @@ class Resident:
 
     def close(self) -> None:
         """Let others take over; nothing is left behind."""
-        self._ended.set()
+        with self._changing:
+            self._ended.set()
         if self._listener is not None:
-            with suppress(OSError):  # another version's is in the same place, or somebody was faster
-                remove(self._folder)
+            self._remove()
             with suppress(OSError):
                 self._listener.shutdown(socket.SHUT_RDWR)  # whoever waits at it goes on, and lets go of the store
         last = [self.chores.submit(self.warm.let_go)]
         for thread in self._serving:
             thread.join(_LETTING_GO)
+        if self._listener is not None:
+            self._listener.close()
         wait(last, _LETTING_GO)
 
     def _stand_by(self, first: Callable[[], Sequence[str]]) -> None:
         try:
-            self._folder = _usable(self.global_store)
             while not self._take_turn():
-                continue
-            if self._ended.is_set():
-                return
-            self._listener = self._listen()
+                if self._ended.is_set():
+                    return
+            with self._changing:
+                if self._ended.is_set():
+                    self._remove()
+                    return
+                self._listener = self._listen()
         except OSError as error:
             report(self.global_store, "engine", [f"it cannot listen: {error.strerror or error}; hooks do without it"])
             return
         self.is_leader = True
+        self._sweep_others()
         for _ in range(_THREADS):
             thread = threading.Thread(target=self._serve, args=(self._listener,), name="engine", daemon=True)
             self._serving.append(thread)
@@ -103,21 +122,42 @@ class Resident:
         self._later("engine", first)
 
     def _take_turn(self) -> bool:
-        """Wait for the lock; whether it is that of the folder that is there now."""
+        """Wait for the lock; whether it is that of the folder that is there now.
+
+        Raises:
+            OSError: there is no folder to listen in.
+        """
+        self._folder = _made(self.global_store)
         try:
-            for folder in (os.path.dirname(self._folder), self._folder):
-                _make(folder)
             self._lock = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return False  # somebody who ends has just removed it
         fcntl.flock(self._lock, fcntl.LOCK_EX)  # pyright: ignore[reportOptionalMemberAccess]
-        try:
-            if os.path.samestat(os.fstat(self._lock), os.stat(self._folder)):
-                return True
-        except FileNotFoundError:
-            pass  # whoever had it before has removed it
+        if self._is_there():
+            return True
         os.close(self._lock)
+        self._lock = -1
         return False
+
+    def _is_there(self) -> bool:
+        """Whether the folder whose lock this has is still in its place: it may have been removed, and made again."""
+        try:
+            return os.path.samestat(os.fstat(self._lock), os.stat(self._folder))
+        except FileNotFoundError:
+            return False
+
+    def _remove(self) -> None:
+        if self._is_there():
+            with suppress(OSError):  # another store's, or another version's, is in the same place
+                remove(self._folder)
+
+    def _sweep_others(self) -> None:
+        """Remove what engines of other stores or versions have left that were killed."""
+        top = os.path.dirname(self._folder)
+        with suppress(OSError):
+            for name in os.listdir(top):
+                if os.path.join(top, name) != self._folder:
+                    sweep(os.path.join(top, name))
 
     def _listen(self) -> socket.socket:
         path = socket_in(self._folder)
@@ -151,14 +191,19 @@ class Resident:
         if not line:
             return
         question = _question(line)
-        kind = str(question.get("kind"))
+        # Two prompts of one session at the same moment are not given the same.
+        with self._turns[crc32(str(question.get("session")).encode("utf-8", "replace")) % _TURNS]:
+            self._reply(connection, str(question.get("kind")), question)
+
+    def _reply(self, connection: socket.socket, kind: str, question: dict[str, Any]) -> None:
         try:
             found = self._answer(kind, question)
-        except RecollectError as error:
+        except (Declined, RecollectError) as error:
             self._declined += 1
             if isinstance(error, StoreError):
                 self.warm.let_go()
-            connection.sendall(_said({"refused": str(error)}))
+            with suppress(OSError):  # it could not wait
+                connection.sendall(_said({"refused": str(error)}))
             return
         if _is_late(question):
             return
@@ -229,17 +274,28 @@ class Resident:
         return vectors if len(vectors) == len(texts) else None
 
 
-def _usable(global_store: str) -> str:
-    """The first folder in which an engine may listen.
+def _made(global_store: str) -> str:
+    """The first folder in which an engine may listen, made if it is not there.
 
     Raises:
         OSError: there is none.
     """
+    failure = OSError(0, "there is no folder for its socket")
     for folder in folders(global_store):
-        top = os.path.dirname(os.path.dirname(folder))
-        if len(socket_in(folder)) <= _LONGEST_PATH and os.access(top, os.W_OK | os.X_OK):
-            return folder
-    raise FileNotFoundError("there is no folder for its socket")
+        if len(os.fsencode(socket_in(folder))) > _LONGEST_PATH:
+            continue
+        for _ in range(_ATTEMPTS):
+            try:
+                _make(os.path.dirname(folder))
+                _make(folder)
+            except FileNotFoundError as error:
+                failure = error  # somebody who ends has just removed it, or the whole place is gone
+            except OSError as error:
+                failure = error
+                break
+            else:
+                return folder
+    raise failure
 
 
 def _make(folder: str) -> None:
@@ -270,18 +326,10 @@ def _is_ours(connection: socket.socket) -> bool:
 
 def _line(connection: socket.socket, seconds: float) -> bytes:
     """One line, heard within so many seconds; nothing if there is none."""
-    end = time.monotonic() + seconds
-    data = bytearray()
     try:
-        while not data.endswith(b"\n"):
-            connection.settimeout(max(0.001, end - time.monotonic()))
-            chunk = connection.recv(_CHUNK)
-            if not chunk or len(data) + len(chunk) > LARGEST:
-                return b""
-            data += chunk
-    except OSError:
+        return read_line(connection, time.monotonic() + seconds)
+    except (OSError, ValueError):
         return b""
-    return bytes(data)
 
 
 def _question(line: bytes) -> dict[str, Any]:

@@ -193,7 +193,7 @@ LIST = ToolSchema(
         category={**_CATEGORY, "description": "Only memories of this kind."},
         status={"type": "string", "enum": [*STATUSES, ALL], "default": STATUSES[0]},
         project=_PROJECT,
-        text={"type": "string", "description": "Only memories that hold this text."},
+        text={"type": "string", "description": "Only memories that hold all of these words."},
         limit={"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "default": 20},
         offset={"type": "integer", "minimum": 0, "default": 0, "description": "How many to pass over."},
     ),

@@ -18,13 +18,14 @@ def serve_stdio(place: Place) -> None:
     """Serve over standard input and output until the client has gone; ends the process.
 
     Raises:
-        OSError: there is no standard input or output.
+        StorageError: there is no standard input or output.
     """
     from recollect.mcp.wire import Wire
 
     ending = Ending()
     wire = Wire(ending.begin)
     ending.wait_for(wire.has_unread)
+    wire.listen()
     _log_to_stderr()
 
     import anyio

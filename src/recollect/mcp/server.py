@@ -9,13 +9,16 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from recollect.domain.text import one_line
+from recollect.domain.text import cut, one_line
 from recollect.mcp import schemas
 from recollect.mcp.worker import Failed, Worker
 from recollect.version import VERSION
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
+
+# In characters: a reason may repeat what was given.
+_LONGEST_REASON = 2_000
 
 _BY_NAME = {tool.name: tool for tool in schemas.TOOLS}
 
@@ -41,7 +44,8 @@ def build_server(worker: Worker) -> Server[dict[str, Any]]:
         try:
             answer = await worker.call(tool, parameters.arguments)
         except Failed as failure:
-            return types.CallToolResult(content=[types.TextContent(type="text", text=str(failure))], is_error=True)
+            reason = types.TextContent(type="text", text=cut(str(failure), _LONGEST_REASON))
+            return types.CallToolResult(content=[reason], is_error=True)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.data
         )

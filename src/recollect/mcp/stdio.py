@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 
 import anyio
 import anyio.to_thread
 import mcp_types as types
-from mcp.shared.message import SessionMessage
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
 from recollect.mcp.background import Background
 from recollect.mcp.ending import Ending
@@ -19,14 +20,18 @@ from recollect.mcp.worker import Worker
 # In seconds: when loading begins if the client has not said anything by then.
 _SILENCE = 2.0
 
+# So many requests are taken from a client that does not wait for answers, or never reads them; the others stay with it.
+_MOST_UNANSWERED = 64
+
 
 class Conversation:
-    """Messages on the wire, and who still waits for an answer."""
+    """Messages on the wire, and how many answers are still waited for."""
 
     def __init__(self, wire: Wire, background: Background) -> None:
         self._wire = wire
         self._background = background
-        self._unanswered: set[str] = set()
+        self._unanswered = 0
+        self._settled = threading.Condition()
 
     def is_waited_for(self) -> bool:
         """Whether somebody waits for an answer who can still be given one."""
@@ -42,14 +47,14 @@ class Conversation:
         def take(line: Received) -> None:
             message, refusal = parsed(line)
             if message is not None:
-                self._expect(message)
-                asyncio.run_coroutine_threadsafe(to_server.send(SessionMessage(message)), loop).result()
+                taken = SessionMessage(message, self._expected(message))
+                asyncio.run_coroutine_threadsafe(to_server.send(taken), loop).result()
             elif refusal is not None:
                 self._write(refusal)
 
         async def write_answers() -> None:
             async for session_message in from_server:
-                await anyio.to_thread.run_sync(self._write, session_message.message)
+                await anyio.to_thread.run_sync(self._answer, session_message.message)
 
         async def begin_anyway() -> None:
             await anyio.sleep(_SILENCE)
@@ -63,16 +68,31 @@ class Conversation:
             ending.started()
             await server.run(received, sent, server.create_initialization_options())
 
-    def _expect(self, message: types.JSONRPCMessage) -> None:
-        if isinstance(message, types.JSONRPCRequest):
-            self._unanswered.add(str(message.id))
-        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
-            self._unanswered.discard(str((message.params or {}).get("requestId")))
+    def _expected(self, message: types.JSONRPCMessage) -> ServerMessageMetadata | None:
+        """Count a request as unanswered, once there is room for it; how to say that it will never be answered."""
+        if not isinstance(message, types.JSONRPCRequest):
+            return None
+        with self._settled:
+            self._settled.wait_for(lambda: self._unanswered < _MOST_UNANSWERED)
+            self._unanswered += 1
+        return ServerMessageMetadata(on_request_unanswered=self._cancelled)
+
+    async def _cancelled(self) -> None:
+        self._settle()
+
+    def _answer(self, message: types.JSONRPCMessage) -> None:
+        self._write(message)
+        if isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):
+            self._settle()
+
+    def _settle(self) -> None:
+        with self._settled:
+            self._unanswered -= 1
+            self._settled.notify_all()
 
     def _write(self, message: types.JSONRPCMessage) -> None:
         self._wire.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
         if isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):
-            self._unanswered.discard(str(message.id))
             self._background.begin()
 
 
@@ -82,9 +102,17 @@ def parsed(line: Received) -> tuple[types.JSONRPCMessage | None, types.JSONRPCEr
         said = f"the message is larger than {LONGEST_LINE // 1024:,} KiB, so it was not read"
         return None, _refusal(line.id, types.INVALID_REQUEST, said)
     try:
-        return types.jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False), None
+        return _checked(types.jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False))
     except ValueError:
         return _mended(line)
+
+
+def _checked(message: types.JSONRPCMessage) -> tuple[types.JSONRPCMessage | None, types.JSONRPCError | None]:
+    """A request whose id cannot be used looks like a notification, and would never be answered."""
+    if isinstance(message, types.JSONRPCNotification) and not message.method.startswith("notifications/"):
+        said = "a request needs an id that is a text or a whole number"
+        return None, _refusal("", types.INVALID_REQUEST, said)
+    return message, None
 
 
 def _mended(line: bytes) -> tuple[types.JSONRPCMessage | None, types.JSONRPCError | None]:
@@ -96,7 +124,7 @@ def _mended(line: bytes) -> tuple[types.JSONRPCMessage | None, types.JSONRPCErro
     except (ValueError, RecursionError):
         return None, _refusal(id, types.PARSE_ERROR, "this is not JSON that can be read")
     try:
-        return types.jsonrpc_message_adapter.validate_json(whole, by_name=False), None
+        return _checked(types.jsonrpc_message_adapter.validate_json(whole, by_name=False))
     except ValueError:
         return None, _refusal(id, types.INVALID_REQUEST, "this is no JSON-RPC message")
 

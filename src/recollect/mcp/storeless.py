@@ -22,7 +22,7 @@ class _Broken:
         self._error = error
         self.embedders = Embedders()
 
-    def store(self) -> Any:
+    def store(self, patience: float) -> Any:  # noqa: ARG002 (there is nobody to wait for)
         return _NoStore(self._error)
 
 

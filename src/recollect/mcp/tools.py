@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.retirement import is_id
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry, StoreError
@@ -13,19 +14,15 @@ from recollect.mcp import schemas
 from recollect.mcp.answers import LARGEST, Answer, brief, full, is_cut, line, noted, notes, paragraphs, size
 from recollect.mcp.arguments import Arguments
 from recollect.mcp.place import Place
-from recollect.services import project
 from recollect.services.app import Engine
 from recollect.services.browse import full_entries, list_entries
 from recollect.services.catch_up import catch_up
 from recollect.services.counted import count_search
 from recollect.services.embed import embed_pending, is_behind
 from recollect.services.forget import forget
-from recollect.services.given import given_entry
-from recollect.services.memorize import has_project, memorize
+from recollect.services.memorize import memorize
 from recollect.services.note import category_named
-from recollect.services.note import noted as checked
 from recollect.services.recall import SearchResult, scope_of, search
-from recollect.services.remember import remember_without_store
 from recollect.services.warm import LOADING
 
 Tool = Callable[[Engine, Place, Arguments], Answer]
@@ -36,7 +33,7 @@ _EMBEDDING = 1.0
 _FURTHEST = 1_000_000
 _MOST_REFERENCES = 1_000
 
-_DOCTOR = "`recollect doctor` says what is wrong with the store"
+DOCTOR = "`recollect doctor` says what is wrong with the store"
 _LOADING = "the model is still being loaded, found by words only"
 
 
@@ -58,35 +55,6 @@ def store_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
     return Answer({**data, **where, **said}, noted([shown], said))
 
 
-def store_without_store(engine: Engine, place: Place, given: Arguments, error: StoreError) -> Answer:
-    """Keep a memory while the store cannot be opened: a lesson in the journal, others in their files as always."""
-    note = checked(
-        given.text("name"),
-        given.text("description"),
-        given.text("reasoning"),
-        given.text("category"),
-        given.texts("references", _MOST_REFERENCES),
-    )
-    if note.category not in KNOWLEDGE:
-        answer = store_memory(engine, place, given)
-        extra = notes([f"the store cannot be used: {error}", _DOCTOR])
-        return Answer({**answer.data, **extra}, noted([answer.text.split("\n")[0]], extra))
-    entry = given_entry(
-        {
-            "name": note.name,
-            "description": note.description,
-            "reasoning": note.reasoning,
-            "category": note.category,
-            "references": list(note.references),
-            "source": "session-capture",
-            "source_project": project.name(place.project_root) if has_project(place.project_root) else "",
-        }
-    )
-    extra = notes([str(remember_without_store(place.global_store, entry, error)), _DOCTOR])
-    data = {"id": entry.content_hash, "name": entry.name, "category": entry.category, "outcome": "journalled"}
-    return Answer({**data, **extra}, noted([f"In the journal: {entry.name} (id: {entry.content_hash})"], extra))
-
-
 def search_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
     """Find what a query is about, and count it as recalled."""
     query = given.text("query")
@@ -96,6 +64,7 @@ def search_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
     limit = given.number("limit", 1, schemas.MOST_FOUND, 10)
     scores = given.flag("scores")
     said = _up_to_date(engine, place)
+    _give_vectors(engine)
     scope = _scope(engine, place, given, said)
     result = search(engine, query, project=scope, categories=[category] if category else (), limit=limit)
     said += count_search(engine, result)
@@ -174,8 +143,10 @@ def list_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
 def forget_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
     """Retire a memory; nothing is deleted."""
     id, reason = given.text("id").strip(), given.text("reason").strip()
-    if not id or not reason:
-        raise InvalidEntry(f"{'reason' if id else 'id'} must not be empty")
+    if not is_id(id):
+        raise InvalidEntry("id must be the whole id of one memory, as search_memory and list_memories give it")
+    if not reason:
+        raise InvalidEntry("reason must not be empty: say why it does not hold any more")
     done = forget(engine, place.project_root, id, reason)
     extra = notes(done.warnings)
     data = {"id": done.entry.id, "name": done.entry.name, "outcome": done.outcome, "restore": done.restore}
@@ -196,13 +167,14 @@ TOOLS: dict[str, Tool] = {
 
 def _up_to_date(engine: Engine, place: Place) -> list[str]:
     """Have the store follow the files; what went wrong, in sentences."""
-    warnings = catch_up(engine, place.project_root, seconds=_READING, thorough=True)
+    return catch_up(engine, place.project_root, seconds=_READING, thorough=True)
+
+
+def _give_vectors(engine: Engine) -> None:
+    """Give vectors to entries that await one, for a moment; a store that cannot be written is searched as it is."""
     if is_behind(engine):
-        try:
+        with suppress(StoreError):
             embed_pending(engine, most=-1, seconds=_EMBEDDING)
-        except StoreError:
-            return warnings  # it is searched as it is
-    return warnings
 
 
 def _category(given: Arguments) -> str:
@@ -221,7 +193,8 @@ def _scope(engine: Engine, place: Place, given: Arguments, problems: list[str]) 
 
 def _shortcomings(result: SearchResult) -> list[str]:
     retrieval = result.retrieval
-    found = [_LOADING if reason == LOADING else f"found by words only: {reason}" for reason in retrieval.degraded]
+    alone = "words" if retrieval.query_vector == b"" else "meaning"
+    found = [_LOADING if reason == LOADING else f"found by {alone} only: {reason}" for reason in retrieval.degraded]
     if retrieval.pending and not retrieval.degraded:
         found.append(f"{retrieval.pending} of {retrieval.total} memories have no vector yet: found by their words only")
     if retrieval.skipped:

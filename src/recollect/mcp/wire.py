@@ -6,6 +6,7 @@ ready, and that must not go unnoticed.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import select
@@ -13,13 +14,17 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from recollect.errors import StorageError
+
+_logger = logging.getLogger(__name__)
+
 # In bytes: nothing that is worth remembering is longer, and memory is not for the client to use up.
 LONGEST_LINE = 4 * 1024 * 1024
 
 # How much is kept of a line that is too long: its ends, because one of them says who waits for an answer to it.
 _ENDS = 512
 _CHUNK = 65536
-_ID = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{0,200}")'
+_ID = rb'"id"\s*:\s*(0|-?[1-9]\d{0,17}|"[^"\\\x00-\x1f]{0,200}")'
 _ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
 _ID_LAST = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
@@ -49,20 +54,27 @@ class Wire:
     """Reads lines and writes lines, where standard input and output were."""
 
     def __init__(self, ended: Callable[[], object]) -> None:
-        """Take both over and begin to read; `ended` is called when there will be no more to read, or no more to say.
+        """Take both over; `ended` is called when there will be no more to read, or no more to say.
 
         Raises:
-            OSError: there is no standard input or output.
+            StorageError: there is no standard input or output.
         """
         self._ended = ended
+        _check_open()
         self._in = os.dup(0)
         self._out = os.dup(1)
+        if os.name == "posix":
+            for descriptor in (self._in, self._out):
+                os.set_blocking(descriptor, True)  # some clients hand on their own end as they use it
         _point(0, os.open(os.devnull, os.O_RDONLY))
         _point(1, _elsewhere())
         self._waiting: deque[Received] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
         self._writing = threading.Lock()
+
+    def listen(self) -> None:
+        """Begin to read."""
         threading.Thread(target=self._read, name="wire", daemon=True).start()
 
     def deliver(self, take: Callable[[Received], object]) -> None:
@@ -96,6 +108,8 @@ class Wire:
         while chunk := self._chunk():
             for line in lines.of(chunk):
                 self._put(line)
+        for line in lines.of(b"\n"):  # the last may have no end
+            self._put(line)
         self._ended()
 
     def _chunk(self) -> bytes:
@@ -118,7 +132,10 @@ class Wire:
                 while not self._waiting:
                     self._changed.wait()
                 line = self._waiting[0]
-            take(line)
+            try:
+                take(line)
+            except Exception:  # whatever one line does, the next one is taken
+                _logger.exception("a message could not be taken")
             with self._changed:
                 self._waiting.popleft()  # only now, so that it never looks as if nothing was left to answer
                 self._bytes -= _size(line)
@@ -165,6 +182,16 @@ class _Lines:
 
 def _size(line: Received) -> int:
     return len(line) if isinstance(line, bytes) else _ENDS
+
+
+def _check_open() -> None:
+    """Look at both before a new descriptor can take the number of one that is closed."""
+    for number, name in enumerate(("input", "output")):
+        try:
+            os.fstat(number)
+        except OSError as error:
+            said = f"standard {name} is closed; an MCP client speaks to this over standard input and output"
+            raise StorageError(said) from error
 
 
 def _elsewhere() -> int:

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from recollect.domain.text import visible
-from recollect.errors import InvalidEntry, RecollectError, StoreError
+from recollect.errors import RecollectError, StoreError
 from recollect.mcp import schemas
 from recollect.mcp.background import Background
 from recollect.mcp.place import Place
@@ -18,12 +18,14 @@ from recollect.mcp.place import Place
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.mcp.answers import Answer
-    from recollect.mcp.arguments import Arguments
     from recollect.services.app import Engine
     from recollect.services.settings import Settings
 
 _SWITCH = "memory_session_capture"
-_CLOSING = 0.2  # seconds
+
+# In seconds: how long others may be writing to the store, and how long closing it may take.
+_PATIENCE = 2.0
+_CLOSING = 0.2
 _logger = logging.getLogger(__name__)
 
 
@@ -73,7 +75,8 @@ class Worker:
 
         place = self._place
         self._has_opened = True
-        return Engine(place.global_store, settings, project_root=place.project_root, warm=self._background.warm)
+        warm = self._background.warm
+        return Engine(place.global_store, settings, project_root=place.project_root, patience=_PATIENCE, warm=warm)
 
     def _settings(self) -> Settings:
         from recollect.services.settings import load_settings
@@ -100,29 +103,28 @@ class Worker:
                 ) from error
 
     def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+        from recollect.mcp.answers import remarked
         from recollect.mcp.arguments import Arguments
-        from recollect.mcp.tools import TOOLS
+        from recollect.mcp.storeless import engine_without_store
+        from recollect.mcp.tools import DOCTOR, TOOLS
+        from recollect.services.memorize import JOURNALLED
 
         settings = self._settings()
-        if tool is schemas.STORE and not settings.flag(_SWITCH):
-            raise InvalidEntry(f"storing is switched off: the setting {_SWITCH} is false")
         arguments = Arguments(tool, given)
         try:
             engine = self.engine_for(settings)
         except StoreError as error:
             if tool is not schemas.STORE:
                 raise
-            return self._without_store(settings, arguments, error)
+            # Files can be written all the same.
+            answer = TOOLS[tool.name](engine_without_store(self._place, settings, error), self._place, arguments)
+            return remarked(answer, f"the store cannot be used: {error}", DOCTOR)
         with engine:
-            return TOOLS[tool.name](engine, self._place, arguments)
-
-    def _without_store(self, settings: Settings, arguments: Arguments, error: StoreError) -> Answer:
-        from recollect.mcp.storeless import engine_without_store
-        from recollect.mcp.tools import store_without_store
-
-        self._background.warm.let_go()
-        engine = engine_without_store(self._place, settings, error)
-        return store_without_store(engine, self._place, arguments, error)
+            answer = TOOLS[tool.name](engine, self._place, arguments)
+        if answer.data.get("outcome") == JOURNALLED:
+            self._background.warm.let_go()  # something is wrong with it; the next call opens it again
+            return remarked(answer, DOCTOR)
+        return answer
 
 
 def _sentence(error: Exception) -> str:

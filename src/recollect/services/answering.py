@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 
-from recollect.errors import EmbeddingError, RecollectError, StoreError
+from recollect.errors import EmbeddingError, StoreError
 from recollect.files.log import log
 from recollect.services import attention, locations, project
 from recollect.services.app import Engine
-from recollect.services.begin import Start, begin, follow
+from recollect.services.begin import Start, begin, follow, notices, weakness
 from recollect.services.embed import embed_pending, is_behind
 from recollect.services.prompt import memories_for
 from recollect.services.settings import load_settings
@@ -23,16 +23,13 @@ if TYPE_CHECKING:
 
     from recollect.services.settings import Settings
 
-# In the middle of things, nobody is reminded of captures.
-QUIET = ("compact", "fork")
-
 _MOST_TEXTS = 50
 
 # In seconds: how long a new engine makes vectors that are missing; whoever comes next goes on with it.
 _EMBEDDING = 60.0
 
 
-class Declined(RecollectError):
+class Declined(Exception):
     """A question that whoever asks should answer without the engine, and why."""
 
 
@@ -59,7 +56,8 @@ def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:
         Declined: there is none here.
         RecollectError: something failed.
     """
-    if question.get("store") != warm.global_store or question.get("home") != locations.home():
+    is_ours = os.path.realpath(_text(question, "store")) == os.path.realpath(warm.global_store)
+    if not is_ours or question.get("home") != locations.home():
         raise Declined("this engine is for another store, or another home")
     if kind == "prompt":
         return _prompt(question, warm)
@@ -105,20 +103,19 @@ def _prompt(question: Mapping[str, Any], warm: Warm) -> Answered:
 
 def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
     root, settings = _place(question)
-    store = warm.global_store
-    start = Start(_text(question, "source"), _text(question, "session"), root, store, settings, warm)
+    if settings.flag("memory_embedding_enabled") and settings.text("memory_embedding_provider") != "local":
+        raise Declined("its provider takes longer than a hook waits, and may know only whoever asks")
+    start = Start(_text(question, "source"), _text(question, "session"), root, warm.global_store, settings, warm)
     start.transcript, idle = _text(question, "transcript"), question.get("idle")
     start.idle = idle if isinstance(idle, float) else None
-    notices: list[str] = []
-    if start.source not in QUIET:
-        notices = [attention.captures(root, store), attention.log_notes(store, start.notes)]
+    found = notices(start)
     injection = begin(start)
     if LOADING in injection.degraded:
         raise Declined(LOADING)
-    notices.append(attention.weakness(store, injection.degraded, start.notes))
     fields: dict[str, object] = {
         "text": injection.text,
-        "notices": [notice for notice in notices if notice],
+        "notices": found,
+        "weakness": weakness(start, injection),
         "warnings": start.problems + injection.warnings,
     }
     return Answered(fields, start.notes.write, lambda: follow(start, injection))
@@ -168,5 +165,6 @@ def _text(question: Mapping[str, Any], name: str) -> str:
 
 def status(warm: Warm, **facts: object) -> dict[str, object]:
     """What an engine says of itself."""
-    entries = warm.store().coverage().entries
+    has_store = os.path.exists(locations.database(warm.global_store))
+    entries = warm.store().coverage().entries if has_store else 0
     return {"version": VERSION, "pid": os.getpid(), "entries": entries, "model": warm.embedders.is_loaded, **facts}

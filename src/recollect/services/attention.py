@@ -6,19 +6,15 @@ from recollect.domain.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from recollect.services.notes import Notes
     from recollect.services.settings import Settings
 
+# How a line of the log begins that only says that the engine was too slow.
+WITHOUT_ENGINE = "without the engine:"
+
 _NOTED = "a hook left a note"
-
-
-def environment(environ: Mapping[str, str]) -> str:
-    """What there is to say of the plugin's environment, which is built in the background if it is not there."""
-    from recollect.services.environment import prepare
-
-    return prepare(environ)
 
 
 def captures(project_root: str, global_store: str) -> str:
@@ -37,7 +33,7 @@ def log_notes(global_store: str, notes: Notes) -> str:
     """
     from recollect.files.log import lately
 
-    lines = [line for line in lately(global_store) if not line.startswith(("session-start:", "engine:"))]
+    lines = [line for line in lately(global_store) if not line.startswith(("session-start:", WITHOUT_ENGINE))]
     if not lines:
         return ""
     told = f"a hook left a note in the log ({lines[-1]}); /memory:status has more"

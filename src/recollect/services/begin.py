@@ -7,15 +7,14 @@ import time
 
 from recollect.errors import StoreError
 from recollect.files.session_record import add_given, add_words, read_record, reset_given, sweep_records
-from recollect.services import locations, project
-from recollect.services.attention import settings_problems
+from recollect.services import attention, locations, project
 from recollect.services.inject import Injection, inject
 from recollect.services.notes import Notes
 from recollect.services.settings import load_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Set
+    from collections.abc import Callable, Set
 
     from recollect.services.app import Engine
     from recollect.services.settings import Settings
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 # Sessions that begin with what was said before; all others have forgotten it, or have nothing to forget.
 _AGAIN = ("resume", "fork")
+
+# Sessions that go on, in the middle of things.
+_QUIET = ("compact", "fork")
 
 # In seconds, of the time after the answer: to wait for other writers, to read what has changed, to make vectors.
 _PATIENCE = 1.0
@@ -69,7 +71,7 @@ class Start:
         self.settings = settings
         self.warm = warm
         self.notes = Notes(wait=warm is not None)
-        self.problems = settings_problems(settings, global_store, self.notes)
+        self.problems = attention.settings_problems(settings, global_store, self.notes)
         self.transcript = ""
         self.idle: float | None = None
 
@@ -103,6 +105,32 @@ def begin(start: Start, *, markdown: str = "") -> Injection:
     if start.warm is None:
         injection.warnings += start.notes.problems
     return injection
+
+
+def notices(start: Start) -> list[str]:
+    """What needs the user's attention as a session starts; in the middle of things, nobody is reminded of it."""
+    if start.source in _QUIET:
+        return []
+    store = start.global_store
+    found = [
+        noticed(start.problems, lambda: attention.captures(start.project_root, store)),
+        noticed(start.problems, lambda: attention.log_notes(store, start.notes)),
+    ]
+    return [notice for notice in found if notice]
+
+
+def noticed(problems: list[str], notice: Callable[[], str]) -> str:
+    """What there is to notice; that it could not be found out is no reason to give nothing."""
+    try:
+        return notice()
+    except Exception as error:  # whatever it is, the block is worth more
+        problems.append(f"{type(error).__name__}: {error}")
+        return ""
+
+
+def weakness(start: Start, injection: Injection) -> str:
+    """That memories were not chosen as well as they could be, for the user."""
+    return attention.weakness(start.global_store, injection.degraded, start.notes)
 
 
 def follow(start: Start, injection: Injection) -> list[str]:

@@ -1,4 +1,4 @@
-"""Entries that may be promoted: taken from a project's bank, or given as JSON."""
+"""Entries that may be promoted: taken from a project's bank, given as JSON, or captured in a session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _NOT_JUDGED = _NOT_CARRIED | {"keywords", "references", "reasoning"}
 class Candidate:
     """An entry on its way to the global store. `more` are lines that travel with it.
 
-    Its hash is that of the description as it was given, which may hold what is not written.
+    Its hash is that of the description as it was given, which may hold what is not written. What was `captured` in a
+    session is in the journal, with so many observations; it is `shared` if not all of them are of this project's
+    sessions.
     """
 
     category: str
@@ -38,10 +40,18 @@ class Candidate:
     more: tuple[str, ...] = ()
     in_bank: bool = False
     judged_text: str = ""
+    captured: bool = False
+    observations: int = 1
+    shared: bool = False
 
     @property
     def title(self) -> str:
         return f"{LABEL[self.category]}: {self.name}"
+
+    @property
+    def heading(self) -> str:
+        """As a bank would have it."""
+        return f"### {self.title}"
 
     def from_feature(self, feature: str | None) -> Candidate:
         """The candidate with its feature, unless it names one itself."""
@@ -67,25 +77,33 @@ def from_bank(entry: Entry) -> Candidate:
     )
 
 
-def pick(entries: Sequence[Entry], wanted: Sequence[str]) -> list[Entry]:
-    """The entries that are asked for by name or by title ("Pattern: Name"), whatever the case.
+def pick(entries: Sequence[Entry | Candidate], wanted: Sequence[str]) -> list[Entry | Candidate]:
+    """The entries that are asked for by name or by title ("Pattern: Name"), whatever the case, or by id.
 
     Raises:
-        InvalidEntry: a name fits none, or several that only their titles tell apart.
+        InvalidEntry: one fits none, or several that only their titles or ids tell apart.
     """
-    picked: list[Entry] = []
+    picked: list[Entry | Candidate] = []
     for text in wanted:
         key = text.strip().casefold()
-        found = [e for e in entries if key in (e.title.casefold(), e.name.casefold(), e.heading[4:].casefold())]
+        found = [entry for entry in entries if key in _names(entry)]
         if not found:
             near = get_close_matches(text, [entry.name for entry in entries], 3, 0.4)
             hint = f"; there is {', '.join(map(repr, near))}" if near else ""
-            raise InvalidEntry(f"no entry is named {text!r} in the project's knowledge bank{hint}")
+            place = "in the project's knowledge bank, nor in what its sessions have stored"
+            raise InvalidEntry(f"no entry is named {text!r} {place}{hint}")
         if len({entry.title for entry in found}) > 1:
             titles = ", ".join(repr(entry.title) for entry in found)
             raise InvalidEntry(f"{text!r} names several entries; give one of {titles}")
+        ids = list(dict.fromkeys(entry.content_hash for entry in found))
+        if len(ids) > 1 and isinstance(found[-1], Candidate):
+            raise InvalidEntry(f"{text!r} names several entries; give the id of one: {', '.join(ids)}")
         picked += found[:1]
     return picked
+
+
+def _names(entry: Entry | Candidate) -> tuple[str, ...]:
+    return (*(text.casefold() for text in (entry.title, entry.name, entry.heading[4:])), entry.content_hash)
 
 
 def from_json(text: str) -> list[Candidate]:
@@ -94,10 +112,11 @@ def from_json(text: str) -> list[Candidate]:
     Raises:
         InvalidEntry: not JSON, or an entry that cannot be stored; says which field and what it must be.
     """
-    return [_from_given(entry) for entry in entries_from_json(text)]
+    return [from_given(entry) for entry in entries_from_json(text)]
 
 
-def _from_given(entry: GivenEntry) -> Candidate:
+def from_given(entry: GivenEntry) -> Candidate:
+    """A candidate from an entry that somebody wrote down."""
     more = {
         "Keywords": ", ".join(entry.keywords),
         "References": ", ".join(entry.references),

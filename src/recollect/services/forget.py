@@ -148,10 +148,10 @@ def _changed(engine: Engine, project_root: str, name: str, reason: str, *, ended
         else:
             return change(engine, project_root, root, memory, reason)
     warnings = sync(engine.store, project_root, engine.global_store, engine.labels())
+    warnings += sync_memories_of(engine.store, project_root, engine.settings)
     known = find_entry(engine, project_root, name)
     if known.entry.category in KNOWLEDGE:
         return _changed_knowledge(engine, project_root, known.entry.id, reason, warnings, ended=ended)
-    warnings += sync_memories_of(engine.store, project_root, engine.settings)
     path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
     root = memory_root(project_root, engine.settings)
     if not path:
@@ -178,20 +178,22 @@ def _begins_a_slug(root: MemoryRoot, name: str) -> bool:
 def _changed_knowledge(
     engine: Engine, project_root: str, id: str, reason: str, warnings: list[str], *, ended: bool
 ) -> Forgotten:
-    """Write the line that says it, unless it is so already: nobody can come between the look and the line."""
+    """Write the line that says it, unless it is so already. Two who do it at once both write one, which is the same.
+
+    The store is not held meanwhile: others need it, and the journal may have to be waited for.
+    """
     journal = locations.journal(engine.global_store)
     here = project.identity(project_root)
     written = False
     try:
-        with engine.store.writing():
+        warnings += sync_journal(engine.store, engine.global_store, engine.labels())
+        [known] = _known(engine, [id], here)
+        lines = _lines(known, reason, ended=ended)
+        if lines:
+            write_retirements(journal, lines)
+            written = True
             warnings += sync_journal(engine.store, engine.global_store, engine.labels())
             [known] = _known(engine, [id], here)
-            lines = _lines(known, reason, ended=ended)
-            if lines:
-                write_retirements(journal, lines)
-                written = True
-                warnings += sync_journal(engine.store, engine.global_store, engine.labels())
-                [known] = _known(engine, [id], here)
     except StoreError as error:
         if not written:
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -12,7 +13,7 @@ from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.lifecycle import change
 from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
 from recollect.domain.stored import ACTIVE
-from recollect.errors import InvalidEntry, StoreError, WriteRefused
+from recollect.errors import InvalidEntry, Journalled, StoreError, WriteRefused
 from recollect.files.index_md import indexed_memories
 from recollect.files.memories import MemoryFile, read_memory
 from recollect.services import project, write
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 STORED = "stored"
 REINFORCED = "reinforced"
 UPDATED = "updated"
+JOURNALLED = "journalled"
 
 _SOURCE = "session-capture"
 _SETTING = "memory_session_capture"
@@ -50,6 +52,9 @@ _ATTEMPTS = 10
 _MOST_TAGS = 8
 _AGAIN = "Stored again, with nothing new"
 _HASH_LENGTH = 8
+
+# No file can be called so where projects are also checked out on Windows.
+_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
 _DAY = 10  # characters of a time that tell the day
 
 # From here on the lines that are added for what is said again would push out those that tell of changes.
@@ -85,7 +90,6 @@ def memorize(
         WriteRefused: the checks of memory files do not allow it; nothing was written.
         LockTimeout: other writers were busy for too long; nothing was written.
         StorageError: the file cannot be written; nothing was.
-        StoreError: it is in the journal, but the store could not follow yet.
     """
     settings = engine.settings
     if not settings.flag(_SETTING):
@@ -126,7 +130,12 @@ def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
         }
     )
     known = _stored(engine, given.content_hash)
-    done = remember(engine, project_root, given, source=_SOURCE)
+    try:
+        done = remember(engine, project_root, given, source=_SOURCE)
+    except Journalled as error:
+        kept = Memorized(given.content_hash, given.name, given.category, JOURNALLED)
+        kept.warnings = [str(error)]
+        return kept
     result = Memorized(done.entry.id, done.entry.name, done.entry.category, STORED if done.added else REINFORCED)
     result.warnings = done.warnings
     if done.entry.status != ACTIVE:
@@ -222,7 +231,7 @@ class _Memory:
         """What the file may be called, in the order in which it is tried."""
         own = slugify(self._title)
         mark = sha256(plain(self._title).encode()).hexdigest()[:_HASH_LENGTH]
-        if not own:
+        if not own or _RESERVED.fullmatch(own):
             return [f"{self._note.category.replace('_', '-')}-{mark}"]
         if self._note.category == _SESSION:
             dated = f"{own[: LONGEST_SLUG - _DAY - 4].rstrip('-')}-{_now()[:_DAY]}"
@@ -323,7 +332,8 @@ class _Memory:
         main = texts(said.pop(MAIN[category], ""))
         rest = [text.partition(f"\n{REFERENCES}")[0] for text in texts(said) if not text.startswith(REFERENCES)]
         labels = self._engine.labels()
-        found = labels(self._title, "\n".join(main), "\n".join(rest), category) if labels else ()
+        # Apart, because the last word of a text is no neighbour of the first one of the next.
+        found = labels(self._title, "\n\n".join(main), "\n\n".join(rest), category) if labels else ()
         return clean_tags(list(found)[:_MOST_TAGS])
 
     def _explained(self, refusal: WriteRefused, path: str) -> WriteRefused:

@@ -112,11 +112,12 @@ _LABEL = re.compile(
     r"|(?:[-*+]\s+)?\*\*(?P<bold>[A-Za-z][A-Za-z' -]{1,30})(?::\*\*|\*\*:)(?:\s+|$)"
     r"|(?P<plain>[A-Za-z][A-Za-z' -]{1,30}):(?:\s+|$))(?P<rest>.*)"
 )
+# In the middle of a line it follows a sentence.
+_INLINE = re.compile(r"(?<=[.!?;]) +(?P<label>[A-Z][A-Za-z' -]{1,30}): (?=\S)")
 _MARK = re.compile(r"(?P<indent>\s*)(?:[-*+•]|\(?\d{1,3}[.)]|[Ss]tep\s\d{1,3}[:.)])\s+(?P<text>\S.*)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'])")
 _WHY_REJECTED = re.compile(r"\s[-–—]+\s|[:;]\s|\sbecause\s")
 _CHECKS = re.compile(r"(?i)\W*(?:finally,?\s+|then\s+)?(?:verify|check that|confirm|make sure|ensure)\b")
-_TELLS_HOW_TO_CHECK = re.compile(r"(?i)\b(?:verif(?:y|ied)|confirm(?:ed)?|it worked|works again|succeeded)\b")
 _KINDS = (
     ("policy", re.compile(r"(?i)\b(?:policy|compliance|legal|licen[cs]e|gdpr|not allowed|forbidden|must not)\b")),
     ("gap", re.compile(r"(?i)\b(?:missing|lacks?|unsupported|not supported|no support|does not support)\b")),
@@ -131,10 +132,11 @@ NO_REASON = "No reason was noted."
 
 @dataclass
 class Draft:
-    """The content that a note makes: what it says, and what the schema asks for beyond that."""
+    """The content that a note makes: what it says, what the schema asks for beyond that, and texts that say nothing."""
 
     said: Record = field(default_factory=dict[str, Any])
     assumed: Record = field(default_factory=dict[str, Any])
+    fillers: Sequence[str] = ()
 
     @property
     def content(self) -> Record:
@@ -148,11 +150,11 @@ class _Parts:
         self.category = category
         self.found: dict[str, list[str]] = {}
 
-    def read(self, text: str, into: str) -> None:
-        """Take in a text; what has no label goes `into` a field, which never stays empty."""
+    def read(self, text: str, into: str, *, needed: bool) -> None:
+        """Take in a text; what has no label goes `into` a field, which does not stay empty if it is needed."""
         parts = list(_labelled(text, _FIELD_OF[self.category]))
         parts = [(name or into, label, part) for name, label, part in parts if part]
-        if not any(name == into for name, _, _ in parts) and self.category != "session_summary":
+        if needed and not any(name == into for name, _, _ in parts):
             parts = [(into, "", text)]
         for name, label, part in parts:
             if self._fits(name, part):
@@ -170,9 +172,9 @@ class _Parts:
 def drafted(note: Note, others: Sequence[str] = ()) -> Draft:
     """The content of a memory of the note's category; `others` are references that are no files."""
     parts = _Parts(note.category)
-    parts.read(note.description, MAIN[note.category])
-    parts.read(note.reasoning, REASON[note.category])
-    draft = Draft()
+    parts.read(note.description, MAIN[note.category], needed=note.category == "runbook")
+    parts.read(note.reasoning, REASON[note.category], needed=note.category != "session_summary")
+    draft = Draft(fillers=(note.name, NO_CHECK))
     if note.category == "runbook":
         _runbook(parts.found)
     for name, texts in parts.found.items():
@@ -197,7 +199,7 @@ def points(text: str, *, sentences: bool = False) -> list[str]:
 
 def _labelled(text: str, labels: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """The parts of a text: field, label, text. What stands below a line that says all is no part of it."""
-    lines = text.split("\n")
+    lines = _broken(text, labels)
     fenced = fenced_lines(lines)
     name = label = ""
     whole = False
@@ -215,6 +217,20 @@ def _labelled(text: str, labels: Mapping[str, str]) -> Iterator[tuple[str, str, 
         else:
             taken.append(line)
     yield name, label, "\n".join(taken).strip("\n")
+
+
+def _broken(text: str, labels: Mapping[str, str]) -> list[str]:
+    """The lines of a text; a label that follows a sentence begins a line of its own, unless in a list or in code."""
+
+    def apart(match: re.Match[str]) -> str:
+        return f"\n{match['label']}: " if match["label"].lower() in labels else match[0]
+
+    lines = text.split("\n")
+    fenced = fenced_lines(lines)
+    broken = (
+        line if at in fenced or _MARK.fullmatch(line) else _INLINE.sub(apart, line) for at, line in enumerate(lines)
+    )
+    return "\n".join(broken).split("\n")
 
 
 def _split(text: str) -> tuple[str, list[str]]:
@@ -258,7 +274,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _runbook(found: dict[str, list[str]]) -> None:
-    """Tell what calls for a runbook from what is done, and how it is checked from why it is done."""
+    """Tell what calls for a runbook from what is done, and that from how it is checked."""
     steps: list[str] = []
     before: list[str] = []
     labelled = found.get("steps", [])
@@ -272,12 +288,8 @@ def _runbook(found: dict[str, list[str]]) -> None:
     found["steps"] = steps
     if before:
         found.setdefault("trigger", []).extend(before)
-    if "verification" in found:
-        return
-    if steps and _CHECKS.match(steps[-1]) and len(steps) > 1:
-        found["verification"] = [steps[-1]]
-    elif len(found.get("root_cause", [])) == 1 and _TELLS_HOW_TO_CHECK.search(found["root_cause"][0]):
-        found["verification"] = found.pop("root_cause")
+    if "verification" not in found and len(steps) > 1 and _CHECKS.match(steps[-1]):
+        found["verification"] = [steps.pop()]
 
 
 def _fill(said: Record, category: str, name: str, texts: list[str]) -> None:
@@ -301,6 +313,8 @@ def _assume(draft: Draft, note: Note) -> None:
     """What the schema asks for and the note does not say: its name, or what is usual."""
     said = draft.said
     usual: Record = {name: values[0] for (category, name), values in CHOICES.items() if category == note.category}
+    if note.category not in ("runbook", "session_summary"):
+        usual[MAIN[note.category]] = note.name
     if note.category == "decision":
         usual["context"] = note.name
     elif note.category == "runbook":
@@ -320,8 +334,6 @@ def _refer(said: Record, category: str, others: Sequence[str]) -> None:
     """Keep references that are no files after the reasoning."""
     line = f"{REFERENCES}{'; '.join(others)}"
     name = REASON[category]
-    if category == "runbook" and name not in said:
-        name = "verification"
     if name in _LISTS:
         said[name] = [*said.get(name, []), line]
     else:

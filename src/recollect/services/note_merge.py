@@ -7,6 +7,7 @@ to the history in full. One that says the same main thing only adds to the rest.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any, cast
 
 from recollect.domain.lifecycle import change
@@ -31,7 +32,8 @@ _TELLING = "+#"
 
 def plain(text: str) -> str:
     """What of a text must be the same in another for both to say the same: its words, in their order."""
-    return " ".join("".join(char if char.isalnum() or char in _TELLING else " " for char in text.casefold()).split())
+    letters = unicodedata.normalize("NFC", text.casefold())
+    return " ".join("".join(char if char.isalnum() or char in _TELLING else " " for char in letters).split())
 
 
 def said_anew(category: str, old: Record, said: Record) -> list[str]:
@@ -44,16 +46,17 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
     said = draft.said
     new = said_anew(category, old, said)
     main = MAIN[category]
-    retold = main in new and main != "completed"
+    more_steps = main == "steps" and _come_after(old.get(main) or [], said.get(main) or [])
+    retold = main in new and main != "completed" and not more_steps
     content = {**draft.assumed, **old}
     for name in new:
         had, has = old.get(name), said[name]
-        if (category, name) in CHOICES or not had:
+        if (category, name) in CHOICES or not had or had in draft.fillers:
             content[name] = has
         elif retold and name == REASON[category]:
             content[name] = _with_references(has, had)
         elif name == "steps":
-            content[name] = _steps(had, has)
+            content[name] = [*had, *has] if more_steps else has
         elif isinstance(has, list):
             content[name] = _union(had, cast("list[Any]", has))
         elif isinstance(has, dict):
@@ -114,10 +117,9 @@ def _with_references(has: Any, had: Any) -> Any:
     return [*has, *more] if isinstance(has, list) else "\n".join([has, *more])
 
 
-def _steps(had: list[str], has: list[str]) -> list[str]:
-    """The steps of a new account; or, if it has fewer and none of the old ones, those that come after them."""
-    common = {plain(step) for step in had} & {plain(step) for step in has}
-    return has if common or len(has) >= len(had) else [*had, *has]
+def _come_after(had: list[str], has: list[str]) -> bool:
+    """Whether steps are no new account but follow those that are there: they are fewer, and none of them."""
+    return len(has) < len(had) and not {plain(step) for step in had} & {plain(step) for step in has}
 
 
 def _union(had: list[Any], has: list[Any]) -> list[Any]:

@@ -19,13 +19,16 @@ class Notes:
     __slots__ = ("_waiting", "problems")
 
     def __init__(self, *, wait: bool = False) -> None:
-        self._waiting: list[Callable[[], object]] | None = [] if wait else None
+        self._waiting: list[tuple[bool, Callable[[], object]]] | None = [] if wait else None
         self.problems: list[str] = []  # what could not be written, in sentences
 
-    def do(self, work: Callable[[], object]) -> None:
-        """Write something down, now or later. That it cannot be written is no reason not to give what it is about."""
+    def do(self, work: Callable[[], object], *, slow: bool = False) -> None:
+        """Write something down, now or later. That it cannot be written is no reason not to give what it is about.
+
+        Of what is written later, nothing waits for what may be `slow`.
+        """
         if self._waiting is not None:
-            self._waiting.append(work)
+            self._waiting.append((slow, work))
             return
         try:
             work()
@@ -37,6 +40,6 @@ class Notes:
     def write(self) -> list[str]:
         """Do all that has waited for it; what could not be written, in sentences."""
         waiting, self._waiting = self._waiting or [], None
-        for work in waiting:
+        for _, work in sorted(waiting, key=lambda pair: pair[0]):
             self.do(work)
         return self.problems

@@ -19,10 +19,12 @@ from recollect.files.bank import BankFile, read_bank, read_bank_file
 from recollect.files.bank_entry import with_count
 from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
 from recollect.files.locks import locked, locked_folder
+from recollect.files.moved import write_moved
 from recollect.files.retired import ALL, bring_back, retired_ids
 from recollect.files.textfile import read_text, sweep, write_texts
 from recollect.services import locations, project
 from recollect.services.candidates import Candidate, from_bank, pick
+from recollect.services.captured import captured_lessons
 from recollect.services.evidence import gather
 
 LEDGER = ".promoted.json"
@@ -33,6 +35,7 @@ REINFORCED = "reinforced"
 COUNTED = "counted before"
 KEPT = "kept local"
 SAVED = "saved to the project's bank"
+LEFT = "left in the journal"
 NOT_WRITTEN = "not written"
 JUDGED = "judged only"
 
@@ -61,7 +64,7 @@ class Promotion:
 
     @property
     def kept(self) -> int:
-        return sum(outcome.action in (KEPT, SAVED) for outcome in self.outcomes)
+        return sum(outcome.action in (KEPT, SAVED, LEFT) for outcome in self.outcomes)
 
     @property
     def summary(self) -> str:
@@ -75,22 +78,25 @@ class Promotion:
 
 
 def candidates_of(project_root: str, global_store: str, names: Sequence[str] = ()) -> tuple[list[Candidate], list[str]]:
-    """The named entries of the project's bank, or those that no promotion has looked at; and warnings.
+    """The named entries of the project's bank and of what its sessions have stored, or those that no promotion has
+    looked at; and warnings.
 
     Raises:
         InvalidEntry: a name that fits no entry, or several.
     """
     entries, warnings = read_bank(locations.bank(project_root), "local")
+    known = [*entries, *captured_lessons(project_root, global_store, entries, warnings)]
     if names:
-        chosen = pick(entries, names)
+        chosen = pick(known, names)
     else:
         seen = _judged_before(project_root, global_store, warnings)
         retired = _retired(project_root, global_store)
-        chosen = [entry for entry in entries if entry.content_hash not in seen and entry.content_hash not in retired]
+        chosen = [entry for entry in known if entry.content_hash not in seen and entry.content_hash not in retired]
     for entry in chosen:
         if not entry.description:
             warnings.append(f"{entry.title!r} has no description to tell it by; it was left where it is")
-    return [from_bank(entry) for entry in chosen if entry.description], warnings
+    described = [entry for entry in chosen if entry.description]
+    return [entry if isinstance(entry, Candidate) else from_bank(entry) for entry in described], warnings
 
 
 def _retired(project_root: str, global_store: str) -> set[str]:
@@ -161,17 +167,23 @@ def promote(
             outcome.action = NOT_WRITTEN
         result.warnings.append(f"{error}; nothing was promoted and the store is as it was")
     else:
-        _bring_back(project_root, global_store, result)
+        _tell_journal(project_root, global_store, result)
     return result
 
 
-def _bring_back(project_root: str, global_store: str, result: Promotion) -> None:
-    """What was retired and has been written again is retired no longer."""
-    written = [o.candidate.content_hash for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
+def _tell_journal(project_root: str, global_store: str, result: Promotion) -> None:
+    """What was retired and has been written again is retired no longer; what a bank counts, the journal need not."""
+    written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
+    journal = locations.journal(global_store)
     try:
-        bring_back(locations.journal(global_store), project.identity(project_root), written)
+        bring_back(journal, project.identity(project_root), [each.content_hash for each in written])
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what was retired before is still so")
+    moved = {each.content_hash: each.observations for each in written if each.captured}
+    try:
+        write_moved(journal, moved, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    except (LockTimeout, StorageError) as error:
+        result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
 
 
 def _carry_out(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
@@ -189,6 +201,8 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
             source = _source(candidate.project or name, candidate.feature)
             outcome.action, entry = _put(shelf, candidate, source, only_new)
             outcome.stored_as, outcome.observation_count = entry.title, entry.observation_count
+        elif candidate.shared:
+            outcome.action = LEFT  # it is not this project's alone
         else:
             outcome.action = KEPT
             homeless += [] if candidate.in_bank else [outcome]
@@ -216,7 +230,7 @@ def _keep_local(project_root: str, outcomes: Sequence[Outcome]) -> dict[str, str
                 confidence=candidate.confidence,
                 more=candidate.more,
             )
-            shelf.add(candidate, lines)
+            _counted(shelf, shelf.add(candidate, lines), candidate.observations)
     return shelf.changed()
 
 
@@ -234,16 +248,21 @@ def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tu
             content_hash=candidate.content_hash,
             more=candidate.more,
         )
-        return ADDED, shelf.add(candidate, lines)
+        return ADDED, _counted(shelf, shelf.add(candidate, lines), candidate.observations)
     sources = known.metadata("source")
     cited = set(_split_sources(source)) <= set(_split_sources(sources))
     if only_new and cited:
         return COUNTED, known
-    count = with_count(known.metadata("observation count"), known.observation_count + 1)
+    count = with_count(known.metadata("observation count"), known.observation_count + candidate.observations)
     changes = {"Observation count": count, "Last observed": today}
     if not cited:
         changes["Source"] = f"{sources}, {source}" if sources else source
     return REINFORCED, shelf.change(known, changes)
+
+
+def _counted(shelf: _Shelf, added: Entry, observations: int) -> Entry:
+    """A new entry with what was observed before it was written down in a bank."""
+    return added if observations == 1 else shelf.change(added, {"Observation count": str(observations)})
 
 
 def _source(project_name: str, feature: str) -> str:

@@ -57,10 +57,10 @@ def memories_for(
 
     Where things are kept `warm` it is recorded by writing the `notes`.
     """
-    reason = _suppressed(prompt, settings)
-    if reason:
-        return PromptMemories(reason)
-    found = PromptMemories()
+    found = PromptMemories(_suppressed(prompt, settings))
+    if found.reason:
+        found.notes = Notes(wait=warm is not None)
+        return found
     root = _root(project_root, settings, found)
     asked = Asked(prompt, project_root, global_store, settings, session, root, found.warnings, warm)
     found.notes = asked.notes

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 from recollect.domain.stored import SOURCES, StoredEntry
-from recollect.errors import StoreError
+from recollect.errors import Journalled, StoreError
 from recollect.files.captures import append_capture
 from recollect.services import locations
 from recollect.services.app import Engine
@@ -33,7 +33,7 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
     Raises:
         LockTimeout: other writers held the journal for too long; nothing was written.
         StorageError: the journal cannot be written; nothing was.
-        StoreError: the entry is in the journal, but the store could not follow yet.
+        Journalled: the entry is in the journal, but the store could not follow yet.
     """
     warnings: list[str] = []
     known: list[StoredEntry] = []
@@ -64,7 +64,7 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
     return Remembered(stored[0], not known, tier if labels else "", done.pending, warnings)
 
 
-def remember_without_store(global_store: str, given: GivenEntry, error: StoreError) -> StoreError:
+def remember_without_store(global_store: str, given: GivenEntry, error: StoreError) -> Journalled:
     """Put an entry into the journal when the store cannot even be opened; the error that says so.
 
     Raises:
@@ -79,9 +79,9 @@ def _append(global_store: str, given: GivenEntry, keywords: tuple[str, ...], sou
     append_capture(locations.journal(global_store), _capture(given, keywords, source))
 
 
-def _in_journal(global_store: str, error: StoreError) -> StoreError:
+def _in_journal(global_store: str, error: StoreError) -> Journalled:
     journal = locations.journal(global_store)
-    return StoreError(f"{error}. The entry is safe in {journal} and will be in the store later; do not repeat it")
+    return Journalled(f"{error}. The entry is safe in {journal} and will be in the store later; do not repeat it")
 
 
 def _capture(given: GivenEntry, keywords: tuple[str, ...], source: str) -> dict[str, object]:

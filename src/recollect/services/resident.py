@@ -32,7 +32,6 @@ LARGEST = 1024 * 1024
 USED = b"used\n"
 
 _PRIVATE = 0o077
-_LONGEST_PATH = 100  # a socket's address has room for little more, on any system
 _CHUNK = 256 * 1024
 
 
@@ -91,23 +90,22 @@ def ask(global_store: str, kind: str, question: Mapping[str, object], seconds: f
     if seconds <= 0:
         raise Unanswered("nobody wants to wait for it", is_absent=True)
     end = time.monotonic() + seconds
+    line: dict[str, object] = {"version": VERSION, "kind": kind, "until": end, "store": global_store}
+    line |= {"home": locations.home(), **question}
+    found = Unanswered("no engine is running", is_absent=True)
     for folder in folders(global_store):
         path = socket_in(folder)
         try:
-            if not is_private(folder) or not is_private(path):
-                raise Unanswered(f"{path} can be used by others, so it is not asked")
+            if is_private(folder) and is_private(path):
+                return _exchange(folder, (dump(line) + "\n").encode("utf-8", "replace"), end)
+            found = Unanswered(f"{path} can be used by others, so it is not asked")
+        except Unanswered as reason:
+            if not reason.is_absent:
+                raise
         except OSError:
-            continue  # nobody listens there
-        line = {
-            "version": VERSION,
-            "kind": kind,
-            "until": end,
-            "store": global_store,
-            "home": locations.home(),
-            **question,
-        }
-        return _exchange(folder, (dump(line) + "\n").encode("utf-8", "replace"), end)
-    raise Unanswered("no engine is running", is_absent=True)
+            if os.path.isdir(folder):  # of one that was killed before it listened
+                sweep(folder)
+    raise found
 
 
 def settings_variables() -> dict[str, str]:
@@ -146,6 +144,21 @@ def _exchange(folder: str, line: bytes, end: float) -> dict[str, Any]:
 
 
 def _answer(connection: Any, end: float) -> dict[str, Any]:
+    answer = parse(read_line(connection, end).decode("utf-8"))
+    if not isinstance(answer, dict) or answer.get("version") != VERSION:  # pyright: ignore[reportUnknownMemberType]
+        raise ValueError("it is of another version")
+    if "refused" in answer:
+        raise ValueError(str(answer["refused"]))  # pyright: ignore[reportUnknownArgumentType]
+    return answer  # pyright: ignore[reportUnknownVariableType]
+
+
+def read_line(connection: Any, end: float) -> bytes:
+    """One line from the other end, until a time by the monotonic clock.
+
+    Raises:
+        OSError: there is none, or not in time.
+        ValueError: it is too long, or was not finished.
+    """
     data = bytearray()
     while not data.endswith(b"\n"):
         left = end - time.monotonic()
@@ -153,15 +166,10 @@ def _answer(connection: Any, end: float) -> dict[str, Any]:
             raise TimeoutError
         connection.settimeout(left)
         chunk = connection.recv(_CHUNK)
-        if not chunk or len(data) > LARGEST:
-            raise ValueError("it went away" if not chunk else "it said too much")
+        if not chunk or len(data) + len(chunk) > LARGEST:
+            raise ValueError("it said too much" if chunk else "it went away")
         data += chunk
-    answer = parse(data.decode("utf-8"))
-    if not isinstance(answer, dict) or answer.get("version") != VERSION:  # pyright: ignore[reportUnknownMemberType]
-        raise ValueError("it is of another version")
-    if "refused" in answer:
-        raise ValueError(str(answer["refused"]))  # pyright: ignore[reportUnknownArgumentType]
-    return answer  # pyright: ignore[reportUnknownVariableType]
+    return bytes(data)
 
 
 def sweep(folder: str) -> None:

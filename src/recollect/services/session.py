@@ -129,7 +129,7 @@ def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
     if rendered.entries and not behind:  # who had to wait in vain once does not try again
         receipt.project, receipt.query = identity, retrieval.query or ""
         receipt.lines = _lines(rendered, chosen)
-        notes.do(lambda: store.recalled(receipt, counted=settings.flag("memory_recall_tracking")))
+        notes.do(lambda: store.recalled(receipt, counted=settings.flag("memory_recall_tracking")), slow=True)
     warnings += context.warnings + store.findings
     found = SessionBlock(engine, rendered, retrieval, warnings)
     found.behind = bool(behind)

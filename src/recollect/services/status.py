@@ -14,6 +14,7 @@ from recollect.files.captures import LONGEST_LINE, read_captures
 from recollect.files.log import NAME as LOG
 from recollect.files.log import lately
 from recollect.files.memories import MemoryFile, MemoryRoot, find_memories, scan
+from recollect.files.moved import is_about_moving
 from recollect.files.staged import is_about_staging
 from recollect.services import locations
 from recollect.services.app import Engine
@@ -24,6 +25,9 @@ from recollect.services.settings_keys import KEYS
 
 # Whoever asks how things are does not wait long for other writers.
 _PATIENCE = 1.0
+
+# What a line of the journal can be beside a capture.
+_NO_CAPTURES = (is_about_staging, is_about_retiring, is_about_moving)
 
 # As many entries as these are given a vector by the next search.
 _SOON = 50
@@ -141,7 +145,7 @@ def _last_capture(memories: list[MemoryFile], journal: str) -> str:
         lines = []
     times = [
         *(memory.updated_at for memory in memories),
-        *(line.get("at") for line in lines if not is_about_staging(line) and not is_about_retiring(line)),
+        *(line.get("at") for line in lines if not any(about(line) for about in _NO_CAPTURES)),
     ]
     return max((time_text(moment) for moment in map(parse_time, times) if moment), default="")
 

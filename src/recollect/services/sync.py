@@ -115,6 +115,7 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
     if _is_read(path, store.sources(JOURNAL).get(path)):
         return []
     from recollect.files.captures import fingerprint, read_captures
+    from recollect.files.moved import is_about_moving
 
     with store.writing():
         known = store.sources(JOURNAL).get(path)
@@ -127,6 +128,8 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
             edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
             anew = known is None or edited
             captures = read_captures(path, 0 if anew else start)
+            if not anew and any(map(is_about_moving, captures.lines)):
+                anew, captures = True, read_captures(path, 0)  # what a bank counts now was counted before
             mark = fingerprint(path, captures.end)
         except FileNotFoundError:
             store.put(Source(path, JOURNAL), [])
@@ -242,26 +245,26 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
 def captured(
     lines: Iterable[dict[str, Any]], labels: Labels | None = None
 ) -> tuple[list[StoredEntry], list[Retirement], list[str]]:
-    """Lines of the journal as the store holds them: what they observe, what is retired or restored after that, and
-    what is wrong with the others, in sentences.
+    """Lines of the journal as the store holds them: what they observe, unless a bank counts it by now; what is retired
+    or restored after that; and what is wrong with the others, in sentences.
     """
     from recollect.domain.retirement import is_about_retiring
+    from recollect.files.moved import is_about_moving, without_moved
     from recollect.files.staged import is_about_staging
     from recollect.services.given import given_entry
 
     entries: list[StoredEntry] = []
     retirements: dict[str, dict[str, Retirement]] = {}
+    moved: dict[str, int] = {}
     problems: list[str] = []
     for line in lines:
         if is_about_staging(line):
             continue  # no memory yet
         if is_about_retiring(line):
-            try:
-                said = _retirement(line)
-            except InvalidEntry as error:
-                problems.append(f"a retirement in the journal cannot be used: {error}")
-            else:
-                retirements.setdefault(said.id, {})[said.project] = said
+            problems += _note_retirement(line, retirements)
+            continue
+        if is_about_moving(line):
+            problems += _note_moved(line, moved)
             continue
         at = one_line(str(line.pop("at", "")))[:20]
         line.pop("id", None)
@@ -290,14 +293,30 @@ def captured(
                 updated_at=at,
             )
         )
-    return entries, [said for projects in retirements.values() for said in projects.values()], problems
+    counted = without_moved(entries, lambda entry: entry.id, moved) if moved else entries
+    return counted, [said for projects in retirements.values() for said in projects.values()], problems
 
 
-def _retirement(line: dict[str, Any]) -> Retirement:
+def _note_retirement(line: dict[str, Any], retirements: dict[str, dict[str, Retirement]]) -> list[str]:
     from recollect.domain.retirement import retirement_of
     from recollect.domain.secrets import find_secret
 
-    said = retirement_of(line)
+    try:
+        said = retirement_of(line)
+    except InvalidEntry as error:
+        return [f"a retirement in the journal cannot be used: {error}"]
     if find_secret(said.reason):
         said.reason = ""
-    return said
+    retirements.setdefault(said.id, {})[said.project] = said
+    return []
+
+
+def _note_moved(line: dict[str, Any], moved: dict[str, int]) -> list[str]:
+    from recollect.files.moved import moved_of
+
+    try:
+        id, count = moved_of(line)
+    except InvalidEntry as error:
+        return [f"a line of the journal about an entry in a bank cannot be used: {error}"]
+    moved[id] = moved.get(id, 0) + count
+    return []

@@ -40,6 +40,7 @@ from recollect.services.environment_state import LOCK as BUILD_LOCK
 from recollect.services.place import memory_root
 from recollect.services.promote import LEDGER, LOCK
 from recollect.services.register import Registered, registered, unregister
+from recollect.services.resident import folders, sweep
 from recollect.services.settings import Settings, load_settings
 from recollect.services.sync import roots_of
 from recollect.store.sqlite_rescue import sources_of
@@ -95,6 +96,8 @@ def uninstall(removal: Removal, claude_path: str) -> None:
     """
     for folder in _data_folders():
         stop_build(folder)
+    for folder in folders(removal.store):
+        sweep(folder)  # what a killed engine has left; one that runs ends with its client
     if removal.client:
         _tell_client(removal, claude_path)
     for server in list(removal.servers):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 
 from recollect.errors import EmbeddingError, StoreError
@@ -58,12 +57,12 @@ class Warm:
         return store
 
     def columns(self, scope: Scope) -> Columns | None:
-        """What the entries in scope stand for, for ranking; None where there is no numpy to rank with.
+        """What the entries in scope stand for, for ranking; None until there is a model, which brings what it takes.
 
         Raises:
             StoreError: it cannot be read.
         """
-        if "numpy" not in sys.modules:
+        if not self.embedders.is_loaded:
             return None
         from recollect.services.columns import Columns
 
@@ -113,13 +112,12 @@ class Embedders:
             EmbeddingError: it cannot be had.
         """
         with self._lock:
-            if provider == "local":
-                if model not in self._local:
-                    self._local[model] = LocalModel(_made(provider, model, seconds), self._lender)
-                return self._local[model]
             name = (provider, model, seconds)
             if name not in self._made:
-                self._made[name] = _made(*name)
+                made = _made(*name)
+                if provider == "local":  # which has several names, and is to be in memory once
+                    made = self._local.setdefault(made.identity, LocalModel(made, self._lender))
+                self._made[name] = made
             return self._made[name]
 
     def load(self, model: str) -> None:
@@ -128,8 +126,8 @@ class Embedders:
         Raises:
             EmbeddingError: it cannot be had.
         """
-        self.get("local", model, 0.0)
-        self._local[model].load()
+        identity = self.get("local", model, 0.0).identity
+        self._local[identity].load()
 
     @property
     def is_loaded(self) -> bool:
@@ -158,7 +156,8 @@ class LocalModel:
             EmbeddingError: the model is still being loaded, or cannot be.
         """
         if not self.is_loaded:
-            lent = self._lender(self.identity, texts, kind, telling) if self._lender else None
+            is_begun = self._lock.locked()  # who loads its own has asked in vain
+            lent = self._lender(self.identity, texts, kind, telling) if self._lender and not is_begun else None
             if lent is not None:
                 return lent
             self._begin()

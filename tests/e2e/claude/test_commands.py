@@ -58,6 +58,7 @@ def _asked() -> Iterator[tuple[str, list[Turn]]]:
     yield "archive locks", _bash("recollect archive 'locks' --reason 'Over'")
     yield "unarchive locks", _bash("recollect restore 'locks'")
     yield "gc", _bash("recollect index --gc")
+    yield "doctor", []
 
 
 _COMMANDS = list(_asked())

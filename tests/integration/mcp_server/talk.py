@@ -80,6 +80,13 @@ async def refused(session: ClientSession, tool: str, **arguments: Any) -> str:
     return result.content[0].text  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def end(process: subprocess.Popen[Any], watch: threading.Timer) -> None:
+    """End a server so that it can put away what it has outside of its world."""
+    process.terminate()
+    process.wait()
+    watch.cancel()
+
+
 class Talk:
     """A server that is spoken to line by line."""
 
@@ -135,13 +142,11 @@ class Talk:
         return self.process.returncode, out.decode(), errors.decode()
 
     def stop(self) -> None:
-        self._watch.cancel()
-        self.process.kill()
+        end(self.process, self._watch)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream:
                 with suppress(BrokenPipeError):
                     stream.close()
-        self.process.wait()
 
 
 @contextmanager

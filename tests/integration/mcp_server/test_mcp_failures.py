@@ -94,7 +94,7 @@ def test_database_that_others_write_to_all_the_time_loses_nothing(world: World, 
         assert heard(writer) == "locked"
         late = {**LESSON, "name": "Late", "description": "Stored while somebody else was writing, about jitter."}
         result = talk.call("store_memory", **late)
-        assert result["isError"] is True
+        assert result["structuredContent"]["outcome"] == "journalled"
         assert "do not repeat it" in result["content"][0]["text"]
         found = talk.call("search_memory", query="jitter")
         assert [hit["name"] for hit in found["structuredContent"]["results"]] == [LESSON["name"]]
@@ -243,9 +243,10 @@ def test_project_that_is_gone_is_no_reason_to_end(world: World) -> None:
         assert not world.project.exists()
 
 
-def test_closed_standard_streams_are_an_error_that_is_said(world: World) -> None:
-    talk = Talk(["sh", "-c", f"exec {RECOLLECT} mcp <&-"], world.project, environment(world))
+@pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])
+def test_closed_standard_streams_are_an_error_that_is_said(world: World, closed: str, name: str) -> None:
+    talk = Talk(["sh", "-c", f"exec {RECOLLECT} mcp {closed}"], world.project, environment(world))
     status, out, errors = talk.end()
     talk.stop()
     assert (status, out) == (1, "")
-    assert errors.startswith("Error: ")
+    assert errors.startswith(f"Error: standard {name} is closed")

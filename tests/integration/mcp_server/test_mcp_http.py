@@ -17,7 +17,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from tests.conftest import RECOLLECT, World
-from tests.integration.mcp_server.talk import CATEGORIES, LESSON, called, environment
+from tests.integration.mcp_server.talk import CATEGORIES, LESSON, called, end, environment
 
 TOKEN = "a-token-that-is-long-enough-for-tests"
 ACCEPTED = {"Accept": "application/json, text/event-stream"}
@@ -62,8 +62,7 @@ def serving(world: World, *arguments: str, token: str = TOKEN) -> Iterator[Serve
     try:
         yield Served(process, introduction)
     finally:
-        watch.cancel()
-        process.kill()
+        end(process, watch)
         process.communicate()
 
 
@@ -222,8 +221,12 @@ def test_listening_to_others_is_said_and_only_allowed_names_are_answered(world: 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_it_also_while_somebody_listens(world: World, number: signal.Signals) -> None:
     with serving(world, "--http", "0") as server:
-        with socket.create_connection(("127.0.0.1", int(server.port))) as idle:
+        address = ("127.0.0.1", int(server.port))
+        with socket.create_connection(address) as idle, socket.create_connection(address) as listening:
             idle.sendall(b"POST /mcp HTTP/1.1\r\nHost: x\r\n")
+            known = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\nAccept: text/event-stream"
+            listening.sendall(f"GET /mcp HTTP/1.1\r\n{known}\r\n\r\n".encode())
+            assert listening.recv(12) == b"HTTP/1.1 200"
             server.process.send_signal(number)
             assert server.process.wait(30) == 128 + number
         out, errors = server.process.communicate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -26,6 +27,20 @@ def test_thousand_calls_in_a_row_are_all_answered(world: World) -> None:
 
     with_client(world, use)
     assert said(world) == ""
+
+
+def test_memory_of_the_server_does_not_grow_with_the_number_of_calls(world: World) -> None:
+    with talking(world) as talk:
+
+        def resident() -> int:
+            """In KiB, after so many calls more."""
+            for number in range(150):
+                assert not talk.call("store_memory", **LESSON)["isError"]
+                assert not talk.call("search_memory", query=f"jitter {number}")["isError"]
+            status = Path(f"/proc/{talk.process.pid}/status").read_text(encoding="utf-8")
+            return int(status.split("VmRSS:")[1].split()[0])
+
+        assert resident() + 3_000 > resident(), "which would be 10 KiB for each call"
 
 
 def test_twenty_calls_at_once_are_all_answered(world: World) -> None:
@@ -79,3 +94,19 @@ def test_client_that_gives_up_on_a_call_can_go_on(world: World) -> None:
         await called(session, "list_memories")
 
     with_client(world, use)
+
+
+def test_client_that_never_waits_is_answered_without_piling_up_its_calls(world: World) -> None:
+    with talking(world) as talk:
+        with journal_held(world):
+            held = talk.begin_call("store_memory", **LESSON)
+            is_waiting(world, talk.process.pid)
+            calls, pings = zip(
+                *((talk.begin_call("list_memories"), talk.begin("ping")) for _ in range(200)), strict=True
+            )
+            order = [talk.heard()["id"] for _ in range(60)]
+            assert set(order) <= set(pings), "some are taken although nothing is done yet"
+        order += [talk.heard()["id"] for _ in range(341)]
+        assert sorted(order) == sorted([held, *calls, *pings])
+        answered = set(order[: order.index(pings[-1])])
+        assert len(answered.intersection(calls)) > 100, "the last was taken when most calls had been answered"

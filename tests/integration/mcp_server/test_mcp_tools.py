@@ -206,6 +206,7 @@ def test_settings_are_read_for_each_call(world: World) -> None:
         ("search_memory", {"query": "x", "limt": 3}, "has no argument 'limt'; it has query, category"),
         ("search_memory", {"query": "x", "category": "gossip"}, "category must not be 'gossip' but one of"),
         ("search_memory", {"query": "x" * 200_000}, "query has 200,000 characters"),
+        ("search_memory", {"query": "x", "project": "x" * 90_000}, "no project is called 'xxx"),
         ("get_memories", {"ids": []}, "ids must hold between 1 and 20 texts, not 0"),
         ("get_memories", {"ids": ["a"] * 21}, "ids must hold between 1 and 20 texts, not 21"),
         ("get_memories", {"ids": [7]}, "ids must be a list of texts"),
@@ -214,7 +215,9 @@ def test_settings_are_read_for_each_call(world: World) -> None:
         ("list_memories", {"status": "dormant"}, "status cannot be 'dormant'; it is one of active, retired"),
         ("list_memories", {"offset": -1}, "offset must be between 0 and"),
         ("forget_memory", {"id": "abcdef"}, "forget_memory needs reason"),
-        ("forget_memory", {"id": " ", "reason": "x"}, "id must not be empty"),
+        ("forget_memory", {"id": " ", "reason": "x"}, "id must be the whole id of one memory"),
+        ("forget_memory", {"id": "r", "reason": "x"}, "id must be the whole id of one memory"),
+        ("forget_memory", {"id": "0" * 16, "reason": " "}, "reason must not be empty"),
         ("forget_memory", {"id": "0000000000000000", "reason": "x"}, "0000000000000000"),
         ("store_memory", {}, "store_memory needs name and description and reasoning and category"),
         ("store_memory", {**LESSON, "category": "gossip"}, "category must not be 'gossip' but one of"),
@@ -229,6 +232,7 @@ def test_arguments_that_cannot_be_used_are_named(bad: Any, tool: str, arguments:
     assert result["isError"] is True
     assert "structuredContent" not in result
     assert reason in result["content"][0]["text"]
+    assert len(result["content"][0]["text"]) <= 2_000
 
 
 def test_unknown_tool_is_an_error_of_the_protocol(world: World) -> None:

@@ -56,6 +56,10 @@ def is_waiting(world: World, pid: int) -> None:
         (b"null\n", None, -32600),
         (b'{"jsonrpc":"2.0","id":7}\n', 7, -32600),
         (b'{"jsonrpc":"2.0","id":"eight","method":7}\n', "eight", -32600),
+        (b'{"jsonrpc":"2.0","id":8.5,"method":"ping"}\n', None, -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"tools/list"}\n', None, -32600),
+        (b'{"jsonrpc":"2.0","id":"a\tb","method":"ping"}\n', None, -32700),
+        (b'{"jsonrpc":"2.0","id":-0007,"method":"ping"}\n', None, -32700),
         (b'{"jsonrpc":"2.0","id":9,"method":"tools/burn"}\n', 9, -32601),
         (b'{"jsonrpc":"2.0","id":10,"method":"tools/call","params":{"name":7}}\n', 10, -32602),
         (
@@ -150,6 +154,13 @@ main()
     assert "noise" in errors, "it went where it does no harm"
 
 
+def test_pipes_that_do_not_block_are_no_end_of_the_conversation(world: World) -> None:
+    code = "import os, sys; [os.set_blocking(n, False) for n in (0, 1)]; os.execv(sys.argv[1], sys.argv[1:])"
+    with talking(world, command=[sys.executable, "-c", code, RECOLLECT, "mcp"]) as talk:
+        asked = [talk.begin("tools/list") for _ in range(40)]
+        assert sorted(talk.heard()["id"] for _ in asked) == asked, "more than a pipe holds"
+
+
 # The end
 
 
@@ -161,8 +172,8 @@ def test_answers_are_given_to_whoever_says_everything_at_once(world: World) -> N
     ]
     client = {"name": "test", "version": "1"}
     lines[0]["params"] = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
-    done = world.run("mcp", stdin="".join(json.dumps(line) + "\n" for line in lines))
-    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == [0, 1, 2, 3]
+    done = world.run("mcp", stdin="\n".join(json.dumps(line) for line in lines))
+    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == [0, 1, 2, 3], "also to the last line"
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -210,6 +221,7 @@ def test_call_that_is_being_done_is_finished_before_the_end(world: World) -> Non
             talk.begin_call("store_memory", **LESSON)
             is_waiting(world, talk.process.pid)
             talk.process.terminate()
+        talk.process.wait(60)  # the end of its input would be another reason to end
         status, out, errors = talk.end()
     assert status == 128 + signal.SIGTERM
     assert errors == ""

@@ -43,6 +43,7 @@ def test_line_says_what_the_retirement_was(ended: bool, reason: str) -> None:
         {"retired": ID, "restored": ID},
         {"retired": ID, "project": 7},
         {"retired": ID, "project": "x" * 5000},
+        {"retired": ID, "project": "/home/\ud800"},
     ],
 )
 def test_line_that_names_no_entry_or_no_project_is_refused(line: dict[str, Any]) -> None:

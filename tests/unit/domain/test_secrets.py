@@ -80,3 +80,7 @@ def test_find_secret_lets_ordinary_text_pass(text: str) -> None:
 @given(st.text(), st.sampled_from([secret for _, secret in EXAMPLES]), st.text())
 def test_find_secret_sees_a_credential_on_its_own_line_whatever_surrounds_it(before: str, key: str, after: str) -> None:
     assert find_secret(f"{before}\n{key}\n{after}")
+
+
+def test_find_secret_sees_a_credential_that_unseen_characters_break_up() -> None:
+    assert find_secret("token ghp_\u200b" + "a1" * 9 + "\u00ad" + "b2" * 9) == "a GitHub token"

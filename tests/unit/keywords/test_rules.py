@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.files.bank import read_bank
-from recollect.keywords.base import validated
+from recollect.keywords.base import GENERIC, validated
 from recollect.keywords.rules import RulesKeywords
 from recollect.keywords.words import EXTENSIONS, NUMBERS, STOP, TECHNICAL, WEAK
 
+SHOUTED = st.lists(st.sampled_from(sorted(GENERIC | {"api", "skip", "retries"}))).map(lambda all: " ".join(all).upper())
 BANK = Path(__file__).parents[3] / "examples" / "sample-project" / "docs" / "knowledge-bank"
 
 
@@ -80,6 +81,11 @@ def test_stop_words_shouted_are_no_acronyms():
     assert {"never", "use", "always"}.isdisjoint(labels("NEVER USE FLOATS FOR MONEY", "IT IS ALWAYS WRONG"))
 
 
+def test_words_that_are_no_labels_may_be_shouted_before_another():
+    assert labels("", "The worker polls with FOR UPDATE SKIP LOCKED") == ["skip", "locked", "worker"]
+    assert labels("", "a BUG FIX release of the API") == ["api", "release"]
+
+
 def test_url_gives_no_labels():
     assert labels("", "https://api.parcel-tracker.internal/v2/events?token=abc") == []
 
@@ -117,7 +123,7 @@ def test_a_megabyte_of_anything_is_bounded(unit):
 
 
 @settings(deadline=None)
-@given(*[st.one_of(st.text(), st.text(alphabet="aB_-./`' 1é\n"))] * 3)
+@given(*[st.one_of(st.text(), st.text(alphabet="aB_-./`' 1é\n"), SHOUTED)] * 3)
 def test_rules_are_total_and_deterministic(name, description, reasoning):
     found = labels(name, description, reasoning)
     assert found == labels(name, description, reasoning)

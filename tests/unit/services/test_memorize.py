@@ -362,6 +362,20 @@ def test_name_with_a_path_in_it_stays_in_its_folder(shop: Shop, category: str, n
     assert shop.memorize(category, name=name).outcome == "reinforced"
 
 
+def test_what_was_only_assumed_gives_way_to_what_is_said(shop: Shop) -> None:
+    shop.memorize("runbook")
+    runbook = shop.memorize("runbook", description="When: mail is late\nSteps:\n1. Stop the worker\n2. Drain the queue")
+    assert shop.record(runbook)["content"]["trigger"] == "mail is late"
+    checked = shop.memorize("runbook", reasoning="It went wrong twice. Verification: the queue is empty")
+    assert shop.record(checked)["content"]["verification"] == "the queue is empty"
+
+
+@pytest.mark.parametrize("name", ["CON", "nul", "Com1"])
+def test_no_file_is_called_what_no_file_can_be_called_on_windows(shop: Shop, name: str) -> None:
+    assert os.path.basename(shop.memorize("decision", name=name).path).startswith("decision-")
+    assert shop.memorize("decision", name=name.lower()).outcome == "reinforced"
+
+
 def test_memory_holds_nothing_unseen(shop: Shop) -> None:
     done = shop.memorize("decision", name="Keep\x1b[31m carts", description="Carts\u202e are\x00 kept.\x9b")
     assert done.name == "Keep[31m carts"

@@ -20,6 +20,7 @@ def merged(category: str, old: dict[str, Any], **said: Any) -> dict[str, Any]:
 def test_words_alone_decide_whether_two_texts_are_the_same() -> None:
     assert plain("  Use\nSQLite, now! ") == plain("use SQLITE now")
     assert plain("C++ style") != plain("C style")
+    assert plain("e\u0301tude") == plain("\u00c9tude") == "\u00e9tude"
 
 
 def test_same_thing_in_part_says_nothing_new() -> None:
@@ -56,7 +57,9 @@ def test_choice_is_replaced_and_what_is_not_said_stays() -> None:
 
 def test_steps_of_a_new_account_replace_the_old_ones_and_an_afterthought_follows_them() -> None:
     assert merged("runbook", RUNBOOK, steps=["stop", "flush", "start"])["steps"] == ["stop", "flush", "start"]
-    assert merged("runbook", RUNBOOK, steps=["flush"])["steps"] == ["stop", "drain", "start", "flush"]
+    more = merged("runbook", {**RUNBOOK, "root_cause": "It leaks."}, steps=["flush"], root_cause="It fills up.")
+    assert more["steps"] == ["stop", "drain", "start", "flush"]
+    assert more["root_cause"] == "It leaks.\n\nIt fills up."
 
 
 def test_alternatives_and_examples_come_on_top() -> None:

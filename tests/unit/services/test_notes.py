@@ -41,3 +41,13 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_written() -> None:
     notes.do(lambda: written.append(1))
     assert notes.write() == ["the disk is full", "the recall was not counted: it is locked"]
     assert written == [1]
+
+
+def test_nothing_waits_for_what_may_be_slow() -> None:
+    notes, done = Notes(wait=True), list[str]()
+    notes.do(lambda: done.append("counted"), slow=True)
+    notes.do(lambda: done.append("forgotten"))
+    notes.do(lambda: done.append("given"))
+    assert done == []
+    notes.write()
+    assert done == ["forgotten", "given", "counted"]
