@@ -12,7 +12,6 @@ import struct
 import threading
 import time
 from base64 import b64decode
-from binascii import crc32
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -40,8 +39,6 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-# Two answer at once, so that a long question does not make a short one wait.
-_THREADS = 2
 _WAITING = 128
 
 # In seconds: to hear a whole question, to hear that an answer is used, to be lent vectors by another server, and to
@@ -53,7 +50,6 @@ _LETTING_GO = 0.1
 
 _LONGEST_PATH = 100  # a socket's address has room for little more
 _ATTEMPTS = 20
-_TURNS = 16
 
 
 class Resident:
@@ -66,11 +62,13 @@ class Resident:
         self.chores = ThreadPoolExecutor(1, thread_name_prefix="chores")
         self._folder = ""
         self._lock = -1
+        # Hooks are answered in one thread: what another connection writes would empty the memory of this one. Making
+        # vectors needs no store, and may take long.
+        self._lending = ThreadPoolExecutor(1, thread_name_prefix="lending")
+        self._serving: threading.Thread | None = None
         self._listener: socket.socket | None = None
-        self._serving: list[threading.Thread] = []
         self._ended = threading.Event()
         self._changing = threading.Lock()  # so that nobody begins to listen who has ended
-        self._turns = [threading.Lock() for _ in range(_TURNS)]
         self._since = time.time()
         self._answered = 0
         self._declined = 0
@@ -94,8 +92,8 @@ class Resident:
             with suppress(OSError):
                 self._listener.shutdown(socket.SHUT_RDWR)  # whoever waits at it goes on, and lets go of the store
         last = [self.chores.submit(self.warm.let_go)]
-        for thread in self._serving:
-            thread.join(_LETTING_GO)
+        if self._serving is not None:
+            self._serving.join(_LETTING_GO)
         if self._listener is not None:
             self._listener.close()
         wait(last, _LETTING_GO)
@@ -115,10 +113,8 @@ class Resident:
             return
         self.is_leader = True
         self._sweep_others()
-        for _ in range(_THREADS):
-            thread = threading.Thread(target=self._serve, args=(self._listener,), name="engine", daemon=True)
-            self._serving.append(thread)
-            thread.start()
+        self._serving = threading.Thread(target=self._serve, args=(self._listener,), name="engine", daemon=True)
+        self._serving.start()
         self._later("engine", first)
 
     def _take_turn(self) -> bool:
@@ -176,26 +172,29 @@ class Resident:
             except OSError:
                 self._ended.wait(0.05)  # too many open files, say
                 continue
-            try:
-                with connection:
-                    self._exchange(connection)
-            except Exception as error:  # whatever one client does, the next one is answered
-                report(self.global_store, "engine", [f"{type(error).__name__}: {error}"])
+            self._exchange(connection)
         self.warm.let_go()  # so that all of it is in one file
 
     def _exchange(self, connection: socket.socket) -> None:
-        """Hear one question, answer it, and if the answer is used, write down what it has given."""
-        if not _is_ours(connection):
-            return
-        line = _line(connection, _HEARING)
-        if not line:
-            return
+        """Hear one question, and answer it."""
+        line = _line(connection, _HEARING) if _is_ours(connection) else b""
         question = _question(line)
-        # Two prompts of one session at the same moment are not given the same.
-        with self._turns[crc32(str(question.get("session")).encode("utf-8", "replace")) % _TURNS]:
-            self._reply(connection, str(question.get("kind")), question)
+        if question.get("kind") == "embed":
+            self._lending.submit(self._reply, connection, question)
+        elif line:
+            self._reply(connection, question)
+        else:
+            connection.close()
 
-    def _reply(self, connection: socket.socket, kind: str, question: dict[str, Any]) -> None:
+    def _reply(self, connection: socket.socket, question: dict[str, Any]) -> None:
+        try:
+            with connection:
+                self._say(connection, str(question.get("kind")), question)
+        except Exception as error:  # whatever one client does, the next one is answered
+            report(self.global_store, "engine", [f"{type(error).__name__}: {error}"])
+
+    def _say(self, connection: socket.socket, kind: str, question: dict[str, Any]) -> None:
+        """Answer a question, and if the answer is used, write down what it has given."""
         try:
             found = self._answer(kind, question)
         except (Declined, RecollectError) as error:

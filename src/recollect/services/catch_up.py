@@ -53,7 +53,8 @@ def catch_up(
     """
     identity = identity or project.identity(project_root)
     marks, newest = _marks(engine, project_root, root or _root(engine, project_root))
-    if not thorough and engine.store.note(_NOTE + identity) == marks:
+    is_known = engine.store.note(_NOTE + identity) == marks
+    if is_known and not thorough:
         return []
     from recollect.services.sync import sync
     from recollect.services.sync_memories import sync_memories_of
@@ -67,7 +68,8 @@ def catch_up(
         else:
             warnings += sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
         warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
-        if not left and not 0 <= time.time_ns() - newest <= _SETTLED_AFTER:  # a time to come is as good as settled
+        is_settled = not 0 <= time.time_ns() - newest <= _SETTLED_AFTER  # a time to come is as good as settled
+        if not left and not is_known and is_settled:
             engine.store.set_note(_NOTE + identity, marks)
     except StillReading:
         return warnings  # no failure: the next one goes on from there

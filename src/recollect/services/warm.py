@@ -69,7 +69,7 @@ class Warm:
         store = self.store()
         name = (scope.project, scope.categories, scope.statuses)
         kept: dict[object, tuple[object, Columns]] = self._own.__dict__.setdefault("columns", {})
-        version = (_file(store.path), store.entries_version())
+        version = (_file(store.path), store.version())
         if name not in kept or kept[name][0] != version:
             if len(kept) >= _MOST_SCOPES:
                 kept.clear()

@@ -87,8 +87,8 @@ class Store(Protocol):
         """Every entry in scope."""
         ...
 
-    def entries_version(self) -> str:
-        """Differs whenever entries may have changed; how they are used is another matter. Cheap to ask."""
+    def version(self) -> object:
+        """Differs whenever entries or vectors may have changed; how they are used is another matter. Cheap to ask."""
         ...
 
     def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from recollect.store.base import Store
 
 _KEPT_QUERIES = 200
-_ENTRIES_VERSION = "entries_version"
 
 # Errors that say nothing about the full-text index.
 _NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint")
@@ -132,7 +131,7 @@ class SqliteStore:
     ) -> None:
         def put() -> None:
             self._sources.put(source, entries, retirements, anew=anew)
-            self._count_change()
+            self._database.count_change()
 
         self._mended(put)
 
@@ -203,15 +202,8 @@ class SqliteStore:
                     _, standing.recall_count, standing.last_recalled_at = used[standing.id]
         return standings
 
-    def entries_version(self) -> str:
-        return self.note(_ENTRIES_VERSION)
-
-    def _count_change(self) -> None:
-        """Count a change of entries, so that others need not read them again to find out. Needs a transaction."""
-        self._run(
-            "INSERT INTO _metadata VALUES (?, '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
-            (_ENTRIES_VERSION,),
-        )
+    def version(self) -> object:
+        return self._database.version()
 
     # Searching
 
@@ -316,6 +308,7 @@ class SqliteStore:
         with self.writing():
             self._vectors.drop()
             self._run("DELETE FROM query_vectors")
+            self._database.count_change()
 
     def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
         model = self.model()
@@ -337,6 +330,7 @@ class SqliteStore:
                     raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
                 for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
                     self._vectors.put(number, vector)
+            self._database.count_change()
 
     def coverage(self) -> Coverage:
         version = self._database.version()
@@ -402,7 +396,7 @@ class SqliteStore:
             )
             self._database.select("DELETE FROM sources WHERE path IN ({})", paths)
             self._run("UPDATE entries SET status = 'retired' WHERE number NOT IN (SELECT entry FROM origins)")
-            self._count_change()
+            self._database.count_change()
             if self.full_text:
                 self._heal("")
 

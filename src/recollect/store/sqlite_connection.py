@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PARAMETERS = 500
+_CHANGES = "changes"
 _PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF")
 
 
@@ -30,7 +31,6 @@ class SqliteConnection:
         self.path = path
         self.patience = patience
         self.read_only = False
-        self.writes = 0  # transactions that have ended, whichever way
         self.rollbacks = 0
         self._depth = 0
         self._connect = connect
@@ -80,7 +80,6 @@ class SqliteConnection:
 
     def end(self, *, kept: bool) -> None:
         self._depth -= 1
-        self.writes += 1
         self.rollbacks += not kept
         if self._depth:
             if self.raw.in_transaction:  # a full disk ends all of them at once
@@ -102,13 +101,16 @@ class SqliteConnection:
         return self._depth > 0
 
     def version(self) -> object:
-        """Differs whenever the database has changed, by this connection or by another."""
+        """Differs whenever entries or vectors may have changed, by whomever: a counter in the database says so."""
         unfinished = self.raw.total_changes if self._depth else 0
-        return self.others(), self.writes, unfinished
+        return self.run(f"SELECT value FROM _metadata WHERE key = '{_CHANGES}'"), self.rollbacks, unfinished
 
-    def others(self) -> int:
-        """Differs whenever another connection has changed the database."""
-        return self.run("PRAGMA data_version")[0][0]
+    def count_change(self) -> None:
+        """Count a change of entries or vectors, so that nobody has to read them to find out. Needs a transaction."""
+        self.run(
+            "INSERT INTO _metadata VALUES (?, '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+            (_CHANGES,),
+        )
 
     def explained(self, error: Exception) -> StoreError:
         """The one place where an error of SQLite becomes one of ours."""

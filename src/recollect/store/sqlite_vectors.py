@@ -32,7 +32,6 @@ class SqliteVectors:
     def __init__(self, database: SqliteConnection) -> None:
         self._database = database
         self._run = database.run
-        self._writes = 0
         self._bits: tuple[object, Bits] | None = None
         self._sample: tuple[object, list[bytes]] | None = None
 
@@ -77,18 +76,15 @@ class SqliteVectors:
             code, bits = encode(vector)
         except (ValueError, OverflowError):
             raise StoreError(f"the vector of entry {number} holds a number that is not finite") from None
-        self._writes += 1
         self._run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, code))
         self._put_bits(number, bits)
 
     def forget(self, number: int) -> None:
         """Let an entry have no vector. Needs a transaction."""
-        self._writes += 1
         self._run("DELETE FROM vectors WHERE number = ?", (number,))
 
     def drop(self) -> None:
         """Let no entry have a vector. Needs a transaction."""
-        self._writes += 1
         for table in ("vectors", "vector_bits"):
             self._run(f"DELETE FROM {table}")
 
@@ -106,7 +102,7 @@ class SqliteVectors:
             raise self._database.explained(error) from error
 
     def _all_bits(self, dimensions: int) -> Bits:
-        version = self._version()
+        version = self._database.version()
         if self._bits is None or self._bits[0] != version:
             chunks = self._run("SELECT chunk, bits FROM vector_bits ORDER BY chunk")
             self._bits = (version, Bits(chunks, _PER_CHUNK, dimensions))
@@ -115,7 +111,7 @@ class SqliteVectors:
     def _sampled(self, scope: Scope, dimensions: int) -> list[bytes]:
         """The codes of some hundred vectors in scope, evenly spread over all and always the same."""
         bits = self._all_bits(dimensions)
-        version = (self._version(), scope.project, scope.categories, scope.statuses)
+        version = (self._database.version(), scope.project, scope.categories, scope.statuses)
         if self._sample is None or self._sample[0] != version:
             condition, values = in_scope(scope, by_number=True)
             rows = self._database.select(
@@ -165,7 +161,3 @@ class SqliteVectors:
             if len(found) >= limit:
                 break
         return found[:limit]
-
-    def _version(self) -> object:
-        """Differs whenever vectors may have changed: others are not asked what they wrote."""
-        return self._database.others(), self._writes, self._database.rollbacks
