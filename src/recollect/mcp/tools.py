@@ -193,6 +193,8 @@ def _scope(engine: Engine, place: Place, given: Arguments, problems: list[str]) 
 
 def _shortcomings(result: SearchResult) -> list[str]:
     retrieval = result.retrieval
+    if not retrieval.searched:
+        return []  # the reason says it all
     alone = "words" if retrieval.query_vector == b"" else "meaning"
     found = [_LOADING if reason == LOADING else f"found by {alone} only: {reason}" for reason in retrieval.degraded]
     if retrieval.pending and not retrieval.degraded:
@@ -205,6 +207,7 @@ def _shortcomings(result: SearchResult) -> list[str]:
 def _for_tools(reason: str) -> str:
     """A reason in the words of tools: where people type an option, a model gives an argument."""
     said = {
+        LOADING: "the model is still being loaded",
         "--all-projects searches them all": 'project "all" searches them all',
         "`recollect upsert` adds an entry": "store_memory adds one",
     }

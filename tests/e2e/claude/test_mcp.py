@@ -18,6 +18,7 @@ import pytest
 from tests.e2e.claude.api import Api, Request, Turn, calls, says
 from tests.e2e.claude.client import PLUGIN, Client, Run
 from tests.e2e.claude.processes import interpreter_of, parent_of, servers, that_outlive
+from tests.integration.test_resident import MEANT, remember
 
 from recollect.mcp.schemas import INSTRUCTIONS, TOOLS
 
@@ -111,6 +112,26 @@ def test_next_prompt_is_given_what_the_model_has_stored(client: Client) -> None:
 
     [context] = run.request_for(question).context_of("UserPromptSubmit")
     assert _DECISION["name"] in context
+
+
+def test_prompts_of_a_session_are_answered_by_the_engine_in_its_server(client: Client) -> None:
+    client.variables["RECOLLECT_ENGINE_WAIT"] = "20000"  # a busy machine must not decide who answers
+    client.variables["RECOLLECT_MEMORY_INJECTION_ENABLED"] = "false"  # or it would have been given already
+    remember(client.world)
+
+    def loaded(request: Request) -> Turn:
+        if "being loaded" not in request.tool_results[-1]["text"]:
+            return says("Now it is.")
+        threading.Event().wait(0.5)
+        return tool("search_memory", query=MEANT)
+
+    run = client.ask(
+        "Is it loaded?", MEANT, script=[tool("search_memory", query=MEANT), *[loaded] * 100], options=_ALLOWED
+    )
+
+    [context] = run.request_for(MEANT).context_of("UserPromptSubmit")
+    assert "Bill a card once" in context, "which shares no word with the prompt: the hook alone cannot find it"
+    assert client.world.run_hook("prompt", {"prompt": MEANT, "cwd": str(client.project)}).stdout == ""
 
 
 def test_no_process_remains_when_the_client_has_ended(client: Client) -> None:

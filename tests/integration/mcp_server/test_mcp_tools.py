@@ -10,7 +10,7 @@ import pytest
 from mcp import ClientSession
 from mcp.shared.exceptions import MCPError
 from tests.conftest import World
-from tests.integration.mcp_server.talk import CATEGORIES, LESSON, WORDS, called, refused, said, with_client
+from tests.integration.mcp_server.talk import CATEGORIES, LESSON, called, refused, said, with_client
 
 from recollect.mcp.schemas import INSTRUCTIONS, TOOLS
 from recollect.version import VERSION
@@ -272,22 +272,3 @@ def test_large_memories_are_given_in_parts(world: World) -> None:
         assert len(page["memories"]) == 12
 
     with_client(world, use)
-
-
-def test_model_that_is_still_loading_does_not_hold_a_search_up(semantic_world: World) -> None:
-    """The first search is answered at once, by words; a later one by meaning."""
-
-    async def use(session: ClientSession) -> None:
-        await called(session, "store_memory", **LESSON)
-        _, found = await called(session, "search_memory", query="jitter")
-        assert found["results"]
-        assert found.get("notes", []) in ([], ["the model is still being loaded, found by words only"])
-        for _ in range(2_000):
-            _, found = await called(session, "search_memory", query="thundering herd of customers paying")
-            if "notes" not in found:
-                break
-        assert found["results"], "nothing but its meaning finds it"
-
-    on = {**WORDS, "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "true"}
-    with_client(semantic_world, use, **on)
-    assert said(semantic_world) == ""

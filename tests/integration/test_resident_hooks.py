@@ -1,0 +1,174 @@
+"""Hooks with a resident engine are given what they would find by themselves, also when its database is damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import World
+from tests.integration.mcp_server.talk import talking
+from tests.integration.test_resident import (
+    MEANT,
+    PATIENT,
+    WORDED,
+    Serve,
+    log,
+    prompt,
+    ready,
+    remember,
+    serving,
+    status,
+    until,
+)
+
+from recollect.files.session_record import read_record
+
+LAUNCHER = Path(__file__).parents[2] / "plugin" / "bin" / "recollect"
+ALONE = {"RECOLLECT_ENGINE_WAIT": "0"}
+
+
+@pytest.fixture
+def serve(semantic_world: World) -> Iterator[Serve]:
+    yield from serving(semantic_world)
+
+
+# The plugin
+
+
+def test_hooks_and_server_of_the_plugin_find_each_other(semantic_world: World) -> None:
+    remember(semantic_world)
+    data = semantic_world.home / ".claude" / "plugins" / "data" / "memory-recollect"
+    data.mkdir(parents=True)
+    (data / "interpreter").write_text(f"{sys.executable}\n", encoding="utf-8")
+    variables = {"CLAUDE_PLUGIN_DATA": str(data), "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "true", **PATIENT}
+
+    def hook(name: str, **event: str) -> str:
+        done = subprocess.run(
+            [LAUNCHER, "hook", name],
+            cwd=semantic_world.project,
+            env=semantic_world.environment(variables),
+            input=json.dumps({**event, "session_id": "s1", "cwd": str(semantic_world.project)}),
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+            timeout=120,
+        )
+        return done.stdout
+
+    with talking(semantic_world, command=[str(LAUNCHER), "mcp"], **variables) as talk:
+        until(lambda: status(semantic_world).get("model"))
+        assert status(semantic_world)["pid"] == talk.process.pid
+        assert "Bill a card once" in hook("prompt", prompt=MEANT), "which only the engine finds"
+        answered = until(lambda: status(semantic_world))["answered"]
+        assert "Heuristic: Lesson" in hook("session-start", source="startup")
+        assert status(semantic_world)["answered"] >= answered + 1
+    assert log(semantic_world) == ""
+
+
+# The start of a session
+
+
+def begin(world: World, source: str, session: str, **variables: str) -> dict[str, Any]:
+    """What a session is told that starts."""
+    folder = world.home / ".claude" / "projects" / "shop"
+    event: dict[str, Any] = {"source": source, "session_id": session, "cwd": str(world.project)}
+    event |= {"transcript_path": str(folder / f"{session}.jsonl")}
+    if source == "fork":
+        event["seconds_since_last_response"] = 1
+    limit = {"RECOLLECT_MEMORY_INJECTION_LIMIT": "50"}
+    done = world.run_hook("session-start", event, **{**PATIENT, **limit, **variables})
+    assert done.returncode == 0
+    return json.loads(done.stdout) if done.stdout else {}
+
+
+def kept(world: World, session: str) -> tuple[list[str], list[str]]:
+    """What the record of a session says: what it was given, and the words of that."""
+    record = read_record(str(world.store), session)
+    return sorted(record.given), sorted(record.words)
+
+
+@pytest.mark.parametrize("source", ["resume", "clear", "compact", "fork"])
+def test_a_session_that_goes_on_is_told_the_same_with_and_without_an_engine(
+    semantic_world: World, serve: Serve, source: str
+) -> None:
+    semantic_world.write_local_settings("memory_injection_events: startup, resume, clear, compact\n")
+    semantic_world.write_bank("patterns", "".join(f"### Pattern: Old {n}\nWhat {n} taught.\n" for n in range(5)))
+    transcript = semantic_world.home / ".claude" / "projects" / "shop" / "alone.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text("{}\n", encoding="utf-8")
+    sessions = ("fork-alone", "fork-engine") if source == "fork" else ("alone", "engine")
+    for session in ("alone", "engine"):
+        assert "Old 4" in json.dumps(begin(semantic_world, "startup", session, **ALONE))
+    bank = semantic_world.project / "docs" / "knowledge-bank" / "patterns.md"
+    with bank.open("a", encoding="utf-8") as file:
+        file.write("### Pattern: New one\nWhat was learnt since.\n")
+    assert semantic_world.run("reembed").returncode == 0
+    ready(semantic_world, serve())
+
+    os.utime(transcript)
+    alone = begin(semantic_world, source, sessions[0], **ALONE)
+    os.utime(transcript)
+    answered = status(semantic_world)["answered"]
+    by_engine = begin(semantic_world, source, sessions[1])
+    until(lambda: status(semantic_world)["left_to_do"] == 0)
+    assert status(semantic_world)["answered"] > answered
+
+    assert by_engine == alone
+    block = alone["hookSpecificOutput"]["additionalContext"]
+    assert "New one" in block
+    assert ("Old 4" in block) is (source in ("clear", "compact"))
+    assert kept(semantic_world, sessions[1]) == kept(semantic_world, sessions[0])
+    assert len(kept(semantic_world, sessions[1])[0]) == 6
+    assert begin(semantic_world, "resume", sessions[1]) == {}
+    assert log(semantic_world) == ""
+
+
+# A database that is damaged while the engine has it open
+
+
+def complains(result: dict[str, Any], database: Path) -> bool:
+    said = result["content"][0]["text"]
+    return result["isError"] and str(database) in said and "recollect doctor" in said
+
+
+@pytest.mark.parametrize("how", ["overwritten", "cut"])
+def test_a_database_that_is_damaged_under_the_engine_is_told_and_done_without(
+    semantic_world: World, serve: Serve, how: str
+) -> None:
+    remember(semantic_world)
+    semantic_world.write_decision("refresh-token-cookie", title="Refresh tokens live in cookies", tags=["cookies"])
+    server = serve()
+    ready(semantic_world, server)
+    assert "Bill a card once" in prompt(semantic_world, WORDED, "before")
+    assert not server.call("search_memory", query="payment").get("isError")
+
+    database = semantic_world.store / "memory.db"
+    if how == "cut":
+        with database.open("r+b") as file:
+            file.truncate(5_000)
+        (semantic_world.store / "memory.db-wal").write_bytes(b"")
+    else:
+        database.write_bytes(b"This is no database." * 500)
+
+    assert "Refresh tokens live in cookies" in prompt(semantic_world, "which cookies hold refresh tokens?", "after")
+    assert "titles and tags only" in log(semantic_world)
+    found = server.call("search_memory", query="payment")
+    if found["isError"]:
+        assert complains(found, database)
+    else:  # what it has read before may be enough
+        assert [hit["name"][:16] for hit in found["structuredContent"]["results"]] == ["Bill a card once"]
+    assert complains(serve().call("search_memory", query="payment"), database)
+    doctor = semantic_world.run("doctor")
+    assert doctor.returncode == 1
+    assert f" Database     cannot use {database}: " in doctor.stdout
+    assert server.process.poll() is None
+
+    assert semantic_world.run("rebuild").returncode == 0
+    assert "Bill a card once" in prompt(semantic_world, WORDED, "mended")
+    assert not server.call("search_memory", query="payment").get("isError")
