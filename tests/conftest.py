@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,11 @@ SOURCE = str(Path(recollect.hooks.bare.__file__).parents[2])
 RECOLLECT = str(Path(sys.executable).parent / "recollect")
 BARE_ENTRY = (sys.executable, "-I", "-S", str(recollect.hooks.bare.__file__))
 
+
+# Whoever runs the tests in the background may have these ignored, and processes inherit that; a user's are not.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 NOBODY = 65534
 

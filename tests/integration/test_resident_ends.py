@@ -61,7 +61,7 @@ def unused(world: World, kind: str, **fields: object) -> dict[str, Any]:
     """The answer to a question of somebody who does not use it; the engine has heard that nobody does."""
     with connected(world) as connection:
         connection.sendall(json.dumps(question(world, kind, **fields)).encode() + b"\n")
-        said = json.loads(connection.makefile().readline())
+        said = json.loads(resident.read_line(connection, time.monotonic() + 60))
         connection.shutdown(socket.SHUT_WR)
         assert connection.recv(1) == b""
     return said

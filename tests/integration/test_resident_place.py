@@ -45,7 +45,7 @@ connection.connect(sys.argv[2])
 print("connected", flush=True)
 try:
     connection.sendall(sys.argv[3].encode() + b"\\n")
-    print(connection.makefile().readline(), end="")
+    print(connection.makefile(encoding="utf-8").readline(), end="")
 except (BrokenPipeError, ConnectionResetError):
     pass
 """

@@ -177,6 +177,8 @@ def sweep(folder: str) -> None:
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
 
+        if not is_private(folder):
+            return  # not ours to remove
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             flock(descriptor, LOCK_EX | LOCK_NB)
