@@ -73,6 +73,34 @@ DECISION = """{
 
 PROMPT = '{"session_id": "demo", "prompt": "can we move the carrier events out of SQLite to another database?"}'
 
+_HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "demo", "version": "1"},
+}
+_LIMIT = {
+    "category": "constraint",
+    "name": "Carrier A allows ten requests a second",
+    "description": "Above ten requests a second carrier A answers with 429 and blocks us for a minute.",
+    "reasoning": "Measured on 2026-11-12, and confirmed by their support.",
+    "references": ["src/parcel_tracker/carriers.py"],
+}
+_QUESTION = {"query": "how many requests a second does carrier A allow", "limit": 1}
+
+
+def _message(method: str, parameters: dict[str, object], id: int = 0) -> str:
+    message: dict[str, object] = {"jsonrpc": "2.0", "method": method, "params": parameters}
+    return json.dumps({**message, "id": id} if id else message) + "\n"
+
+
+# What an MCP client says: who it is, and two calls of its model.
+CALLS = (
+    _message("initialize", _HELLO, 1)
+    + _message("notifications/initialized", {})
+    + _message("tools/call", {"name": "store_memory", "arguments": _LIMIT}, 2)
+    + _message("tools/call", {"name": "search_memory", "arguments": _QUESTION}, 3)
+)
+
 SCENES = (
     Scene(
         "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session that starts there is given the ones that\n"
@@ -139,6 +167,15 @@ SCENES = (
         ("hook", "prompt"),
         sent=PROMPT,
         sent_as="prompt.json",
+    ),
+    Scene(
+        "In the middle of its work the agent stores and searches by itself, through the MCP server that comes with\n"
+        "the plugin and works in any MCP client (this is the text of its answers to two calls):",
+        "parcel-tracker",
+        ("mcp",),
+        head=4,
+        sent=CALLS,
+        sent_as="calls.jsonl",
     ),
     Scene(
         "When the agent stops, what was said is looked through in milliseconds, by rules. What is worth remembering\n"
@@ -230,7 +267,10 @@ def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]
 
 
 def _readable(output: str) -> str:
-    """What a hook gives to the model, taken out of what it tells the client; any other output as it is."""
+    """What a hook or a tool gives to the model, taken out of what it tells the client; any other output as it is."""
+    if output.startswith('{"jsonrpc"'):
+        results = [json.loads(line)["result"] for line in output.splitlines()]
+        return "\n".join(result["content"][0]["text"] for result in results if "content" in result)
     try:
         return json.loads(output)["hookSpecificOutput"]["additionalContext"]
     except (ValueError, KeyError, TypeError):
