@@ -249,7 +249,7 @@ def test_a_server_whose_client_goes_while_it_waits_goes_too(machine: Machine) ->
 
 
 def test_without_packages_a_server_has_no_tools_and_says_why(machine: Machine) -> None:
-    failed = f"1\n{time.time():.0f}\nthe package index could not be reached\n"
+    failed = f"1\n{int(time.time())}\nthe package index could not be reached\n"
     (machine.data / "build.outcome").write_text(failed, encoding="utf-8")
     server = machine.serve()
     said, errors = server.communicate('{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}\n', timeout=60)

@@ -95,6 +95,8 @@ def registration(known: Known, project: str, *, user: bool) -> Registration:
         StorageError: it cannot be read.
     """
     place = known.place(project, user=user)
+    if place is not None:
+        _check_place(place)
     command = server_command(known, shared=not user)
     entry = known.entry(command)
     by_hand = known.format.shown(known.section, entry)
@@ -104,7 +106,6 @@ def registration(known: Known, project: str, *, user: bool) -> Registration:
             f"where {known.title} keeps {whose} servers is not known here; this is what to add to its configuration:"
             f"\n{by_hand}"
         )
-    _check_place(place)
     before = read_text(place.path, _LARGEST)
     try:
         present = known.format.entry_in(before, known.section)

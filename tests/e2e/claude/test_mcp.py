@@ -250,7 +250,7 @@ def test_a_session_that_ends_before_the_packages_are_there_costs_the_next_one_no
 
 def test_a_session_goes_on_without_packages_that_could_not_be_had(bare: Client) -> None:
     outcome = bare.data(installed=False) / "build.outcome"
-    outcome.write_text(f"1\n{time.time():.0f}\nthe package index could not be reached\n", encoding="utf-8")
+    outcome.write_text(f"1\n{int(time.time())}\nthe package index could not be reached\n", encoding="utf-8")
 
     run = first_session(bare, "Hello there.")
 
