@@ -199,8 +199,9 @@ def _check_place(place: Place) -> None:
     if not real.startswith(top.rstrip(os.sep) + os.sep):
         raise InstallError(f"{place.path} leads out of {place.top}, to {real}; nothing was changed")
     effective = os.access in os.supports_effective_ids
-    if os.path.exists(real) and not os.access(real, os.W_OK, effective_ids=effective):
-        raise InstallError(f"{place.path} may not be written; nothing was changed")
+    for path in (real, os.path.dirname(real)):  # the file is replaced, so its folder is written too
+        if os.path.exists(path) and not os.access(path, os.W_OK, effective_ids=effective):
+            raise InstallError(f"{place.path} may not be written; nothing was changed")
 
 
 def _executable() -> tuple[str, bool]:
