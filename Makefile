@@ -19,7 +19,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
 	@$(BIN)/python tools/inspector.py || true
-	@echo "Running the tests; about twelve minutes on two cores ..."
+	@echo "Running the tests; about fourteen minutes on two cores ..."
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 lint: $(VENV)/.installed-dev

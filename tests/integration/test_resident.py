@@ -224,6 +224,17 @@ def test_nothing_is_given_to_a_session_twice(semantic_world: World, serve: Serve
     assert "Bill a card once" in prompt(semantic_world, WORDED, "s2")
 
 
+def test_two_prompts_of_a_session_at_the_same_moment_are_not_given_the_same(
+    semantic_world: World, serve: Serve
+) -> None:
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    with ThreadPoolExecutor(6) as hooks:
+        for session in ("s1", "s2", "s3"):
+            given = list(hooks.map(lambda _, session=session: prompt(semantic_world, WORDED, session), range(6)))
+            assert sum("Bill a card once" in block for block in given) == 1, session
+
+
 def test_a_session_starts_with_the_same_block_with_and_without_an_engine(semantic_world: World, serve: Serve) -> None:
     remember(semantic_world)
     feature = semantic_world.project / "docs" / "features" / "001-billing"

@@ -92,7 +92,7 @@ def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, An
         id=entry.id,
         category=entry.category,
         name=cut(one_line(entry.name), _LONGEST_NAME),
-        text=cut(visible(text).strip(), _LONGEST_TEXT) or one_line(entry.name),
+        text=_shown(text) or one_line(entry.name),
         references=_few_texts(entry.references),
         keywords=_few_texts(entry.keywords),
         status=entry.status,
@@ -108,7 +108,13 @@ def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, An
 
 def is_cut(text: str) -> bool:
     """Whether there is more of a text than `full` shows."""
-    return len(visible(text).strip()) > _LONGEST_TEXT
+    return _shown(text) != visible(text).strip()
+
+
+def _shown(text: str) -> str:
+    """As much of a text as there is room for; what takes two characters as data counts twice."""
+    whole = visible(text).strip()
+    return cut(whole, min(_LONGEST_TEXT, _LONGEST_TEXT * len(whole) // max(1, size(whole))))
 
 
 def paragraphs(item: dict[str, Any]) -> str:

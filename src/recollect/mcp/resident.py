@@ -172,26 +172,32 @@ class Resident:
             except OSError:
                 self._ended.wait(0.05)  # too many open files, say
                 continue
-            self._exchange(connection)
+            self._guarded(connection, self._exchange)
         self.warm.let_go()  # so that all of it is in one file
+
+    def _guarded(self, connection: socket.socket, work: Callable[[socket.socket], None]) -> None:
+        """Do something with a connection: whatever one client does, the next one is answered."""
+        try:
+            work(connection)
+        except Exception as error:
+            connection.close()
+            report(self.global_store, "engine", [f"{type(error).__name__}: {error}"])
 
     def _exchange(self, connection: socket.socket) -> None:
         """Hear one question, and answer it."""
         line = _line(connection, _HEARING) if _is_ours(connection) else b""
+        if not line:
+            connection.close()
+            return
         question = _question(line)
         if question.get("kind") == "embed":
-            self._lending.submit(self._reply, connection, question)
-        elif line:
-            self._reply(connection, question)
+            self._lending.submit(self._guarded, connection, lambda other: self._reply(other, question))
         else:
-            connection.close()
+            self._reply(connection, question)
 
     def _reply(self, connection: socket.socket, question: dict[str, Any]) -> None:
-        try:
-            with connection:
-                self._say(connection, str(question.get("kind")), question)
-        except Exception as error:  # whatever one client does, the next one is answered
-            report(self.global_store, "engine", [f"{type(error).__name__}: {error}"])
+        with connection:
+            self._say(connection, str(question.get("kind")), question)
 
     def _say(self, connection: socket.socket, kind: str, question: dict[str, Any]) -> None:
         """Answer a question, and if the answer is used, write down what it has given."""

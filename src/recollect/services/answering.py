@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
+from typing import cast
 
 from recollect.errors import EmbeddingError, StoreError
 from recollect.files.log import log
@@ -131,9 +132,7 @@ def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
     embedder = warm.embedders.get("local", "auto", 0)
     if embedder.identity != question.get("identity"):
         raise Declined("this engine has another model")
-    telling = None
-    if isinstance(weights, dict):
-        telling = lambda word: _weight(weights.get(word))  # noqa: E731  # pyright: ignore
+    telling = _telling(cast("dict[str, object]", weights)) if isinstance(weights, dict) else None
     try:
         vectors = embedder.embed(texts, kind, telling)  # pyright: ignore[reportUnknownArgumentType]
     except EmbeddingError as error:
@@ -141,8 +140,14 @@ def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
     return Answered({"vectors": [b64encode(vector).decode("ascii") for vector in vectors]})
 
 
-def _weight(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 1.0
+def _telling(weights: Mapping[str, object]) -> Callable[[str], float]:
+    """How telling each word is, by what somebody else says of them; one that is not named is like any other."""
+
+    def weight(word: str) -> float:
+        value = weights.get(word)
+        return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 1.0
+
+    return weight
 
 
 def _place(question: Mapping[str, Any]) -> tuple[str, Settings]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.domain.stored import StoredEntry
-from recollect.mcp.answers import brief, full, paragraphs
+from recollect.mcp.answers import brief, full, paragraphs, size
 
 
 def entry(description: str, details: str = "", category: str = "runbook") -> StoredEntry:
@@ -45,4 +45,5 @@ def test_answers_stay_small_whatever_an_entry_is_called() -> None:
     called = entry("d")
     called.name = "n" * 40_000
     assert len(paragraphs(full(called, "x" * 40_000, "p/" * 20_000, 0))) < 20_000
+    assert size(full(called, '"' * 40_000, "p/" * 20_000, 0)) < 20_000
     assert len(str(brief(called, 10))) < 1_000
