@@ -27,9 +27,11 @@ EACH = 200
 WORKER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
+from recollect.files.locks import locked
 from recollect.services.candidates import from_json
 from recollect.services.promote import promote
 
+locked.__wrapped__.__defaults__ = (120.0,)  # a disk that stalls must not decide who gets a turn
 root, store, texts = sys.argv[2], sys.argv[3], json.loads(sys.stdin.readline())
 candidates = [from_json(json.dumps(entry)) for entry in texts]
 print("ready", flush=True)

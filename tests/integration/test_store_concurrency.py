@@ -25,12 +25,14 @@ EACH = 500
 WORKER = """
 import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
+from recollect.files.locks import locked
 from recollect.services.app import Engine
 from recollect.services.given import given_entry
 from recollect.services.remember import remember
 from recollect.services.settings import load_settings
 import recollect.services.label, recollect.keywords.registry
 
+locked.__wrapped__.__defaults__ = (120.0,)  # a disk that stalls must not decide who gets a turn
 root, store, texts = sys.argv[2], sys.argv[3], json.loads(sys.stdin.readline())
 entries = [given_entry(text) for text in texts]
 settings = load_settings(root)

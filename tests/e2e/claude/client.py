@@ -237,6 +237,7 @@ class Client:
             "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "IS_SANDBOX": "1",  # or root could not skip permissions
+            "MCP_CONNECT_TIMEOUT_MS": "60000",  # or a busy machine would decide whether the first request has the tools
             **self.variables,
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ import claude_client
 import npm_cache
 
 T = TypeVar("T")
+# What says something about a busy machine, not about a hook.
+_SLOW = re.compile("without the engine: .*took too long|markdown alone has to do: there was no answer in time")
 
 
 def _or_cannot(get: Callable[[], T]) -> T:
@@ -74,5 +77,4 @@ def client(
     yield client
     log = client.store / "recollect.log"
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    # That the engine was too slow for a hook says something about a busy machine, not about the hook.
-    assert [line for line in lines if "without the engine:" not in line or "took too long" not in line] == []
+    assert [line for line in lines if not _SLOW.search(line)] == []
