@@ -29,6 +29,10 @@ for _number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
 
+# Nor does a user have the environment in which the tests are run; whoever runs them may have activated it.
+_PATH = os.environ["PATH"].split(os.pathsep)
+os.environ["PATH"] = os.pathsep.join(folder for folder in _PATH if folder != os.path.dirname(RECOLLECT))
+
 NOBODY = 65534
 
 # The command, in a process to which permissions apply: root gives its rights away once everything is imported,

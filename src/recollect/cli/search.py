@@ -96,14 +96,16 @@ def _catch_up(engine: Engine) -> None:
 
 
 def _degradations(result: SearchResult) -> list[str]:
-    found = [f"the search is degraded: {reason}" for reason in result.retrieval.degraded]
-    if result.retrieval.pending and not result.retrieval.degraded:
+    retrieval = result.retrieval
+    found = [f"the search is degraded: {reason}" for reason in retrieval.degraded]
+    if retrieval.pending and (retrieval.query_vector or not retrieval.degraded):
+        by_words = "not found" if retrieval.degraded else "found by their words"
         found.append(
-            f"{result.retrieval.pending} of {result.retrieval.total} entries have no vector yet and are found by their"
-            " words; `recollect reembed` makes them all"
+            f"{retrieval.pending} of {retrieval.total} entries have no vector yet and are {by_words};"
+            " `recollect reembed` makes them all"
         )
-    if result.retrieval.skipped:
-        found.append(f"{result.retrieval.skipped} vectors have the wrong size and were skipped")
+    if retrieval.skipped:
+        found.append(f"{retrieval.skipped} vectors have the wrong size and were skipped")
     return found
 
 

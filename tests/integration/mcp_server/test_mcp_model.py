@@ -34,6 +34,11 @@ del sys.modules["onnxruntime"]
 import onnxruntime
 """
 
+WITHOUT_NEW_VECTORS = """
+import recollect.mcp.tools, recollect.services.answering
+recollect.mcp.tools.is_behind = recollect.services.answering.is_behind = lambda engine: False
+"""
+
 WITHOUT_UNIX_SOCKETS = """
 import sys
 import recollect.mcp.resident
@@ -55,10 +60,11 @@ def held(tmp_path: Path) -> Path:
 
 def found_by_meaning(talk: Talk) -> dict[str, Any]:
     """What a search finds once the model is loaded."""
-    while True:
+    while "still being loaded" in (found := talk.call("search_memory", query=MEANT))["content"][0]["text"]:
+        pass
+    if "no vector yet" in found["content"][0]["text"]:  # it was loaded in the middle of that search
         found = talk.call("search_memory", query=MEANT)
-        if "still being loaded" not in found["content"][0]["text"]:
-            return found["structuredContent"]
+    return found["structuredContent"]
 
 
 def test_nobody_waits_for_a_model_that_takes_forever_to_load(semantic_world: World, held: Path) -> None:
@@ -97,6 +103,20 @@ def test_without_full_text_search_memories_are_found_by_their_meaning(semantic_w
         found = found_by_meaning(talk)
         assert [hit["id"] for hit in found["results"]] == [stored["id"]]
         assert found["notes"] == ["found by meaning only: fts5 unavailable in this Python's SQLite"]
+
+
+def test_memory_that_nothing_can_find_yet_is_said_to_be_there(semantic_world: World, held: Path) -> None:
+    with talking(semantic_world, **ON) as talk:
+        stored = talk.call("store_memory", **LESSON)["structuredContent"]
+        found_by_meaning(talk)
+    another = {**LESSON, "name": "Another", "description": "Pools of connections are bounded, or databases drown."}
+    command = [sys.executable, "-c", WITHOUT_NEW_VECTORS + WITHOUT_FULL_TEXT]
+    with talking(semantic_world, command=command, **ON, PYTHONPATH=str(held)) as talk:
+        talk.call("store_memory", **another)
+        (held / "go").touch()
+        found = found_by_meaning(talk)
+    assert [hit["id"] for hit in found["results"]] == [stored["id"]]
+    assert found["notes"][1:] == ["1 of 2 memories have no vector yet: not found"]
 
 
 def test_where_nothing_can_be_searched_nothing_is_said_to_be_found_by_anything(
