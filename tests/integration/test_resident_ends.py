@@ -235,6 +235,29 @@ def test_an_engine_that_ends_before_its_turn_leaves_nothing(runtime: Path, engin
     assert not (runtime / "recollect").exists()
 
 
+def test_an_engine_that_ends_as_it_begins_is_ended(
+    engines: list[engine.Resident], monkeypatch: pytest.MonkeyPatch, runtime: Path
+) -> None:
+    first = engines[0]
+    begin = threading.Thread.start
+    closed = threading.Event()
+
+    def close() -> None:
+        first.close()
+        closed.set()
+
+    def begin_late(thread: threading.Thread) -> None:
+        if thread.name == "engine":
+            begin(threading.Thread(target=close))
+            assert not closed.wait(0.2), "it has to wait for what has begun"
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", begin_late)
+    first.start(list)
+    assert closed.wait(60)
+    assert not (runtime / "recollect").exists()
+
+
 def test_an_engine_whose_folder_was_removed_leaves_that_of_its_successor_alone(
     engines: list[engine.Resident], tmp_path: Path
 ) -> None:

@@ -68,7 +68,7 @@ class Resident:
         self._serving: threading.Thread | None = None
         self._listener: socket.socket | None = None
         self._ended = threading.Event()
-        self._changing = threading.Lock()  # so that nobody begins to listen who has ended
+        self._changing = threading.Lock()  # so that nobody begins to serve who has ended, or is half way to it
         self._since = time.time()
         self._answered = 0
         self._declined = 0
@@ -108,14 +108,14 @@ class Resident:
                     self._remove()
                     return
                 self._listener = self._listen()
+                self.is_leader = True
+                self._serving = threading.Thread(target=self._serve, args=(self._listener,), name="engine", daemon=True)
+                self._serving.start()
+                self._later("engine", first)
         except OSError as error:
             report(self.global_store, "engine", [f"it cannot listen: {error.strerror or error}; hooks do without it"])
             return
-        self.is_leader = True
         self._sweep_others()
-        self._serving = threading.Thread(target=self._serve, args=(self._listener,), name="engine", daemon=True)
-        self._serving.start()
-        self._later("engine", first)
 
     def _take_turn(self) -> bool:
         """Wait for the lock; whether it is that of the folder that is there now.
