@@ -30,13 +30,11 @@ lint: $(VENV)/.installed-dev
 	@$(BIN)/pyright --warnings
 
 bench: $(VENV)/.installed
-	@$(BIN)/python bench/latency/run.py
-	@$(BIN)/python bench/latency/hooks.py
-	@$(BIN)/python bench/latency/resident.py --entries 1000 10000
-	@$(BIN)/python bench/scale/run.py
-	@$(BIN)/python bench/memories/run.py
-	@$(BIN)/python bench/retrieval/prompts.py
-	@$(BIN)/python bench/triage/run.py
+	@failed=0; \
+	for part in latency/run.py latency/hooks.py "latency/resident.py --entries 1000 10000" scale/run.py memories/run.py \
+	  retrieval/prompts.py triage/run.py; do \
+	  $(BIN)/python bench/$$part || failed=1; \
+	done; exit $$failed
 
 # Look for inputs that break what hooks read, for a minute; needs Linux.
 fuzz: $(VENV)/.installed

@@ -97,7 +97,7 @@ def measure(folder: str, runs: int, transcript: str | None) -> list[Row]:
         ("prompt, full text, memories found", "prompt", lambda run: {**session(run), "prompt": QUESTION}, 4.5),
         ("prompt, nothing to say", "prompt", lambda run: {**session(run), "prompt": "please go on with that"}, 4.5),
         ("stop, 2.7 MB transcript", "stop", lambda run: {**session(run), "last_assistant_message": "Done."}, 6.0),
-        ("session start, model loaded for a new question", "session-start", lambda run: started(run, "n"), None),
+        ("session start, model loaded for a new question", "session-start", lambda run: started(run, "n"), 30.0),
         ("session start, question asked before", "session-start", lambda run: started(run, "k"), None),
     ]
 

@@ -133,7 +133,7 @@ def measure_hooks(root: str, environment: dict[str, str], runs: int, entries: in
         ("prompt, engine, hybrid, memories found", "prompt", {"prompt": QUESTION}, environment, 3.0),
         ("prompt, engine, nothing to say", "prompt", {"prompt": "please go on with that"}, environment, 3.0),
         ("prompt, no engine, full text, memories found", "prompt", {"prompt": QUESTION}, alone, 4.5),
-        ("session start, engine, new question", "session-start", {}, environment, None),
+        ("session start, engine, new question", "session-start", {}, environment, 4.0),
         ("session start, engine, question asked before", "session-start", {}, environment, 4.0),
         ("session start, no engine, question asked before", "session-start", {}, alone, None),
     ]

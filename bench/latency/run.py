@@ -200,7 +200,7 @@ def print_rows(rows: list[Row], runs: int) -> None:
     print("| process | median ms | p95 ms | x bare | at most |")
     print("| --- | ---: | ---: | ---: | ---: |")
     for row in rows:
-        target = f"{row.target:.1f}" if row.target else ""
+        target = (f"{row.target:.1f}" if row.target else "") + (", missed" if row.missed else "")
         print(f"| {row.what} | {row.median * 1e3:.1f} | {row.p95 * 1e3:.1f} | {row.ratio:.2f} | {target} |")
 
 
