@@ -98,10 +98,9 @@ def _catch_up(engine: Engine) -> None:
 def _degradations(result: SearchResult) -> list[str]:
     retrieval = result.retrieval
     found = [f"the search is degraded: {reason}" for reason in retrieval.degraded]
-    if retrieval.pending and (retrieval.query_vector or not retrieval.degraded):
-        by_words = "not found" if retrieval.degraded else "found by their words"
+    if retrieval.without_vectors:
         found.append(
-            f"{retrieval.pending} of {retrieval.total} entries have no vector yet and are {by_words};"
+            f"{retrieval.pending} of {retrieval.total} entries have no vector yet and are {retrieval.without_vectors};"
             " `recollect reembed` makes them all"
         )
     if retrieval.skipped:

@@ -36,8 +36,8 @@ def is_about_moving(line: Mapping[str, Any]) -> bool:
     return _MOVED in line
 
 
-def moved_of(line: Mapping[str, Any]) -> tuple[str, int]:
-    """The entry that a line says has gone into a bank, and how many of its observations have.
+def count_moved(line: Mapping[str, Any], moved: dict[str, int]) -> None:
+    """Add what a line says has gone into a bank to how many observations of each entry have.
 
     Raises:
         InvalidEntry: it names no entry, or no number.
@@ -47,7 +47,7 @@ def moved_of(line: Mapping[str, Any]) -> tuple[str, int]:
         raise InvalidEntry("an entry that was moved is named by 16 hexadecimal digits")
     if type(count) is not int or count < 1:  # a truth value is an int, too
         raise InvalidEntry("how many observations of an entry were moved is a number above zero")
-    return id, count
+    moved[id] = moved.get(id, 0) + count
 
 
 def without_moved(items: Iterable[Item], id_of: Callable[[Item], str], moved: Mapping[str, int]) -> list[Item]:

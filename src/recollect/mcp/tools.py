@@ -197,9 +197,9 @@ def _shortcomings(result: SearchResult) -> list[str]:
         return []  # the reason says it all
     alone = "words" if retrieval.query_vector == b"" else "meaning"
     found = [_LOADING if reason == LOADING else f"found by {alone} only: {reason}" for reason in retrieval.degraded]
-    if retrieval.pending and (retrieval.query_vector or not retrieval.degraded):
-        by_words = "not found" if retrieval.degraded else "found by their words only"
-        found.append(f"{retrieval.pending} of {retrieval.total} memories have no vector yet: {by_words}")
+    if retrieval.without_vectors:
+        count = f"{retrieval.pending} of {retrieval.total} memories"
+        found.append(f"{count} have no vector yet: {retrieval.without_vectors}")
     if retrieval.skipped:
         found.append(f"{retrieval.skipped} vectors have the wrong size and were skipped; `recollect reembed` mends it")
     return found

@@ -113,13 +113,13 @@ def notices(start: Start) -> list[str]:
         return []
     store = start.global_store
     found = [
-        noticed(start.problems, lambda: attention.captures(start.project_root, store)),
-        noticed(start.problems, lambda: attention.log_notes(store, start.notes)),
+        _noticed(start.problems, lambda: attention.captures(start.project_root, store)),
+        _noticed(start.problems, lambda: attention.log_notes(store, start.notes)),
     ]
     return [notice for notice in found if notice]
 
 
-def noticed(problems: list[str], notice: Callable[[], str]) -> str:
+def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
     """What there is to notice; that it could not be found out is no reason to give nothing."""
     try:
         return notice()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.bank import read_bank
 from recollect.files.captures import read_captures
-from recollect.files.moved import is_about_moving, moved_of, without_moved
+from recollect.files.moved import count_moved, is_about_moving, without_moved
 from recollect.files.staged import is_about_staging
 from recollect.services import locations, project
 from recollect.services.candidates import Candidate, from_given
@@ -54,21 +55,14 @@ def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
     for line in lines:
         description = line.get("description")
         if is_about_moving(line):
-            _add_moved(moved, line)
+            with suppress(InvalidEntry):  # whoever has the store follow the journal says so
+                count_moved(line, moved)
         elif isinstance(description, str) and not is_about_staging(line) and not is_about_retiring(line):
             observed.append((content_hash(description), line))
     found: dict[str, list[dict[str, Any]]] = {}
     for id, line in without_moved(observed, lambda item: item[0], moved):
         found.setdefault(id, []).append(line)
     return found
-
-
-def _add_moved(moved: dict[str, int], line: Mapping[str, Any]) -> None:
-    try:
-        id, count = moved_of(line)
-    except InvalidEntry:
-        return  # whoever has the store follow the journal says so
-    moved[id] = moved.get(id, 0) + count
 
 
 def _is_own(line: Mapping[str, Any], name: str) -> bool:

@@ -76,6 +76,13 @@ class RetrievalResult:
     def fts5_candidate_count(self) -> int:
         return len(self.fts5)
 
+    @property
+    def without_vectors(self) -> str:
+        """What becomes of entries that have no vector yet; empty if there are none, or nothing was embedded."""
+        if not self.pending or (self.degraded and not self.query_vector):
+            return ""
+        return "not found" if self.degraded else "found by their words only"
+
 
 def retrieve(
     engine: Engine, query: str | None, scope: Scope, *, candidates: int = CANDIDATES, kept: bool = False

@@ -312,11 +312,10 @@ def _note_retirement(line: dict[str, Any], retirements: dict[str, dict[str, Reti
 
 
 def _note_moved(line: dict[str, Any], moved: dict[str, int]) -> list[str]:
-    from recollect.files.moved import moved_of
+    from recollect.files.moved import count_moved
 
     try:
-        id, count = moved_of(line)
+        count_moved(line, moved)
     except InvalidEntry as error:
         return [f"a line of the journal about an entry in a bank cannot be used: {error}"]
-    moved[id] = moved.get(id, 0) + count
     return []
