@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import random
+import re
 import struct
 import threading
 from collections.abc import Callable
@@ -121,6 +122,19 @@ class ProviderServer:
             "voyage": {"detail": message},
             "ollama": {"error": message},
         }[self.provider]
+
+
+def speaking(provider: str) -> ProviderServer:
+    """A server that gives similar vectors to texts that share words."""
+    server = ProviderServer(provider)
+    server.change = lambda _: [bag_of_words(text, server.dimensions) for text in server.received[-1].texts]
+    return server
+
+
+def bag_of_words(text: str, dimensions: int) -> list[float]:
+    words = set(re.findall(r"[a-z]+", text.lower().partition(": ")[2] or text.lower()))
+    parts = [vector_of(word, dimensions) for word in sorted(words)] or [vector_of(text, dimensions)]
+    return [sum(values) for values in zip(*parts, strict=True)]
 
 
 def _base64(vector: list[float]) -> str:

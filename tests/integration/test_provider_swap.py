@@ -6,13 +6,10 @@ The real clients talk to local servers that speak the providers' protocols. Text
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from tests.conftest import World
-from tests.integration.provider_servers import KEY, ProviderServer, vector_of
+from tests.integration.provider_servers import KEY, ProviderServer, bag_of_words, speaking
 
 LESSONS = {
     "Sample first": "Read genuine documents before writing a grammar.",
@@ -20,30 +17,6 @@ LESSONS = {
     "Drain": "Drain a server before its container is replaced.",
     "Rotation": "Rotate signing keys before they expire.",
 }
-
-
-def bag_of_words(text: str, dimensions: int) -> list[float]:
-    words = set(re.findall(r"[a-z]+", text.lower().partition(": ")[2] or text.lower()))
-    parts = [vector_of(word, dimensions) for word in sorted(words)] or [vector_of(text, dimensions)]
-    return [sum(values) for values in zip(*parts, strict=True)]
-
-
-def speaking(provider: str) -> ProviderServer:
-    server = ProviderServer(provider)
-    server.change = lambda _: [bag_of_words(text, server.dimensions) for text in server.received[-1].texts]
-    return server
-
-
-@pytest.fixture
-def gemini() -> Iterator[ProviderServer]:
-    with speaking("gemini") as server:
-        yield server
-
-
-@pytest.fixture
-def ollama() -> Iterator[ProviderServer]:
-    with speaking("ollama") as server:
-        yield server
 
 
 def settings(server: ProviderServer) -> dict[str, str]:

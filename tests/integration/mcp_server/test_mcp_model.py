@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from tests.conftest import World
 from tests.integration.mcp_server.talk import LESSON, Talk, talking
 from tests.integration.mcp_server.test_mcp_failures import WITHOUT_FULL_TEXT
 from tests.integration.provider_servers import ProviderServer
-from tests.integration.test_provider_swap import fill, searched, settings, speaking
+from tests.integration.test_provider_swap import fill, searched, settings
 
 from recollect.services import resident
 
@@ -144,18 +143,6 @@ def test_without_unix_sockets_a_server_has_its_own_model_and_no_engine(semantic_
 
 
 # Vectors of other providers
-
-
-@pytest.fixture
-def gemini() -> Iterator[ProviderServer]:
-    with speaking("gemini") as server:
-        yield server
-
-
-@pytest.fixture
-def ollama() -> Iterator[ProviderServer]:
-    with speaking("ollama") as server:
-        yield server
 
 
 def test_storing_one_memory_gives_vectors_to_fifty_that_await_one(
