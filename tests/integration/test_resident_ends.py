@@ -272,6 +272,23 @@ def test_an_engine_whose_folder_was_removed_leaves_that_of_its_successor_alone(
     assert resident.ask(str(tmp_path), "status", {}, 60.0)["version"] == VERSION
 
 
+@pytest.mark.parametrize(
+    ("late", "reason"), [(0.0, "the engine did not answer: it went away"), (0.5, "the engine took too long")]
+)
+def test_an_engine_that_goes_away_when_the_time_is_up_took_too_long(
+    engines: list[engine.Resident], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: float, reason: str
+) -> None:
+    def went_away(_: object, end: float) -> None:
+        time.sleep(end + late - time.monotonic() if late else 0)
+        raise ValueError("it went away")
+
+    engines[0].start(list)
+    until(lambda: engines[0].is_leader)
+    monkeypatch.setattr(resident, "_answer", went_away)
+    with pytest.raises(Unanswered, match=f"^{reason}$"):
+        resident.ask(str(tmp_path), "status", {}, 1.0 if late else 60.0)
+
+
 def test_a_folder_that_was_left_without_a_socket_goes_with_the_next_question(runtime: Path, tmp_path: Path) -> None:
     folder = Path(next(resident.folders(str(tmp_path))))
     folder.parent.mkdir(mode=0o700)

@@ -134,10 +134,10 @@ def _exchange(folder: str, line: bytes, end: float) -> dict[str, Any]:
         raise Unanswered("no engine is running", is_absent=True) from None
     except FileNotFoundError:
         raise Unanswered("no engine is running", is_absent=True) from None
-    except TimeoutError:
-        raise Unanswered("the engine took too long") from None
     except (OSError, ValueError) as error:
-        raise Unanswered(f"the engine did not answer: {error}") from None
+        # An engine that is too late goes away, or says so, in the moment in which it is given up.
+        is_late = isinstance(error, TimeoutError) or time.monotonic() >= end
+        raise Unanswered("the engine took too long" if is_late else f"the engine did not answer: {error}") from None
     finally:
         connection.close()
     return answer
