@@ -48,6 +48,17 @@ sys.stdin.readline()
 os.rmdir(sys.argv[1])
 """
 
+# A tool that keeps something in its folder, and touches it until it is killed.
+BUSY = """
+import os, sys, time
+os.mkdir(sys.argv[1])
+open(os.path.join(sys.argv[1], "beat"), "w").close()
+print("held", flush=True)
+while True:
+    os.utime(sys.argv[1])
+    time.sleep(0.01)
+"""
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -154,9 +165,17 @@ def test_lock_of_another_tool_is_kept_while_it_is_young_enough(root: Path) -> No
     assert (root / FOLDER).is_dir()
 
 
-def test_lock_from_the_future_is_not_taken_for_stale(root: Path) -> None:
+def test_lock_from_the_future_is_taken_once_it_was_waited_for(root: Path) -> None:
     (root / FOLDER).mkdir()
     aged(root / FOLDER, -1_000_000)
+    with memories_locked(str(root), 0.1) as warnings:
+        assert "had a date in the future" in warnings[0]
+    assert os.listdir(root) == []
+
+
+def test_lock_of_a_clock_that_is_a_little_ahead_is_respected(root: Path) -> None:
+    (root / FOLDER).mkdir()
+    aged(root / FOLDER, -STALE_AFTER + 20)
     times_out(root)
     assert (root / FOLDER).is_dir()
 
@@ -185,29 +204,53 @@ def test_lock_of_a_killed_writer_is_taken_by_one_writer_at_a_time(root: Path, st
     assert (root / "counter").read_text(encoding="utf-8") == "60"
 
 
+def moved_aside(root: Path) -> Path:
+    """Take the lock over what stands in its place; where that is kept."""
+    with memories_locked(str(root), 0) as warnings:
+        [warning] = warnings
+        assert (root / FOLDER).is_dir()
+        assert not (root / FOLDER).is_symlink()
+    [kept] = root.iterdir()
+    assert kept.name.startswith(f"{FOLDER}.stale.")
+    assert str(kept) in warning
+    return kept
+
+
 @pytest.mark.parametrize("age", [0, STALE_AFTER + 5])
-def test_folder_with_a_file_in_it_is_never_removed_and_never_passed(root: Path, age: float) -> None:
+def test_folder_with_a_file_in_it_is_moved_aside_whole(root: Path, age: float) -> None:
     (root / FOLDER).mkdir()
     (root / FOLDER / "owner").write_text("4711", encoding="utf-8")
     aged(root / FOLDER, age)
+    assert (moved_aside(root) / "owner").read_text(encoding="utf-8") == "4711"
+
+
+def test_full_folder_that_its_tool_still_changes_is_respected(root: Path, start: Start) -> None:
+    tool = start(BUSY, str(root / FOLDER))
+    assert heard(tool) == "held"
     times_out(root)
-    assert (root / FOLDER / "owner").read_text(encoding="utf-8") == "4711"
+    assert (root / FOLDER / "beat").exists()
 
 
 @pytest.mark.parametrize("age", [0, STALE_AFTER + 5])
-def test_file_in_place_of_the_lock_is_never_removed_and_never_passed(root: Path, age: float) -> None:
+def test_file_in_place_of_the_lock_is_moved_aside(root: Path, age: float) -> None:
     (root / FOLDER).write_text("mine", encoding="utf-8")
     aged(root / FOLDER, age)
-    times_out(root)
-    assert (root / FOLDER).read_text(encoding="utf-8") == "mine"
+    assert moved_aside(root).read_text(encoding="utf-8") == "mine"
 
 
-def test_link_in_place_of_the_lock_is_not_followed(root: Path, tmp_path: Path) -> None:
+def test_what_is_moved_aside_never_replaces_what_was_before(root: Path) -> None:
+    for text in ("one", "two"):
+        (root / FOLDER).write_text(text, encoding="utf-8")
+        with memories_locked(str(root), 0):
+            pass
+    assert sorted(path.read_text(encoding="utf-8") for path in root.iterdir()) == ["one", "two"]
+
+
+def test_link_in_place_of_the_lock_is_moved_aside_and_not_followed(root: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     aged(tmp_path / "elsewhere", STALE_AFTER + 5)
     (root / FOLDER).symlink_to(tmp_path / "elsewhere")
-    times_out(root)
-    assert (root / FOLDER).is_symlink()
+    assert moved_aside(root).is_symlink()
     assert (tmp_path / "elsewhere").is_dir()
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from stat import S_ISREG
 
 from recollect.errors import LockTimeout, StorageError
+
+# How file systems say that they know no locks, some network shares among them.
+_WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 if sys.platform == "win32":
     import msvcrt
@@ -80,7 +85,8 @@ def locked(path: str, seconds: float = 10.0, *, mode: int = 0o644) -> Generator[
         StorageError: the lock file cannot be made, or the file system knows no locks.
     """
     folder = os.path.dirname(path)
-    with _held(folder, path, os.O_RDWR | os.O_CREAT, seconds, mode):
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
+    with _held(folder, path, flags, seconds, mode):
         yield
 
 
@@ -104,17 +110,26 @@ def locked_folder(folder: str, seconds: float = 10.0) -> Generator[None]:
 def _held(folder: str, path: str, flags: int, seconds: float, mode: int = 0o644) -> Generator[None]:
     try:
         os.makedirs(folder, exist_ok=True)
-        descriptor = os.open(path, flags, mode)
+        descriptor = _opened(path, flags, mode)
         try:
             acquired = _acquire(descriptor, seconds)
         except OSError:
             os.close(descriptor)
             raise
     except OSError as error:
-        raise StorageError(f"cannot lock {path}: {error.strerror or error}") from error
+        hint = "; keep it on a file system that knows locks" if error.errno in _WITHOUT_LOCKS else ""
+        raise StorageError(f"cannot lock {path}: {error.strerror or error}{hint}") from error
     if not acquired:
         raise LockTimeout(f"no turn at {path} within {seconds:g} seconds; try again when other writers are done")
     try:
         yield
     finally:
         os.close(descriptor)
+
+
+def _opened(path: str, flags: int, mode: int) -> int:
+    descriptor = os.open(path, flags, mode)
+    if not flags & os.O_CREAT or S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise StorageError(f"cannot lock {path}: it is not a regular file; move it aside")

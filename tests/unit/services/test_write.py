@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from recollect.domain.clock import time_text
-from recollect.errors import LockTimeout, StorageError, WriteRefused
+from recollect.errors import StorageError, WriteRefused
 from recollect.files.index_md import read_index, rebuild_index
 from recollect.files.memory_lock import memories_locked
 from recollect.services import write
@@ -1027,7 +1027,7 @@ def test_file_that_cannot_be_read_is_refused_and_left_alone(memories, action, da
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "full folder"])
-def test_what_stands_where_the_lock_goes_is_not_followed_or_removed(memories, tmp_path, kind):
+def test_what_stands_where_the_lock_goes_is_kept_and_not_followed(memories, tmp_path, kind):
     outside = tmp_path / "outside"
     outside.mkdir()
     lock = Path(memories.root.path) / ".index.lockdir"
@@ -1038,10 +1038,12 @@ def test_what_stands_where_the_lock_goes_is_not_followed_or_removed(memories, tm
     else:
         lock.mkdir()
         (lock / "mine").write_text("mine", encoding="utf-8")
-    before = tree(tmp_path)
-    with pytest.raises(LockTimeout), memories_locked(memories.root.path, 0):
-        pass
-    assert tree(tmp_path) == before
+    with memories_locked(memories.root.path, 0) as warnings:
+        assert "it is kept as" in warnings[0]
+    [kept] = lock.parent.glob(".index.lockdir.stale.*")
+    held = kept / "mine" if kind == "full folder" else kept
+    assert kept.is_symlink() if kind == "link" else held.read_text(encoding="utf-8") == "mine"
+    assert outside.is_dir()
 
 
 def test_stale_lock_of_another_tool_is_taken_with_a_warning(memories):
