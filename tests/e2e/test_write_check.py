@@ -130,10 +130,10 @@ def test_file_that_is_no_memory_is_put_aside_with_its_reason(world: World, text:
     assert [kept.read_text(encoding="utf-8") for kept in aside(path)] == [text]
 
 
-def test_file_that_is_larger_than_any_memory_is_put_aside_unread(world: World) -> None:
+def test_file_that_is_larger_than_any_memory_is_told_of_and_left(world: World) -> None:
     path = write(world, "decisions/use-sqlite.json", " " * (5 * 1024 * 1024))
     assert "is larger than 4,096 KiB" in check(world, path)[0]
-    assert len(aside(path)) == 1
+    assert (path.exists(), aside(path)) == (True, [])
 
 
 def test_what_is_put_aside_never_replaces_what_was_put_aside_before(world: World) -> None:
@@ -245,13 +245,13 @@ def test_pipe_in_place_of_a_memory_is_not_waited_for(world: World) -> None:
     assert "is not a regular file" in check(world, folder / "x.json")[0]
 
 
-def test_folder_in_place_of_a_memory_cannot_be_put_aside_and_nothing_is_left_behind(world: World) -> None:
+def test_folder_in_place_of_a_memory_is_told_of_and_left(world: World) -> None:
     folder = world.project / ".claude" / "memory" / "decisions"
     (folder / "x.json").mkdir(parents=True)
     told, warned = check(world, folder / "x.json")
-    assert "could not be put aside" in told
-    assert "cannot be put aside" in warned
-    assert aside(folder / "x.json") == []
+    assert "is not a regular file" in told
+    assert "could not be checked" in warned
+    assert (os.listdir(folder), aside(folder / "x.json")) == (["x.json"], [])
 
 
 def test_path_that_only_the_response_names_is_checked(world: World) -> None:

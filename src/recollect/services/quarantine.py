@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 
 from recollect.domain.categories import PROJECT
 from recollect.domain.text import cut, few, one_line
 from recollect.errors import LockTimeout, StorageError, WriteRefused
-from recollect.files.memories import ENDING, MemoryRoot, is_file_name, read_memory
+from recollect.files.aside import Judged, read_whole
+from recollect.files.memories import ENDING, LARGEST, MemoryRoot, is_file_name, memory_of
 from recollect.services.locations import PROJECT_SETTINGS
 from recollect.services.place import memory_root
 from recollect.services.protect import INDEX, MEMORY, SETTINGS, Kept
@@ -43,7 +43,8 @@ class Checked:
 def check_written(kept: Kept) -> Checked:
     """Check a file that was written although only recollect writes it.
 
-    What is meant to be a memory and is none is put aside. Nothing else is moved, and nothing that a link leads to.
+    What was read whole, is meant to be a memory and is none is put aside. Nothing else is moved, and nothing that a
+    link leads to.
     """
     shown = _shown(kept.path)
     past = f"{shown} was written past the memory guard"
@@ -87,45 +88,26 @@ def follow_written(kept: Kept, global_store: str) -> list[str]:
     return warnings + finish(root, settings, kept.project, global_store, [kept.path], message=message)
 
 
-def put_aside(path: str) -> str:
-    """Rename a file to `<path>.invalid.<unix time>`, never onto another one; its new path.
-
-    Raises:
-        OSError: it cannot be renamed.
-    """
-    stamp = f"{path}.invalid.{int(time.time())}"
-    number = 0
-    while True:
-        target = f"{stamp}.{number}" if number else stamp
-        try:
-            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:
-            number += 1
-            continue
-        break
-    try:
-        os.rename(path, target)  # onto the empty file that has just reserved the name
-    except OSError:
-        os.unlink(target)
-        raise
-    return target
-
-
 def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
     settings = load_settings(kept.project)
-    category, problems = _problems(kept.path, settings)
-    if problems is None:
+    try:
+        read = read_whole(kept.path, LARGEST)
+    except FileNotFoundError:
         return Checked("", f"{past}, and is gone")
+    except (OSError, StorageError) as error:
+        return _unread(shown, past, _reason(error, kept.path))
+    category, problems = _problems(read, settings)
     if not problems:
         return Checked(_place_told(kept, settings, category, shown), f"{past}; it is a valid memory")
     listed = "; ".join(cut(problem, _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
     try:
-        aside = _shown(put_aside(kept.path))
+        aside = _shown(read.put_aside())
         where = f"It is kept as {aside} and not recalled."
         warning = f"{past}, is no valid memory and is kept as {aside}"
-    except OSError as error:
-        where = "It could not be put aside, so remove it."
-        warning = f"{past}, is no valid memory and cannot be put aside: {error.strerror or error}"
+    except (OSError, StorageError) as error:
+        reason = _reason(error, kept.path)
+        where = f"It could not be put aside ({reason}), so remove it."
+        warning = f"{past}, is no valid memory and cannot be put aside: {reason}"
     told = (
         f"{shown} is no valid memory: {listed}. {where} Write the corrected record to /tmp/.memory-draft-NAME.json and"
         f" run `recollect write --action create --category {category or 'CATEGORY'} --input FILE`; `recollect schema"
@@ -134,16 +116,28 @@ def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
     return Checked(told, warning)
 
 
-def _problems(path: str, settings: Settings) -> tuple[str, list[str] | None]:
-    """The category of a memory file, and what is wrong with it; None if there is no such file any more."""
-    folder = os.path.basename(os.path.dirname(path))
+def _unread(shown: str, past: str, reason: str) -> Checked:
+    """Tell of a file that could not be judged: it stays where it is, because nothing is known to be wrong with it."""
+    return Checked(
+        f"{shown} could not be checked: {reason}. It was left as it is, and is recalled only if it is a valid memory."
+        " Save memories with `recollect write`; file tools do not write them.",
+        f"{past} and could not be checked: {reason}",
+    )
+
+
+def _reason(error: OSError | StorageError, path: str) -> str:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return said.replace(path, "it", 1)
+
+
+def _problems(read: Judged, settings: Settings) -> tuple[str, list[str]]:
+    """Return the category of a memory file, and what is wrong with it."""
+    folder = os.path.basename(os.path.dirname(read.path))
     category = next((name for name in PROJECT if settings.text(f"categories.{name}.folder") == folder), "")
     try:
-        record = read_memory(path, category).record
-    except FileNotFoundError:
-        return category, None
+        record = memory_of(read.data, read.path, category).record
     except StorageError as error:
-        return category, [str(error).replace(path, "it", 1)]
+        return category, [_reason(error, read.path)]
     named = record.get("category")
     category = category or (named if isinstance(named, str) and named in PROJECT else "")
     if not category:

@@ -1,0 +1,101 @@
+"""Files read to be judged, and put aside by another name: only what was read whole, and is still as it was read."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.errors import StorageError
+from recollect.files.textfile import open_regular
+
+
+class Judged:
+    """A file's bytes, and the state of the file in which they were read."""
+
+    __slots__ = ("_state", "data", "path")
+
+    def __init__(self, path: str, data: bytes, status: os.stat_result) -> None:
+        self.path = path
+        self.data = data
+        self._state = _state(status)
+
+    def is_unchanged(self) -> bool:
+        """Return whether the file is still the one that was read."""
+        try:
+            return _state(os.lstat(self.path)) == self._state
+        except OSError:
+            return False
+
+    def put_aside(self) -> str:
+        """Rename the file to `<path>.invalid.<unix time>`, never onto another one; return its new path.
+
+        Raises:
+            OSError: it cannot be renamed.
+            StorageError: it has changed since it was read.
+        """
+        if not self.is_unchanged():
+            raise StorageError("it has changed while it was checked")
+        target = _reserved(f"{self.path}.invalid.{int(time.time())}")
+        try:
+            os.rename(self.path, target)  # onto the empty file that has just reserved the name
+        except OSError:
+            os.unlink(target)
+            raise
+        return target
+
+
+def read_whole(path: str, largest: int) -> Judged:
+    """Read a file that nobody is writing.
+
+    Raises:
+        OSError: it is not there, or cannot be read.
+        StorageError: it is no regular file, larger than that, or being written at this moment.
+    """
+    with open_regular(path, follow=False) as file:
+        status = os.fstat(file.fileno())
+        if status.st_size > largest:
+            raise StorageError(f"it is larger than {largest // 1024:,} KiB")
+        data = file.read(largest + 1)
+        if _is_written(file.fileno()) or _state(os.fstat(file.fileno())) != _state(status):
+            raise StorageError("it is being written at this moment")
+    return Judged(path, data, status)
+
+
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _is_written(descriptor: int) -> bool:
+    """Return whether somebody has the file open to write; where the system does not tell, nobody has.
+
+    Linux gives a read lease only on a file that nobody writes.
+    """
+    try:
+        from fcntl import F_RDLCK, F_SETLEASE, F_UNLCK, fcntl
+        from signal import SIG_IGN, SIGIO, signal
+    except ImportError:
+        return False
+    before = signal(SIGIO, SIG_IGN)  # sent to whoever has a lease when a writer comes, and fatal by default
+    try:
+        fcntl(descriptor, F_SETLEASE, F_RDLCK)
+        fcntl(descriptor, F_SETLEASE, F_UNLCK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # somebody else's file, or a file system without leases
+    finally:
+        signal(SIGIO, before)
+    return False
+
+
+def _reserved(path: str) -> str:
+    """Make an empty file at a path, or beside it where something is there; return where it is."""
+    number = 0
+    while True:
+        target = f"{path}.{number}" if number else path
+        try:
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            number += 1
+        else:
+            return target
