@@ -11,6 +11,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Generator
+from functools import partial
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import InvalidSetting, StorageError
 from recollect.mcp.background import Background
+from recollect.mcp.connections import MOST_STRANGERS, Connection, Door
 from recollect.mcp.ending import Ending
 from recollect.mcp.server import build_server
 from recollect.mcp.wire import LONGEST_LINE
@@ -60,18 +62,19 @@ class Listener:
             max_request_body_size=LONGEST_LINE,
             transport_security=self._security(),
         )
+        guard = _Guard(app, self._token)
         server = _Uvicorn(
             uvicorn.Config(
-                _Guard(app, self._token),
+                guard,
                 loop="asyncio",
-                http="h11",
+                http=partial(Connection, Door(guard.is_known)),  # pyright: ignore[reportArgumentType] (makes one)
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
                 ws="none",
                 lifespan="on",
-                limit_concurrency=_MOST_AT_ONCE,
+                limit_concurrency=_MOST_AT_ONCE + MOST_STRANGERS,  # who has the token is never crowded out
                 timeout_graceful_shutdown=1,
             )
         )
@@ -137,7 +140,7 @@ class _Guard:
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or self._is_known(Headers(scope=scope).getlist("authorization")):
+        if scope["type"] == "lifespan" or self.is_known(scope["headers"]):
             await self._app(scope, receive, send)
             return
         refusal = PlainTextResponse(
@@ -145,7 +148,9 @@ class _Guard:
         )
         await refusal(scope, receive, send)
 
-    def _is_known(self, given: list[str]) -> bool:
+    def is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        """Return whether a request shows the token, once and in its own header."""
+        given = Headers(raw=headers).getlist("authorization")
         scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
         # Compared in the same time whatever is wrong with it.
         return hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._token) and scheme.lower() == "bearer"

@@ -1,0 +1,75 @@
+"""Clients that say nothing, or say it slowly: the server over HTTP answers the others meanwhile."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.conftest import World
+from tests.integration.mcp_server.test_mcp_http import TOKEN, Served, serving
+
+from recollect.mcp.connections import MOST_STRANGERS
+
+MANY = 300
+HALF_A_HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthoriz"
+
+
+def connect(server: Served, stack: ExitStack, data: bytes) -> socket.socket:
+    client = stack.enter_context(socket.create_connection(("127.0.0.1", int(server.port)), timeout=60))
+    client.sendall(data)
+    return client
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Wait until the server closes a connection on which it has nothing to say."""
+    try:
+        return client.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def sockets_of(server: Served) -> int:
+    links = Path(f"/proc/{server.process.pid}/fd").iterdir()
+    return sum(str(link.readlink()).startswith("socket:") for link in links)
+
+
+def threads_of(server: Served) -> int:
+    return len(list(Path(f"/proc/{server.process.pid}/task").iterdir()))
+
+
+def test_hundreds_of_half_sent_heads_keep_nobody_from_an_answer(world: World) -> None:
+    with serving(world, "--http", "0") as server, ExitStack() as stack:
+        assert server.status() == 200
+        sockets, threads = sockets_of(server), threads_of(server)
+        strangers = [connect(server, stack, HALF_A_HEAD) for _ in range(MANY)]
+        assert [server.status() for _ in range(5)] == [200] * 5
+        assert all(map(is_closed, strangers[: MANY - MOST_STRANGERS])), "the oldest go first"
+        assert all(map(is_closed, strangers)), "the others go when their time is up"
+        assert server.status() == 200
+        assert sockets_of(server) <= sockets + 1, "but for one that may be kept alive"
+        assert threads_of(server) <= threads + 1
+
+
+def test_requests_without_the_token_whose_body_never_comes_keep_nobody_from_an_answer(world: World) -> None:
+    head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000000\r\n\r\n{"
+    with serving(world, "--http", "0") as server, ExitStack() as stack:
+        for _ in range(MANY):
+            connect(server, stack, head)
+        assert [server.status() for _ in range(5)] == [200] * 5
+
+
+def test_who_listens_for_news_is_not_cut_off_by_strangers(world: World) -> None:
+    with serving(world, "--http", "0") as server, ExitStack() as stack:
+        known = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\nAccept: text/event-stream"
+        listening = connect(server, stack, f"GET /mcp HTTP/1.1\r\n{known}\r\n\r\n".encode())
+        assert listening.recv(12) == b"HTTP/1.1 200"
+        strangers = [connect(server, stack, HALF_A_HEAD) for _ in range(MANY)]
+        assert all(map(is_closed, strangers))
+        listening.setblocking(False)
+        try:
+            while data := listening.recv(4096):
+                assert data
+        except BlockingIOError:
+            return  # it is open, and there is no news
+        raise AssertionError("the listener was cut off")
