@@ -67,3 +67,8 @@ def plugin_data() -> str:
 def usual_plugin_data(name: str = "memory-recollect") -> str:
     """The folder that it has when it is installed, whatever the process that asks was told of its own."""
     return os.path.join(claude_config(), "plugins", "data", name)
+
+
+def plugin_data_folders() -> list[str]:
+    """Return every folder that may be the plugin's: told, installed, or given to the client for one session."""
+    return list(dict.fromkeys((plugin_data(), usual_plugin_data(), usual_plugin_data("memory-inline"))))

@@ -1,17 +1,18 @@
-"""Which files only recollect writes: memories with their index and settings, and its own part of the global store."""
+"""Which files only recollect writes: memories, their index and settings, and what is its own in the home folder."""
 
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 
 from recollect.domain.text import cut, one_line
 from recollect.services import locations, project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-MEMORY, INDEX, SETTINGS, STORE = "memory", "index", "settings", "store"
+MEMORY, INDEX, SETTINGS, STORE, FLAG, PLUGIN = "memory", "index", "settings", "store", "flag", "plugin"
 
 _MARK = (".claude", "memory")
 _USUAL_ROOT = "/".join(_MARK)
@@ -20,9 +21,16 @@ _ROOT_VARIABLE = "RECOLLECT_MEMORY_ROOT"
 _LARGEST_SETTINGS = 1024 * 1024
 _INDEX_FILE = "index.md"
 
+# Files in the .claude folder of whichever project.
+_IN_CLAUDE = {os.path.basename(locations.LOCAL_SETTINGS): SETTINGS, ".stop_hook_active": FLAG}
+
 # No system opens a longer path, and to resolve one takes as long as the square of its length.
 _LONGEST = 4096
 _LONGEST_SHOWN = 200
+
+# What is ours in the global store beside the database and the journal, wherever the store is.
+_LOG = "recollect.log"
+_OWN_IN_STORE = (".sessions", ".told", ".last-injection.json", ".lock")
 
 _TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 
@@ -41,8 +49,16 @@ _REASONS = {
         " `recollect config set KEY VALUE` changes one."
     ),
     STORE: (
-        "only recollect writes its database, its journal and its records of sessions. `recollect upsert` adds an entry;"
-        " the markdown files beside them can be edited."
+        "only recollect writes its database, its journal, its records of sessions, its log and what else is in this"
+        " folder. `recollect upsert` adds an entry; the markdown files beside them can be edited."
+    ),
+    FLAG: (
+        "only recollect writes the flag of a held stop. `recollect config set triage.mode off` ends the holding of"
+        " stops, if the user wants that."
+    ),
+    PLUGIN: (
+        "only recollect writes the data folder of its plugin, which says what code its hooks run. `recollect doctor`"
+        " says what is wrong with it; the next session builds what is missing."
     ),
 }
 
@@ -77,16 +93,25 @@ def kept(path: str, cwd: str) -> Kept | None:
     given = os.path.join(cwd if os.path.isabs(cwd) else os.getcwd(), _expanded(path.strip()))
     plain = os.path.normpath(given)
     places = [real for real in dict.fromkeys((_real(plain), _real(given))) if real]
-    if places and all(map(_is_handed_over, places)):
+    linked = [place for place in places if _has_other_names(place)]
+    if places and not linked and all(map(_is_handed_over, places)):
         return None
     for place in places:
-        if _is_shared_bank(place):
-            continue
-        found = _in_store(place) or _by_name(place) or _by_project(place, cwd)
+        found = _at(place, cwd)
         if found:
             return found
     found = None if plain in places else _by_name(plain)
-    return Kept(found.kind, plain, found.project, leads_out=bool(places)) if found else None
+    if found:
+        return Kept(found.kind, plain, found.project, leads_out=bool(places))
+    return _by_other_names(linked, cwd) if linked else None
+
+
+def _at(real: str, cwd: str) -> Kept | None:
+    """Return what only recollect writes at a path without links; None for any other file."""
+    if _is_shared_bank(real):
+        return None
+    found = _in_store(real) or _by_name(real) or _by_project(real, cwd)
+    return found or _beside_store(real, cwd) or _in_plugin_data(real)
 
 
 def in_folder(path: str, folder: str) -> bool:
@@ -138,18 +163,64 @@ def _is_shared_bank(real: str) -> bool:
 
 
 def _in_store(real: str) -> Kept | None:
-    """A file of the store's own part, in any spelling: where case makes no difference, it is the same file."""
+    """Return a file of the store's own part, in any spelling: where case makes no difference, it is the same file."""
     store = os.path.realpath(locations.global_store())
     if not in_folder(real, store):
         return None
     first = real[len(store) + 1 :].partition(os.sep)[0].lower()
     database, journal = (os.path.basename(place(store)) for place in (locations.database, locations.journal))
-    return Kept(STORE, real, "") if first.startswith(database) or first in (journal, ".sessions") else None
+    is_own = first.startswith((database, _LOG)) or first in (journal, *_OWN_IN_STORE)
+    return Kept(STORE, real, "") if is_own else None
+
+
+def _beside_store(real: str, cwd: str) -> Kept | None:
+    """Return whatever else is in the store's folder and is no bank.
+
+    A store that was put around the session's folder, or around the home, has other people's files beside it.
+    """
+    store = os.path.realpath(locations.global_store())
+    rest = real[len(store) + 1 :]
+    if not rest or not in_folder(real, store) or (rest.endswith(".md") and os.sep not in rest):
+        return None
+    is_around = any(in_folder(_real(place), store) for place in (cwd, locations.home()))
+    return None if is_around else Kept(STORE, real, "")
+
+
+def _in_plugin_data(real: str) -> Kept | None:
+    """Return a file of the plugin's data folder: the launcher runs the interpreter that one of them names."""
+    folders = map(_real, locations.plugin_data_folders())
+    return Kept(PLUGIN, real, "") if any(in_folder(real, folder) for folder in folders if folder) else None
+
+
+def _has_other_names(real: str) -> bool:
+    try:
+        status = os.lstat(real)
+    except (OSError, ValueError):
+        return False
+    return status.st_nlink > 1 and S_ISREG(status.st_mode)
+
+
+def _by_other_names(places: Iterable[str], cwd: str) -> Kept | None:
+    """Return the kept file that one of these paths is a hard link to."""
+    from recollect.files.hard_links import other_names
+
+    for place in places:
+        homes = _projects(place, cwd)
+        folders = [os.path.join(home, _MARK[0]) for home in homes]
+        folders += [folder for home in homes for folder in _memory_folders(home)]
+        folders += [os.path.realpath(locations.global_store()), *locations.plugin_data_folders()]
+        for other in other_names(place, dict.fromkeys(folders)):
+            found = _at(os.path.realpath(other), cwd)
+            if found:
+                return found
+    return None
 
 
 def _by_name(path: str) -> Kept | None:
     """A file below a folder that is called as memory folders are by default, whichever project it is in."""
     names = path.replace("\\", "/").split("/")
+    if len(names) > 1 and names[-2].lower() == _MARK[0] and names[-1].lower() in _IN_CLAUDE:
+        return Kept(_IN_CLAUDE[names[-1].lower()], path, "/".join(names[:-2]) or "/")
     for at in range(len(names) - 1):
         pair = (names[at], names[at + 1])
         if (pair[0].lower(), pair[1].lower()) != _MARK:
@@ -168,11 +239,16 @@ def _kind(rest: str, *, settings: str = "") -> str:
 
 def _by_project(real: str, cwd: str) -> Kept | None:
     """A file below the memory root that a project has chosen: the project around the file, or that of the session."""
-    for home in dict.fromkeys(project.find_root(_existing(start)) for start in (cwd, os.path.dirname(real))):
+    for home in _projects(real, cwd):
         for folder in _memory_folders(home):
             if in_folder(real, folder):
                 return Kept(_kind(real[len(folder) + 1 :]), real, home)
     return None
+
+
+def _projects(real: str, cwd: str) -> list[str]:
+    """Return the project of the session, and the one around a file."""
+    return list(dict.fromkeys(project.find_root(_existing(start)) for start in (cwd, os.path.dirname(real))))
 
 
 def _existing(folder: str) -> str:

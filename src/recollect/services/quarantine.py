@@ -9,9 +9,9 @@ from recollect.domain.text import cut, few, one_line
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.aside import Judged, read_whole
 from recollect.files.memories import ENDING, LARGEST, MemoryRoot, is_file_name, memory_of
-from recollect.services.locations import PROJECT_SETTINGS
+from recollect.services.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
 from recollect.services.place import memory_root
-from recollect.services.protect import INDEX, MEMORY, SETTINGS, Kept
+from recollect.services.protect import FLAG, INDEX, MEMORY, PLUGIN, SETTINGS, STORE, Kept
 from recollect.services.settings import load_settings
 
 TYPE_CHECKING = False
@@ -25,6 +25,12 @@ _REQUIRED = ("schema_version", "category", "id", "title", "created_at", "updated
 _MOST_PROBLEMS = 10
 _LONGEST_PROBLEM = 400
 _LONGEST_SHOWN = 300
+
+_UNDO = {
+    STORE: "`recollect rebuild` makes the database again from the files.",
+    FLAG: "It may be removed; `recollect config set triage.mode off` ends the holding of stops.",
+    PLUGIN: "`recollect doctor` says what is wrong with the plugin's folder.",
+}
 
 # A hook has ten seconds, and the index is also made by whoever needs it next.
 _PATIENCE = 2.0
@@ -55,11 +61,7 @@ def check_written(kept: Kept) -> Checked:
     if kept.kind == INDEX:
         return Checked(f"{shown} is made from the memory files, and is made again now: what was written is gone.", past)
     if kept.kind != MEMORY:
-        return Checked(
-            f"{shown} is written by recollect alone; undo the change. `recollect rebuild` makes the database again"
-            " from the files.",
-            past,
-        )
+        return Checked(f"{shown} is written by recollect alone; undo the change. {_UNDO[kept.kind]}", past)
     if not kept.path.endswith(ENDING):
         return Checked(
             f"{shown} is no memory: only memory files (.json) are kept in the memory folder. Move it to another place.",
@@ -192,7 +194,8 @@ def _place_told(kept: Kept, settings: Settings, category: str, shown: str) -> st
 
 
 def _settings_told(kept: Kept, shown: str) -> str:
-    problems = [str(problem) for problem in load_settings(kept.project).problems if problem.where == PROJECT_SETTINGS]
+    files = (PROJECT_SETTINGS, LOCAL_SETTINGS)
+    problems = [str(problem) for problem in load_settings(kept.project).problems if problem.where.startswith(files)]
     if not problems:
         return ""
     listed = "; ".join(cut(problem, _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))

@@ -51,7 +51,6 @@ _IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD)
 _OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14})?(-wal|-shm|-journal)?")
 _OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
 _ABANDONED = 3600.0  # seconds
-_WITHOUT_INSTALLATION = "memory-inline"  # the data folder of a plugin that the client was given for one session
 
 
 @dataclass
@@ -177,8 +176,7 @@ def _drop_empty_sections(path: str) -> None:
 
 def _data_folders() -> list[str]:
     """Where the plugin keeps its environment. Other plugins have such folders too, and one may be called as ours is."""
-    usual = (locations.usual_plugin_data(), locations.usual_plugin_data(_WITHOUT_INSTALLATION))
-    folders = {locations.plugin_data(), *usual}
+    folders = locations.plugin_data_folders()
     ours = (INTERPRETER, BUILD_LOCK)
     return sorted(folder for folder in folders if any(os.path.isfile(os.path.join(folder, name)) for name in ours))
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.services.protect import INDEX, MEMORY, SETTINGS, STORE, in_folder, kept, protected
+from recollect.files.stop_flag import FLAG as FLAG_FILE
+from recollect.services.protect import FLAG, INDEX, MEMORY, PLUGIN, SETTINGS, STORE, in_folder, kept, protected
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,8 @@ def test_path_into_a_memory_folder_is_kept(world: World, path: str) -> None:
         "my.claude/memory/x.json",
         "claude/memory/x.json",
         ".claude/sub/memory/x.json",
-        ".claude/iflow-dev.local.md",
+        "iflow-dev.local.md",
+        ".claude/sub/iflow-dev.local.md",
         "docs/knowledge-bank/patterns.md",
         "~/.claude/projects/-home-dev-shop-front/memory/MEMORY.md",
         ".claude/agent-memory/reviewer/MEMORY.md",
@@ -265,15 +267,80 @@ def test_pipe_in_place_of_settings_is_not_waited_for(world: World) -> None:
         "Memory.DB-wal",
         "Session-Captures.JSONL",
         ".Sessions/b0596af1",
+        "recollect.log",
+        "recollect.log.1",
+        ".told",
+        ".last-injection.json",
+        ".lock",
+        ".gitignore",
+        "trusted.json",
+        "sub/memory.db",
+        "sub/notes.md",
     ],
 )
 def test_own_part_of_the_global_store_is_kept(world: World, name: str) -> None:
     assert kind(world, world.store / name) == STORE
 
 
-@pytest.mark.parametrize("name", ["patterns.md", "anti-patterns.md", "README.md", ".gitignore", "sub/memory.db"])
-def test_other_files_of_the_global_store_are_free(world: World, name: str) -> None:
+@pytest.mark.parametrize("name", ["patterns.md", "anti-patterns.md", "README.md"])
+def test_markdown_files_of_the_global_store_are_free(world: World, name: str) -> None:
     assert kind(world, world.store / name) == ""
+
+
+@pytest.mark.parametrize("around", ["home", "project"])
+def test_only_known_names_are_kept_in_a_store_around_other_files(
+    world: World, monkeypatch: pytest.MonkeyPatch, around: str
+) -> None:
+    store = world.home if around == "home" else world.project
+    monkeypatch.setenv("RECOLLECT_HOME", str(store))
+    assert kind(world, store / "src" / "main.py") == ""
+    assert kind(world, store / "memory.db") == STORE
+    assert kind(world, store / ".told") == STORE
+
+
+def test_flag_and_local_settings_are_kept_in_every_project(world: World) -> None:
+    assert kind(world, FLAG_FILE) == FLAG
+    assert kind(world, world.home / "other" / FLAG_FILE) == FLAG
+    assert kind(world, ".claude/iflow-dev.local.md") == SETTINGS
+    assert kind(world, world.home / "other" / ".claude" / "iflow-dev.local.md") == SETTINGS
+
+
+def test_data_folders_of_the_plugin_are_kept(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.delenv("CLAUDE_PLUGIN_DATA", raising=False)
+    data = world.home / ".claude" / "plugins" / "data"
+    for folder in ("memory-recollect", "memory-inline"):
+        assert kind(world, data / folder / "interpreter") == PLUGIN
+        assert kind(world, data / folder / "environments" / "1" / "bin" / "python") == PLUGIN
+    assert kind(world, data / "memory-other" / "interpreter") == ""
+    monkeypatch.setenv("CLAUDE_PLUGIN_DATA", str(tmp_path / "data"))
+    assert kind(world, tmp_path / "data" / "interpreter") == PLUGIN
+
+
+def test_another_name_of_a_kept_file_is_kept(world: World) -> None:
+    (world.project / ".git").mkdir()
+    memory = world.write_decision("use-sqlite")
+    settings = world.write_local_settings("yolo_mode: true\n")
+    world.store.mkdir()
+    (world.store / "memory.db").touch()
+    (world.store / "patterns.md").touch()
+    for path in (memory, settings, world.store / "memory.db", world.store / "patterns.md", world.home / "free"):
+        path.touch()
+        os.link(path, world.project / f"link-{path.name}")
+    assert kind(world, f"link-{memory.name}") == MEMORY
+    assert kind(world, f"link-{settings.name}") == SETTINGS
+    assert kind(world, "link-memory.db") == STORE
+    assert kind(world, "link-patterns.md") == ""
+    assert kind(world, "link-free") == ""
+
+
+def test_draft_that_is_another_name_of_a_memory_is_kept(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (world.project / ".git").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    os.link(world.write_decision("use-sqlite"), tmp_path / ".memory-draft-a.json")
+    assert kind(world, tmp_path / ".memory-draft-a.json") == MEMORY
 
 
 def test_banks_are_free_in_a_global_store_that_is_called_as_memory_folders_are(

@@ -1,0 +1,42 @@
+"""The other names of a file: hard links, looked for in a few folders."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_MOST = 50_000  # names that are looked at; whoever makes more of them is not told
+
+
+def other_names(path: str, folders: Iterable[str]) -> Iterator[str]:
+    """Yield the paths in these folders, and in the folders in them, that are the same file as `path`."""
+    status = os.stat(path)
+    seen = 0
+    for folder in folders:
+        for entry in _entries(folder):
+            seen += 1
+            if seen > _MOST:
+                return
+            if entry.inode() == status.st_ino and entry.path != path and _is_on(entry, status.st_dev):
+                yield entry.path
+
+
+def _entries(folder: str, *, deeper: bool = True) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                yield entry
+                if deeper and entry.is_dir(follow_symlinks=False):
+                    yield from _entries(entry.path, deeper=False)
+    except OSError:
+        return  # it is not there, or nobody may look
+
+
+def _is_on(entry: os.DirEntry[str], device: int) -> bool:
+    try:
+        return entry.stat(follow_symlinks=False).st_dev == device
+    except OSError:
+        return False
