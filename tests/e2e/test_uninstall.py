@@ -39,6 +39,7 @@ def uninstall(world: World, **variables: Any) -> str:
 def test_other_things_in_the_folders_that_are_named_stay(world: World, tmp_path: Path) -> None:
     theirs = {
         world.store / ".draft.tmp",
+        world.store / ".draft.4711.tmp",
         world.store / "memory.db-notes.txt",
         world.store / "memory.db.damaged-beyond-repair",
         world.store / "notes" / "memory.db",
@@ -51,7 +52,7 @@ def test_other_things_in_the_folders_that_are_named_stay(world: World, tmp_path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine", encoding="utf-8")
     bank = world.write_bank("patterns", "### Pattern: Close what you open\nAlways.\n")
-    left = world.store / ".patterns.md.4711.tmp"
+    left = world.store / ".patterns.md.recollect-4711.tmp"
     left.write_text("of a killed writer", encoding="utf-8")
     use(world)
     assert (world.store / ".sessions" / "a-session").exists()
@@ -104,12 +105,12 @@ def test_a_memory_folder_that_leads_out_of_the_project_is_no_reason_to_stay(worl
     use(world)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    (elsewhere / ".a.1.tmp").write_text("mine", encoding="utf-8")
+    (elsewhere / ".a.recollect-1.tmp").write_text("mine", encoding="utf-8")
     (world.project / ".claude").mkdir(exist_ok=True)
     (world.project / ".claude" / "memory").symlink_to(elsewhere)
     uninstall(world)
     assert not (world.store / "memory.db").exists()
-    assert (elsewhere / ".a.1.tmp").exists()
+    assert (elsewhere / ".a.recollect-1.tmp").exists()
 
 
 @pytest.mark.parametrize("root", [".claude/memory", "docs/notes"])
@@ -123,7 +124,7 @@ def test_what_killed_writers_left_goes_in_every_project_that_is_known(
     folder.rename(world.project / root)
     assert world.run("index", "--rebuild").returncode == 0
     use(world)
-    left = world.project / root / "decisions" / ".kept.json.4711.tmp"
+    left = world.project / root / "decisions" / ".kept.json.recollect-4711.tmp"
     left.write_text("{", encoding="utf-8")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

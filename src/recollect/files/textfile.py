@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LARGEST = 64 * 1024 * 1024
 
+_OURS = ".recollect-"  # in the name of a temporary file, so that it is taken for nobody else's
+
 
 def read_text(path: str, largest: int = LARGEST) -> str:
     """A file's text with bytes that are not UTF-8 kept as surrogates; empty when there is no file.
@@ -129,28 +131,42 @@ def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = Tr
             os.unlink(temporary)
 
 
+def temporary_name(name: str) -> str:
+    """Return what this process calls a file until it is written whole; nobody else names files so."""
+    return f".{name}{_OURS}{os.getpid()}.tmp"
+
+
+def is_temporary(name: str, target: str = "") -> bool:
+    """Return whether a file has the name of such a file, of this target or of any."""
+    head, mark, process = name.removesuffix(".tmp").rpartition(_OURS)
+    is_ours = bool(mark) and process.isdecimal() and name.endswith(".tmp") and len(head) > 1 and head[0] == "."
+    return is_ours and (not target or head == f".{target}")
+
+
 def sweep(paths: Iterable[str]) -> None:
     """Remove what a killed writer of these files left beside them. The caller holds their lock."""
     for path in paths:
         folder, name = os.path.split(os.path.realpath(path))
-        sweep_folder(folder, f"{name}.")
+        sweep_folder(folder, name)
 
 
-def sweep_folder(folder: str, name: str = "") -> None:
+def sweep_folder(folder: str, target: str = "") -> None:
     """Remove what killed writers left in a folder, of one file or of any. The caller holds the lock of all of them."""
     try:
-        for other in os.listdir(folder):
-            is_ours = other.endswith(".tmp") and other.removesuffix(".tmp").rpartition(".")[2].isdecimal()
-            if is_ours and other.startswith(f".{name}"):
-                os.unlink(os.path.join(folder, other))
+        left = [name for name in os.listdir(folder) if is_temporary(name, target)]
     except OSError:
         return  # it is only tidying up
+    for name in left:
+        try:
+            os.unlink(os.path.join(folder, name))
+        except OSError:
+            continue  # a folder, or somebody else's
 
 
 def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> str:
     """A temporary file beside the target, with these permissions, or else the target's."""
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    temporary = os.path.join(folder, temporary_name(name))
     had = _mode_of(target)
     mode = had if mode is None else mode
     if os.path.lexists(temporary):

@@ -20,7 +20,7 @@ from recollect.files.memory_lock import FOLDER as INDEX_LOCK
 from recollect.files.session_record import FOLDER as SESSIONS
 from recollect.files.session_record import MARKS
 from recollect.files.stop_flag import FLAG
-from recollect.files.textfile import read_regular, write_text
+from recollect.files.textfile import is_temporary, read_regular, write_text
 from recollect.files.told import NAME as TOLD
 from recollect.services import locations
 from recollect.services.claude_client import (
@@ -46,7 +46,6 @@ from recollect.services.sync import roots_of
 from recollect.store.sqlite_rescue import sources_of
 
 # What a killed writer may leave of a file: its name between a dot and the writer's number.
-_UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
 _IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD)
 _OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14})?(-wal|-shm|-journal)?")
 _OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
@@ -223,7 +222,7 @@ def _of_projects(roots: Mapping[str, str]) -> Iterator[str]:
         yield from _files(os.path.join(project, os.path.dirname(FLAG)), lambda name: name == os.path.basename(FLAG))
         yield from _unfinished(locations.bank(project))
         if root and os.path.isdir(root):
-            yield from _named(root, lambda name: name == INDEX_LOCK)
+            yield from filter(_is_empty, _named(root, lambda name: name == INDEX_LOCK))
             yield from _unfinished(root)
             for name in sorted(os.listdir(root)):
                 yield from _unfinished(os.path.join(root, name))
@@ -276,8 +275,12 @@ def _files(folder: str, is_ours: Callable[[str], object]) -> list[str]:
     return [path for path in _named(folder, is_ours) if os.path.islink(path) or os.path.isfile(path)]
 
 
+def _is_empty(folder: str) -> bool:
+    return os.path.isdir(folder) and not os.path.islink(folder) and not os.listdir(folder)
+
+
 def _unfinished(folder: str) -> list[str]:
-    return _files(folder, _UNFINISHED.fullmatch)
+    return _files(folder, is_temporary)
 
 
 def _remove(path: str) -> None:

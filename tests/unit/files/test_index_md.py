@@ -389,7 +389,7 @@ def test_title_that_is_cut_in_the_middle_of_a_marker_leaves_the_index_whole(root
 
 def test_what_a_killed_writer_left_of_the_index_is_swept(root):
     write(root, "a")
-    with open(os.path.join(root.path, ".index.md.4711.tmp"), "w", encoding="utf-8") as file:
+    with open(os.path.join(root.path, ".index.md.recollect-4711.tmp"), "w", encoding="utf-8") as file:
         file.write("half")
     rebuild_index(root, [])
     assert sorted(os.listdir(root.path)) == ["decisions", "index.md"]

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import StorageError
-from recollect.files.textfile import read_regular, read_text, write_bytes, write_text, write_texts
+from recollect.files.textfile import (
+    is_temporary,
+    read_regular,
+    read_text,
+    sweep_folder,
+    temporary_name,
+    write_bytes,
+    write_text,
+    write_texts,
+)
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX file system")
 
@@ -247,7 +256,7 @@ def test_write_bytes_does_without_links_where_the_file_system_has_none(
 @posix
 def test_writing_does_not_follow_what_was_put_in_the_temporary_files_place(tmp_path: Path) -> None:
     (tmp_path / "victim").write_bytes(b"old")
-    open_already = tmp_path / f".f.{os.getpid()}.tmp"
+    open_already = tmp_path / temporary_name("f")
     open_already.symlink_to(tmp_path / "victim")
     write_bytes(str(tmp_path / "f"), b"new")
     assert contents(tmp_path) == {"f": b"new", "victim": b"old"}
@@ -369,3 +378,28 @@ def test_file_is_moved_with_its_new_text(tmp_path):
     write_texts({str(new): "other", str(tmp_path / "index"): "i"}, moved=(str(old), str(new)))
     assert new.read_text(encoding="utf-8") == "other"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "new"]
+
+
+# What killed writers leave
+
+
+@pytest.mark.parametrize("name", ["f", "a.b.json", ".hidden", "x.recollect-1.tmp"])
+def test_name_of_a_temporary_file_is_known_again(name: str) -> None:
+    assert is_temporary(temporary_name(name))
+    assert is_temporary(temporary_name(name), name)
+    assert not is_temporary(temporary_name(name), f"{name}x")
+
+
+@pytest.mark.parametrize(
+    "name", [".f.4711.tmp", ".f.tmp", "f.recollect-1.tmp", ".f.recollect-x.tmp", ".f.recollect-1", ".recollect-1.tmp"]
+)
+def test_name_of_somebody_elses_file_is_not_taken_for_ours(name: str) -> None:
+    assert not is_temporary(name)
+
+
+def test_sweeping_goes_on_after_what_it_cannot_remove(tmp_path: Path) -> None:
+    (tmp_path / ".a.recollect-1.tmp").mkdir()
+    for name in (".b.recollect-2.tmp", ".c.recollect-3.tmp", ".d.4.tmp"):
+        (tmp_path / name).touch()
+    sweep_folder(str(tmp_path))
+    assert sorted(os.listdir(tmp_path)) == [".a.recollect-1.tmp", ".d.4.tmp"]

@@ -639,7 +639,7 @@ def test_a_memory_root_that_leads_out_of_the_project_is_refused(here: Place, the
 def test_what_a_killed_restore_left_is_removed(here: Place, there: Place, backup: Path) -> None:
     here.filled().create(backup)
     folder = there.memory("use-jwt", updated_at="2020-01-01T00:00:00Z").parent
-    (folder / ".use-jwt.json.99999.tmp").write_text("half", encoding="utf-8")
+    (folder / ".use-jwt.json.recollect-99999.tmp").write_text("half", encoding="utf-8")
     there.restore(backup)
     assert sorted(path.name for path in folder.iterdir()) == ["drop-xml.json", "use-jwt.json"]
 
