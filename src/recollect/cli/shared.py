@@ -12,6 +12,8 @@ import click
 
 from recollect.domain.text import json_safe, visible
 from recollect.errors import InvalidEntry, StorageError
+from recollect.files.handover import read_own
+from recollect.files.handover_names import is_handed_over
 from recollect.files.memories import MemoryRoot
 from recollect.files.textfile import read_text
 from recollect.services import locations, project
@@ -99,7 +101,7 @@ def entry_text(entry_json: str | None, entry_file: str | None) -> str | None:
         if not os.path.exists(entry_file):
             raise InvalidEntry(f"there is no file {entry_file}")
         try:
-            text = read_text(entry_file, _LARGEST_INPUT)
+            text = _draft(entry_file) or read_text(entry_file, _LARGEST_INPUT)
         except StorageError as error:
             raise InvalidEntry(str(error)) from error
     if not text.strip():
@@ -107,6 +109,21 @@ def entry_text(entry_json: str | None, entry_file: str | None) -> str | None:
     if len(text) > _LARGEST_INPUT:
         raise InvalidEntry(f"the entries are larger than {_LARGEST_INPUT // 1024:,} KiB")
     return text
+
+
+def _draft(path: str) -> str:
+    """Return the text of a draft of an agent, which others may have put into the temporary directory; else nothing.
+
+    Raises:
+        StorageError: it is not this user's alone, or cannot be read.
+    """
+    if not is_handed_over(os.path.basename(path)):
+        return ""
+    try:
+        return read_own(path, _LARGEST_INPUT + 1).decode("utf-8", "surrogateescape")
+    except (OSError, StorageError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise StorageError(f"cannot take {path}: {reason}; write a new file, or give - for standard input") from error
 
 
 def settings_of(project_root: str) -> Settings:

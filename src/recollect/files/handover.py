@@ -9,7 +9,7 @@ from typing import Any
 
 from recollect.errors import StorageError, WriteRefused
 from recollect.files.memories import MemoryRoot, parse_record
-from recollect.files.textfile import read_regular
+from recollect.files.textfile import open_regular
 
 LARGEST = 1024 * 1024
 STDIN = "-"
@@ -22,11 +22,11 @@ def read_handover(path: str, root: MemoryRoot) -> dict[str, Any]:
     """The JSON object in a file that was handed over, or on standard input.
 
     Raises:
-        WriteRefused: the file is not in a temporary directory, is one of the memories of the `root`, cannot be read, or
-            holds no object.
+        WriteRefused: the file is not in a temporary directory, is one of the memories of the `root`, is not this user's
+            alone, cannot be read, or holds no object.
     """
     try:
-        data = _standard_input() if path == STDIN else read_regular(_checked(path, root), LARGEST + 1, follow=False)
+        data = _standard_input() if path == STDIN else read_own(_checked(path, root), LARGEST + 1)
         return parse_record(data, "the input", LARGEST)
     except (StorageError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
@@ -34,8 +34,24 @@ def read_handover(path: str, root: MemoryRoot) -> dict[str, Any]:
             "INPUT_ERROR",
             ("input", ascii(path)[1:-1]),
             ("error", reason),
-            ("fix", f"write one JSON object to a file in {tempfile.gettempdir()}, or send it with --input -"),
+            ("fix", f"write one JSON object to a new file in {tempfile.gettempdir()}, or send it with --input -"),
         ) from error
+
+
+def read_own(path: str, most: int) -> bytes:
+    """Return the first bytes of a file that nobody else can have put there: everybody writes to a temporary directory.
+
+    Raises:
+        OSError: it cannot be opened, or is a link.
+        StorageError: it is no regular file, is another user's, or has another name by which it can be changed.
+    """
+    with open_regular(path, follow=False) as file:
+        status = os.fstat(file.fileno())
+        if os.name == "posix" and status.st_uid != os.geteuid():
+            raise StorageError("it belongs to another user, who may have written anything into it")
+        if status.st_nlink > 1:
+            raise StorageError("it is a hard link, so that somebody else may have written it")
+        return file.read(most)
 
 
 def remove_handover(path: str, root: MemoryRoot) -> None:
