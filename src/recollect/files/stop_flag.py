@@ -1,4 +1,4 @@
-"""The flag that a stop was held: whoever finds it lets the next stop pass."""
+"""Stops that know of each other: the flag that one was held, and whose turn it is to look through a transcript."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from recollect.files.textfile import read_regular
 FLAG = os.path.join(".claude", ".stop_hook_active")
 SECONDS = 300
 
+_NO_LOCK = -1
 _LARGEST = 4096
 _MADE = "folder made for this"
 
@@ -74,6 +75,43 @@ def lower_flag(folder: str) -> None:
             os.rmdir(os.path.dirname(path))
     except (OSError, ValueError, StorageError):
         return  # it is soon too old to count
+
+
+def take_turn(transcript: str) -> int | None:
+    """Take the turn at a transcript, without waiting; None if another process has it.
+
+    Returns a descriptor, which holds the turn until it is closed by `end_turn` or by the end of the process. What is
+    locked is the file itself, or its folder as long as there is no file, so that nothing is left behind.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return _NO_LOCK
+    descriptor = _NO_LOCK
+    try:
+        descriptor = _opened(transcript)
+        flock(descriptor, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        end_turn(descriptor)
+        return None
+    except (OSError, ValueError):  # there is nothing to look through, or its file system knows no locks
+        end_turn(descriptor)
+        return _NO_LOCK
+    return descriptor
+
+
+def end_turn(descriptor: int) -> None:
+    """Let the next process look through the transcript."""
+    if descriptor != _NO_LOCK:
+        os.close(descriptor)
+
+
+def _opened(transcript: str) -> int:
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    try:
+        return os.open(transcript, flags)
+    except FileNotFoundError:
+        return os.open(os.path.dirname(transcript), flags)
 
 
 def _parts(data: bytes) -> list[str]:

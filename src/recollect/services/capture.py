@@ -10,7 +10,7 @@ from recollect.domain.quoted import without_quotes
 from recollect.domain.triage import Activity, Said, find
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.session_record import read_record, set_triaged
-from recollect.files.stop_flag import lower_flag, raise_flag, read_flag
+from recollect.files.stop_flag import end_turn, lower_flag, raise_flag, read_flag, take_turn
 from recollect.files.transcript import read_end
 from recollect.services import locations, project
 from recollect.services.settings import load_settings
@@ -76,29 +76,48 @@ class Capture:
 
 
 def capture(stop: Stop, global_store: str) -> Capture:
-    """Look through what a session has said since the last time, and hold the stop or stage what was found."""
-    done = Capture()
-    try:
-        root = project.find_root(stop.folder)
-        record = read_record(global_store, stop.session)
-        flag = read_flag(root, stop.session)
-        passes = stop.continued or (flag.is_ours and flag.is_fresh)
-        if passes and flag.is_ours:
-            lower_flag(root)
-        if not passes:
-            if record.held:  # the saving was cut short, and is not what a later hook may hold a stop for
-                set_triaged(global_store, stop.session, record.triaged, record.said)
-            _triage(stop, global_store, root, record, done)
-        elif stop.continued is not False and (flag.is_ours or record.held):
-            # It is we who held it, so what was said since is the saving, and no new material.
-            from recollect.files.triage_context import sweep_contexts
+    """Look through what a session has said since the last time, and hold the stop or stage what was found.
 
-            sweep_contexts(stop.session)
-            end = read_end(checked_transcript(stop.transcript), 0).end
-            set_triaged(global_store, stop.session, end, _mark(stop.answer))
+    Of several hooks that serve one stop at once, one does so; the others let the stop pass.
+    """
+    done = Capture()
+    turn = _turn(stop)
+    if turn is None:
+        return done
+    try:
+        _capture(stop, global_store, done)
     except (StorageError, LockTimeout) as error:
         done.warnings.append(str(error))
+    finally:
+        end_turn(turn)
     return done
+
+
+def _turn(stop: Stop) -> int | None:
+    try:
+        return take_turn(checked_transcript(stop.transcript))
+    except StorageError:
+        return take_turn("")  # it is not looked through
+
+
+def _capture(stop: Stop, global_store: str, done: Capture) -> None:
+    root = project.find_root(stop.folder)
+    record = read_record(global_store, stop.session)
+    flag = read_flag(root, stop.session)
+    passes = stop.continued or (flag.is_ours and flag.is_fresh)
+    if passes and flag.is_ours:
+        lower_flag(root)
+    if not passes:
+        if record.held:  # the saving was cut short, and is not what a later hook may hold a stop for
+            set_triaged(global_store, stop.session, record.triaged, record.said)
+        _triage(stop, global_store, root, record, done)
+    elif stop.continued is not False and (flag.is_ours or record.held):
+        # It is we who held it, so what was said since is the saving, and no new material.
+        from recollect.files.triage_context import sweep_contexts
+
+        sweep_contexts(stop.session)
+        end = read_end(checked_transcript(stop.transcript), 0).end
+        set_triaged(global_store, stop.session, end, _mark(stop.answer))
 
 
 def checked_transcript(path: str) -> str:
