@@ -119,6 +119,9 @@ class Server:
             time.sleep(0.01)
         sys.exit("The engine did not become ready.")
 
+    def open_files(self) -> int:
+        return len(os.listdir(f"/proc/{self._process.pid}/fd"))
+
     def memory(self) -> float:
         """Its resident set, in MiB."""
         with open(f"/proc/{self._process.pid}/status", encoding="utf-8") as file:

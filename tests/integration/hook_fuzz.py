@@ -60,6 +60,12 @@ PATHS = st.sampled_from(
             ".claude/memory/decisions/fuzz.json",
             "//tmp//x",
         ),
+        *(
+            ".claude/iflow-dev.local.md",
+            ".claude/.stop_hook_active/x",
+            ".claude/memory/.index.lockdir/x",
+            "~/.claude/plugins/data/memory-recollect/interpreter",
+        ),
     ]
 )
 TEXTS = st.one_of(

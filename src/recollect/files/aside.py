@@ -75,7 +75,10 @@ def _is_written(descriptor: int) -> bool:
         from signal import SIG_IGN, SIGIO, signal
     except ImportError:
         return False
-    before = signal(SIGIO, SIG_IGN)  # sent to whoever has a lease when a writer comes, and fatal by default
+    try:
+        before = signal(SIGIO, SIG_IGN)  # sent to whoever has a lease when a writer comes, and fatal by default
+    except ValueError:
+        return False  # only the main thread may
     try:
         fcntl(descriptor, F_SETLEASE, F_RDLCK)
         fcntl(descriptor, F_SETLEASE, F_UNLCK)
