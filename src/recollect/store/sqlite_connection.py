@@ -6,7 +6,7 @@ import os
 import time
 
 from recollect.errors import StoreError
-from recollect.store.sqlite_driver import sqlite3
+from recollect.store.sqlite_driver import FAILURES, sqlite3
 from recollect.store.sqlite_migrations import NEWER, NEWEST, migrate, refuse_newer, version_of
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PARAMETERS = 500
 _CHANGES = "changes"
+_DAMAGED = ("malformed", "not a database", "decode")
 _PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF")
 
 
@@ -36,7 +37,7 @@ class SqliteConnection:
         self._connect = connect
         try:
             self.raw = self._open()
-        except (sqlite3.Error, OSError, StoreError) as error:
+        except (*FAILURES, OSError, StoreError) as error:
             raise self.explained(error) from error
 
     def close(self) -> None:
@@ -56,7 +57,7 @@ class SqliteConnection:
         """
         try:
             return self.raw.execute(statement, values).fetchall()
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        except FAILURES as error:
             raise self.explained(error) from error
 
     def select(self, statement: str, keys: Sequence[object], values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -74,7 +75,8 @@ class SqliteConnection:
     def begin(self) -> None:
         """Begin a transaction that no other writer can come between. One inside another can fail by itself."""
         if self._depth and not self.raw.in_transaction:
-            raise StoreError(f"cannot use {self.path}: damage has ended the transaction; try again")
+            ended = sqlite3.DatabaseError("damage has ended the transaction")
+            raise StoreError(f"cannot use {self.path}: {ended}; try again") from ended
         self.run(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
         self._depth += 1
 
@@ -119,7 +121,7 @@ class SqliteConnection:
         text = str(error)
         if "locked" in text or "busy" in text:
             hint = f"another process has been writing to it for all of {self.patience:g} s; try again"
-        elif "malformed" in text or "not a database" in text:
+        elif any(word in text for word in _DAMAGED) or isinstance(error, MemoryError):
             hint = "it is damaged; `recollect rebuild` makes it again from your files"
         elif "readonly" in text or "attempt to write" in text:
             hint = "it cannot be written; check the permissions of its folder"
