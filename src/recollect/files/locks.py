@@ -6,10 +6,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from recollect.errors import LockTimeout, StorageError
+from recollect.files.textfile import make_private_folder, open_private
 
 if sys.platform == "win32":
     import msvcrt
@@ -72,15 +73,14 @@ else:
 
 
 @contextmanager
-def locked(path: str, seconds: float = 10.0, *, mode: int = 0o644) -> Generator[None]:
-    """Hold the lock file at `path`, made on first use and left in place.
+def locked(path: str, seconds: float = 10.0) -> Generator[None]:
+    """Hold the lock file at `path`, made on first use, for nobody else to read, and left in place.
 
     Raises:
         LockTimeout: other processes held it for all that time.
-        StorageError: the lock file cannot be made, or the file system knows no locks.
+        StorageError: the lock file cannot be made, is no regular file, or the file system knows no locks.
     """
-    folder = os.path.dirname(path)
-    with _held(folder, path, os.O_RDWR | os.O_CREAT, seconds, mode):
+    with _held(path, seconds, lambda: _opened_file(path)):
         yield
 
 
@@ -96,15 +96,24 @@ def locked_folder(folder: str, seconds: float = 10.0) -> Generator[None]:
         with locked(os.path.join(folder, ".lock"), seconds):
             yield
     else:
-        with _held(folder, folder, os.O_RDONLY, seconds):
+        with _held(folder, seconds, lambda: _opened_folder(folder)):
             yield
 
 
+def _opened_file(path: str) -> int:
+    make_private_folder(os.path.dirname(path))
+    return open_private(path, os.O_RDWR | os.O_CREAT)
+
+
+def _opened_folder(folder: str) -> int:
+    os.makedirs(folder, exist_ok=True)
+    return os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+
+
 @contextmanager
-def _held(folder: str, path: str, flags: int, seconds: float, mode: int = 0o644) -> Generator[None]:
+def _held(path: str, seconds: float, opened: Callable[[], int]) -> Generator[None]:
     try:
-        os.makedirs(folder, exist_ok=True)
-        descriptor = os.open(path, flags, mode)
+        descriptor = opened()
         try:
             acquired = _acquire(descriptor, seconds)
         except OSError:

@@ -133,7 +133,7 @@ class _Restoring:
         self._memories(memory_root(project_root, settings))
         self._group(BANK, place, lambda: locked_folder(locations.bank(project_root)))
         self._group(GLOBAL, place, lambda: locked(os.path.join(global_store, LOCK)))
-        self._group(JOURNAL, place, lambda: locked(locations.journal(global_store), mode=0o600))
+        self._group(JOURNAL, place, lambda: locked(locations.journal(global_store)))
         return settings
 
     def _memories(self, root: MemoryRoot) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from stat import S_ISREG
 
 from recollect.errors import StoreError
 from recollect.store.sqlite_driver import FAILURES, sqlite3
@@ -134,8 +135,8 @@ class SqliteConnection:
         return StoreError(f"cannot use {self.path}: {text}; {hint}")
 
     def _open(self) -> sqlite3.Connection:
-        if not os.path.exists(self.path):
-            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
+        if not _is_there(self.path):
+            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # memories are nobody else's to read
         elif not os.access(self.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             return self._open_read_only()
@@ -183,3 +184,24 @@ class SqliteConnection:
         if version > NEWEST:
             raise StoreError(NEWER)
         raise StoreError("it is of an older version and cannot be written, so it cannot be brought up to date")
+
+
+def _is_there(path: str) -> bool:
+    """Return whether there is a database; one of ours that others may read is closed to them.
+
+    Raises:
+        StoreError: there is something else, which SQLite might wait for.
+    """
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return False
+    if not S_ISREG(status.st_mode):
+        raise StoreError("it is no regular file; move it away")
+    if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
+        for ending in ("", "-wal", "-shm"):
+            try:
+                os.chmod(path + ending, status.st_mode & 0o700)
+            except FileNotFoundError:
+                continue
+    return True

@@ -121,6 +121,8 @@ def take_turn(path: str, seconds: float) -> None:
 
 def _opened(path: str) -> sqlite3.Connection:
     """A connection that leaves no file behind: beside a database that nobody has open, even a reader would make two."""
+    if not os.path.isfile(path):
+        raise StoreError(f"cannot use {path}: it is no regular file; move it away")
     if os.path.exists(f"{path}-wal"):
         try:
             database = sqlite3.connect(f"{_uri(path)}?mode=ro", uri=True, timeout=1.0, isolation_level=None)

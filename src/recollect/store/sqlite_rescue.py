@@ -24,6 +24,8 @@ def is_damaged(path: str) -> bool:
     """
     if not os.path.exists(path):
         return False
+    if not os.path.isfile(path):
+        raise StoreError(f"cannot use {path}: it is no regular file; move it away")
     try:
         connection = sqlite3.connect(path, timeout=10.0)
         try:
