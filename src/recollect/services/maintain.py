@@ -61,7 +61,7 @@ def _filled(project_root: str, global_store: str, settings: Settings, result: Re
             for root in roots:  # so that entries that were edited hand on what they have earned
                 sync(engine.store, root, global_store, engine.labels())
             # What cannot be read now, on a disk that is not there for example, stays as it was.
-            engine.store.forget_sources(_readable(engine.store))
+            engine.store.forget_sources(_readable(engine.store, global_store))
             for root in roots:
                 result.warnings += sync(engine.store, root, global_store, engine.labels())
             result.warnings += sync_memories_of(engine.store, project_root, settings, anew=True)
@@ -74,7 +74,7 @@ def _filled(project_root: str, global_store: str, settings: Settings, result: Re
     return result
 
 
-def _readable(store: Store) -> list[str]:
+def _readable(store: Store, global_store: str) -> list[str]:
     """The banks and journals that can be read now. Memories say everything of their entries and are just read again."""
-    sources = store.sources().values()
-    return [source.path for source in sources if source.kind != MEMORY and os.access(source.path, os.R_OK)]
+    keys = [source.path for source in store.sources().values() if source.kind != MEMORY]
+    return [key for key in keys if os.access(locations.source_path(key, global_store), os.R_OK)]

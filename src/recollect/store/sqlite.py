@@ -132,6 +132,10 @@ class SqliteStore:
 
         self._mended(put)
 
+    def rename_source(self, path: str, new: str) -> None:
+        with self.writing():
+            self._run("UPDATE sources SET path = ? WHERE path = ?", (new, path))
+
     def sources_of(self, id: str) -> list[Source]:
         return self._sources.of(id)
 
