@@ -115,6 +115,7 @@ def has_project(root: str) -> bool:
 
 
 def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
+    is_ours = has_project(project_root)
     given = given_entry(
         {
             "name": note.name,
@@ -122,10 +123,11 @@ def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
             "reasoning": note.reasoning,
             "category": note.category,
             "references": list(note.references),
-            "source_project": project.name(project_root) if has_project(project_root) else "",
+            "source_project": project.name(project_root) if is_ours else "",
         }
     )
-    [noted] = note_down(engine.global_store, engine.settings, [given], source=_SOURCE)  # whatever the store is like
+    identity = project.identity(project_root) if is_ours else ""
+    [noted] = note_down(engine.global_store, engine.settings, [given], source=_SOURCE, identity=identity)
     try:
         known = engine.store.entries([given.content_hash])
         done = stored(engine, project_root, noted)

@@ -56,8 +56,12 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
     return stored(engine, project_root, noted)
 
 
-def note_down(global_store: str, settings: Settings, entries: Sequence[GivenEntry], *, source: str = "") -> list[Noted]:
+def note_down(
+    global_store: str, settings: Settings, entries: Sequence[GivenEntry], *, source: str = "", identity: str = ""
+) -> list[Noted]:
     """Put entries into the journal, all of them or none, whatever state the database is in.
+
+    The `identity` is that of the project whose session has learnt them: several projects may have one name.
 
     Raises:
         LockTimeout: other writers held the journal for too long; nothing was written.
@@ -72,7 +76,7 @@ def note_down(global_store: str, settings: Settings, entries: Sequence[GivenEntr
             labels, tier, failures = found.labels, found.tier if found.labels else "", found.failures
         warnings = tuple(f"no keywords from {failure}" for failure in failures)
         noted.append(Noted(given, len(lines), tuple(labels), tier, warnings))
-        lines.append(_capture(given, labels, source))
+        lines.append(_capture(given, labels, source) | ({"project": identity} if identity else {}))
     places = append_capture(locations.journal(global_store), *lines)
     return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
 

@@ -296,6 +296,7 @@ def captured(
             continue
         at = one_line(str(line.pop("at", "")))[:20]
         line.pop("id", None)
+        line.pop("project", None)  # whose session has learnt it; what is learnt is known everywhere
         try:
             given = given_entry(line)
         except InvalidEntry as error:
