@@ -8,6 +8,7 @@ RecollectError
 ├── UnknownMemory     no memory has that slug, or several might be meant
 ├── LockTimeout       another process held a lock for too long
 ├── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
+│   └── Overtaken     a file that somebody else changed in the moment in which it was to be replaced
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
 │   ├── StillReading  a large bank was not read to its end in the time there was; what was read is kept
 │   └── Journalled    the journal has the entry, and the store will follow later
@@ -56,6 +57,10 @@ class LockTimeout(RecollectError):
 
 
 class StorageError(RecollectError):
+    pass
+
+
+class Overtaken(StorageError):
     pass
 
 

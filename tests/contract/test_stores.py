@@ -391,6 +391,14 @@ def test_memory_file_says_by_itself_whether_it_is_retired(store: Store) -> None:
     assert the(store, "a").status == ACTIVE
 
 
+def test_source_that_is_renamed_has_still_said_all_that_it_has(store: Store) -> None:
+    store.put(Source("/old", JOURNAL, size=7, offset=7), [entry("a"), entry("a")])
+    store.rename_source("/old", "new")
+    assert {path: source.offset for path, source in store.sources(JOURNAL).items()} == {"new": 7}
+    store.put(Source("new", JOURNAL, size=9, offset=9), [entry("a")], anew=False)
+    assert the(store, "a").observation_count == 3
+
+
 def test_sources_of_an_entry_are_those_that_hold_it(store: Store) -> None:
     store.put(bank("/one.md", SHOP), [entry("a")])
     store.put(journal(), [entry("a"), entry("b")])

@@ -143,7 +143,7 @@ def test_empty_index_is_found_and_mended_only_when_asked(used_world: World) -> N
 
 def test_damaged_database_is_told_and_what_is_advised_mends_it(used_world: World) -> None:
     (used_world.store / "memory.db").write_bytes(b"this is no database" * 400)
-    told = doctor(used_world, "--fix")
+    told = doctor(used_world)
     assert list(errors(told)) == ["Database"]
     fix = next(each["fix"] for each in told["findings"] if each["subject"] == "Database")
     assert fix.startswith("`recollect rebuild`")

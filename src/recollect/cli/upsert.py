@@ -15,17 +15,25 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
-from recollect.errors import InvalidEntry, RecollectError, StoreError
+from recollect.errors import InvalidEntry, Journalled, RecollectError, StoreError
 from recollect.services.app import Engine
-from recollect.services.given import GivenEntry, entries_from_json
-from recollect.services.remember import Remembered, remember, remember_without_store
-from recollect.services.settings import Settings
+from recollect.services.given import entries_from_json
+from recollect.services.remember import (
+    JOURNALLED,
+    REINFORCED,
+    STORED,
+    Noted,
+    Remembered,
+    journalled,
+    note_down,
+    stored,
+)
 
-_STORE_FAILED = 2
+_NOT_WRITTEN = 2
 
 
 class _Command(click.Command):
-    """What is wrong with the call is a validation error here: exit code 2 belongs to the database."""
+    """What is wrong with the call is a validation error here: exit code 2 belongs to what cannot be written."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -50,38 +58,40 @@ def command(
 
     An entry is a JSON object with name, description and category (anti-patterns, heuristics or patterns), and
     optionally reasoning, keywords, references, confidence, source, source_project and feature; an array holds several.
-    It goes to session-captures.jsonl in the global store and to the database. Exit code 1 means that the entry cannot
-    be stored as it is, 2 that the database could not be used.
+    It goes to session-captures.jsonl in the global store, and from there to the database. If the database cannot be
+    used, the entry is kept all the same, and a warning says that searches will find it later. Exit code 1 means that
+    the entry cannot be stored as it is, 2 that nothing could be written.
     """
     settings = settings_of(project_root)
     if (entry_json is None) == (entry_file is None):
         raise InvalidEntry("give the entry with --entry-json or with --entry-file")
     text = entry_text(entry_json, entry_file) or ""
     given = entries_from_json(text)
-    stored: list[Remembered] = []
     try:
-        with _engine(project_root, global_store, settings, given) as engine:
-            for entry in given:
-                stored.append(remember(engine, project_root, entry))
-                if not as_json:
-                    _tell(stored[-1])
+        noted = note_down(global_store, settings, given)  # before the store is opened, whatever that is like
     except RecollectError as error:
         click.echo(f"Error: {error}", err=True)
-        sys.exit(_STORE_FAILED)
-    for result in stored:
-        warn(result.warnings)
-    if as_json:
-        documents = [_document(result) for result in stored]
-        print_json(documents if text.lstrip("\ufeff \t\r\n").startswith("[") else documents[0])
-
-
-def _engine(project_root: str, global_store: str, settings: Settings, given: list[GivenEntry]) -> Engine:
-    """The engine; without one the entries go to the journal at least, which the error then says."""
+        sys.exit(_NOT_WRITTEN)
+    documents: list[dict[str, object]] = []
+    warnings: list[str] = []
     try:
-        return Engine(global_store, settings, project_root=project_root)
-    except StoreError as error:
-        reasons = [remember_without_store(global_store, entry, error) for entry in given]
-        raise reasons[-1] from error
+        with Engine(global_store, settings, project_root=project_root) as engine:
+            for each in noted:
+                result = stored(engine, project_root, each)
+                warnings += result.warnings
+                documents.append(_document(result))
+                if not as_json:
+                    _tell(result)
+    except StoreError as failure:
+        error = failure if isinstance(failure, Journalled) else journalled(global_store, failure)
+        warnings.append(str(error))
+        for each in noted[len(documents) :]:
+            documents.append(_journalled(each, str(error)))
+            if not as_json:
+                click.echo(f"Journalled: {each.given.name} (id: {each.given.content_hash})")
+    warn(warnings)
+    if as_json:
+        print_json(documents if text.lstrip("\ufeff \t\r\n").startswith("[") else documents[0])
 
 
 def _tell(result: Remembered) -> None:
@@ -97,10 +107,26 @@ def _document(result: Remembered) -> dict[str, object]:
         "id": entry.id,
         "name": entry.name,
         "category": entry.category,
+        "outcome": STORED if result.added else REINFORCED,
         "added": result.added,
         "observation_count": entry.observation_count,
         "keywords": entry.keywords,
         "keywords_from": result.keyword_tier,
         "pending_embedding": result.pending,
         "warnings": result.warnings,
+    }
+
+
+def _journalled(noted: Noted, warning: str) -> dict[str, object]:
+    return {
+        "id": noted.given.content_hash,
+        "name": noted.given.name,
+        "category": noted.given.category,
+        "outcome": JOURNALLED,
+        "added": None,  # only the database could tell
+        "observation_count": None,
+        "keywords": list(noted.keywords),
+        "keywords_from": noted.keyword_tier,
+        "pending_embedding": None,
+        "warnings": [*noted.warnings, warning],
     }

@@ -6,6 +6,7 @@ import os
 
 from recollect.errors import StorageError
 from recollect.files.locks import locked
+from recollect.files.textfile import open_private, open_regular, sync_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ class Captures:
         self.problems: list[str] = []
 
 
-def append_capture(path: str, capture: Mapping[str, object]) -> None:
-    """Add one line, safe from other writers, from a kill and from a power cut.
+def append_capture(path: str, *captures: Mapping[str, object]) -> list[int]:
+    """Add a line for each, all of them at once, safe from other writers, from a kill and from a power cut.
+
+    Return where each of them begins.
 
     Raises:
         LockTimeout: other writers held the journal for too long.
@@ -36,26 +39,32 @@ def append_capture(path: str, capture: Mapping[str, object]) -> None:
     """
     from json import dumps
 
-    append_lines(path, [dumps(capture, ensure_ascii=False, separators=(",", ":"))])
+    return append_lines(path, [dumps(each, ensure_ascii=False, separators=(",", ":")) for each in captures])
 
 
-def append_lines(path: str, texts: list[str]) -> None:
-    """Add lines that are JSON already, all of them at once. Raises as `append_capture` does."""
-    line = "".join(f"{text}\n" for text in texts).encode("utf-8", "replace")
-    with locked(path, mode=0o600):  # memories are nobody else's to read
+def append_lines(path: str, texts: list[str]) -> list[int]:
+    """Add lines that are JSON already, as `append_capture` does."""
+    lines = [f"{text}\n".encode("utf-8", "replace") for text in texts]
+    with locked(path):
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_BINARY", 0))
+            descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
             try:
                 end = os.lseek(descriptor, 0, os.SEEK_END)
-                if end and os.pread(descriptor, 1, end - 1) != b"\n":
-                    line = b"\n" + line  # a writer was killed in the middle of its line
-                while line:
-                    line = line[os.write(descriptor, line) :]
+                is_cut = end and os.pread(descriptor, 1, end - 1) != b"\n"  # a writer was killed in its line
+                rest = b"\n" * is_cut + b"".join(lines)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
                 os.fsync(descriptor)
+                if not end:
+                    sync_folder(os.path.dirname(path))
             finally:
                 os.close(descriptor)
         except OSError as error:
             raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+    places = [end + bool(is_cut)]
+    for line in lines[:-1]:
+        places.append(places[-1] + len(line))
+    return places
 
 
 def read_captures(path: str, start: int) -> Captures:
@@ -66,7 +75,7 @@ def read_captures(path: str, start: int) -> Captures:
     """
     found = Captures(start)
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             file.seek(start)
             number = 0
             while line := file.readline(LONGEST_LINE + 1):
@@ -95,7 +104,7 @@ def fingerprint(path: str, end: int) -> str:
     from hashlib import sha256
 
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             file.seek(max(0, end - _TAIL))
             return sha256(file.read(min(end, _TAIL))).hexdigest()[:16]
     except FileNotFoundError:

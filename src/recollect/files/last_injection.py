@@ -34,4 +34,4 @@ def write_last_injection(directory: str, project: str, entries: Sequence[Entry])
         f'  "entry_names": [\n{names}\n  ]\n'
         "}\n"
     )
-    write_text(os.path.join(directory, NAME), record, durable=False)
+    write_text(os.path.join(directory, NAME), record, durable=False, private=True)

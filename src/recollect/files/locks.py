@@ -7,11 +7,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from stat import S_ISREG
 
 from recollect.errors import LockTimeout, StorageError
+from recollect.files.textfile import make_private_folder, open_private
 
 # How file systems say that they know no locks, some network shares among them.
 _WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -77,16 +77,14 @@ else:
 
 
 @contextmanager
-def locked(path: str, seconds: float = 10.0, *, mode: int = 0o644) -> Generator[None]:
-    """Hold the lock file at `path`, made on first use and left in place.
+def locked(path: str, seconds: float = 10.0) -> Generator[None]:
+    """Hold the lock file at `path`, made on first use, for nobody else to read, and left in place.
 
     Raises:
         LockTimeout: other processes held it for all that time.
-        StorageError: the lock file cannot be made, or the file system knows no locks.
+        StorageError: the lock file cannot be made, is no regular file, or the file system knows no locks.
     """
-    folder = os.path.dirname(path)
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
-    with _held(folder, path, flags, seconds, mode):
+    with _held(path, seconds, lambda: _opened_file(path)):
         yield
 
 
@@ -102,15 +100,24 @@ def locked_folder(folder: str, seconds: float = 10.0) -> Generator[None]:
         with locked(os.path.join(folder, ".lock"), seconds):
             yield
     else:
-        with _held(folder, folder, os.O_RDONLY, seconds):
+        with _held(folder, seconds, lambda: _opened_folder(folder)):
             yield
 
 
+def _opened_file(path: str) -> int:
+    make_private_folder(os.path.dirname(path))
+    return open_private(path, os.O_RDWR | os.O_CREAT)
+
+
+def _opened_folder(folder: str) -> int:
+    os.makedirs(folder, exist_ok=True)
+    return os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+
+
 @contextmanager
-def _held(folder: str, path: str, flags: int, seconds: float, mode: int = 0o644) -> Generator[None]:
+def _held(path: str, seconds: float, opened: Callable[[], int]) -> Generator[None]:
     try:
-        os.makedirs(folder, exist_ok=True)
-        descriptor = _opened(path, flags, mode)
+        descriptor = opened()
         try:
             acquired = _acquire(descriptor, seconds)
         except OSError:
@@ -125,11 +132,3 @@ def _held(folder: str, path: str, flags: int, seconds: float, mode: int = 0o644)
         yield
     finally:
         os.close(descriptor)
-
-
-def _opened(path: str, flags: int, mode: int) -> int:
-    descriptor = os.open(path, flags, mode)
-    if not flags & os.O_CREAT or S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise StorageError(f"cannot lock {path}: it is not a regular file; move it aside")

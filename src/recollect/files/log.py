@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.errors import StorageError
+from recollect.files.textfile import make_private_folder, open_private, read_regular
+
 NAME = "recollect.log"
 LARGEST = 128 * 1024
 _STAMP = "%Y-%m-%dT%H:%M:%SZ"
@@ -16,15 +19,15 @@ def log(directory: str, sentence: str) -> None:
     stamp = time.strftime(_STAMP, time.gmtime())
     line = f"{stamp} {' '.join(sentence.split())[:1000]}\n".encode("utf-8", "replace")
     try:
-        os.makedirs(directory, exist_ok=True)
+        make_private_folder(directory)
         if os.path.exists(path) and os.path.getsize(path) + len(line) > LARGEST:
             os.replace(path, path + ".1")
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             os.write(descriptor, line)
         finally:
             os.close(descriptor)
-    except OSError:
+    except (OSError, StorageError):
         return
 
 
@@ -32,9 +35,9 @@ def lately(directory: str) -> list[str]:
     """What hooks have left in the log within a day, the newest last, without the times; a bounded number of lines."""
     day_ago = time.strftime(_STAMP, time.gmtime(time.time() - 86_400))
     try:
-        with open(os.path.join(directory, NAME), "rb") as file:
-            lines = file.read(LARGEST).decode("utf-8", "replace").split("\n")
-    except OSError:
+        data = read_regular(os.path.join(directory, NAME), LARGEST)
+        lines = data.decode("utf-8", "replace").split("\n")
+    except (OSError, StorageError):
         return []
     found = [line.partition(" ") for line in lines]
     return [sentence for stamp, _, sentence in found if sentence and day_ago <= stamp < "9"]

@@ -6,6 +6,7 @@ import os
 import time
 
 from recollect.errors import StorageError
+from recollect.files.textfile import make_private_folder, open_private, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +47,8 @@ def read_record(store: str, session: str) -> SessionRecord:
 def _read(path: str, most: int) -> SessionRecord:
     record = SessionRecord()
     try:
-        with open(path, "rb") as file:
-            lines = file.read(most).decode("utf-8", "replace").split("\n")
-    except OSError:
+        lines = read_regular(path, most).decode("utf-8", "replace").split("\n")
+    except (OSError, StorageError):
         return record
     record.known = True
     for line in lines[:-1]:
@@ -141,9 +141,9 @@ def _append(store: str, session: str, text: str) -> int:
         return 0
     data = text.encode("utf-8", "replace")
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-        descriptor = os.open(path, flags, 0o600)
+        make_private_folder(store)
+        make_private_folder(os.path.dirname(path))
+        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0))
         try:
             if os.fstat(descriptor).st_size + len(data) > _LARGEST:
                 raise StorageError(f"{path} is full")  # more would not be read again

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
-from recollect.errors import StorageError
+from recollect.errors import Overtaken, StorageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from io import BufferedReader
 
 LARGEST = 64 * 1024 * 1024
@@ -57,56 +57,166 @@ def open_regular(path: str, *, follow: bool = True) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def write_text(path: str, text: str, *, durable: bool = True) -> None:
+def open_private(path: str, flags: int) -> int:
+    """Open a file that is nobody else's to read, made if need be, and return its descriptor.
+
+    One that others may read is closed to them, if it is ours.
+
+    Raises:
+        OSError: it cannot be opened.
+        StorageError: it is something else than a regular file, a pipe say, which is not waited for.
+    """
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0), 0o600)
+    status = os.fstat(descriptor)
+    if not S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise StorageError(f"{path} is not a regular file; move it away")
+    if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
+        os.fchmod(descriptor, status.st_mode & 0o700)
+    return descriptor
+
+
+def make_private_folder(folder: str) -> None:
+    """Make a folder that nobody else may look into; one that is there stays as it is.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if not os.path.isdir(folder):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        sync_folder(os.path.dirname(folder))
+
+
+def write_text(path: str, text: str, *, durable: bool = True, private: bool = False) -> None:
     """Replace a file's text, so that a reader sees the old or the new one, and a kill leaves either.
 
-    What is durable also survives a power cut, at the price of waiting for the disk.
+    What is durable also survives a power cut, at the price of waiting for the disk. What is `private` is nobody else's
+    to read, as `write_texts` has it.
 
     Raises:
         StorageError: it could not be written; the file is as it was.
     """
-    write_texts({path: text}, durable=durable)
+    write_texts({path: text}, durable=durable, private=(path,) if private else ())
 
 
-def write_texts(texts: Mapping[str, str], *, durable: bool = True, moved: tuple[str, str] | None = None) -> None:
+def write_texts(
+    texts: Mapping[str, str],
+    *,
+    durable: bool = True,
+    moved: tuple[str, str] | None = None,
+    private: Collection[str] = (),
+    read_as: Mapping[str, str] | None = None,
+) -> None:
     """Replace several files' texts, all or none: everything is on the disk before the first file changes.
 
-    A file that is `moved` has another name before its text changes.
+    A file that is `moved` has another name before its text changes. New files among those that are `private` can be
+    read by nobody else, and so can those whose names begin with a dot, which are ours. `read_as` has the texts that
+    files were read with: one that somebody has changed since is not replaced.
 
     Raises:
+        Overtaken: somebody has changed one of them meanwhile; all files are as they were, with that change.
         StorageError: one of them could not be written; all files are as they were.
     """
-    staged: dict[str, str] = {}
-    replaced: list[tuple[str, bytes | None]] = []
-    has_moved = False
-    path = ""
+    change = _Change()
     try:
         for path, text in texts.items():
-            target = os.path.realpath(path)
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            staged[target] = _stage(target, text.encode("utf-8", "surrogateescape"), durable)
-        before = {target: _bytes_of(target) for target in staged}
-        if moved:
-            before[moved[1]] = _bytes_of(moved[0])
-            path = moved[1]
-            os.rename(*moved)
-            has_moved = True
-        for path in list(staged):
-            os.replace(staged[path], path)
-            del staged[path]
-            replaced.append((path, before[path]))
+            change.stage(path, _encoded(text), durable, path in private)
+        change.move(moved)
+        expected = {os.path.realpath(path): _encoded(text) for path, text in (read_as or {}).items()}
+        change.carry_out(expected)
         if durable:
-            for folder in {os.path.dirname(target) for target, _ in replaced}:
-                _sync_directory(folder)
+            change.sync()
     except OSError as error:
-        for target, data in reversed(replaced):
-            _put_back(target, data)
-        if moved and has_moved:
-            os.rename(moved[1], moved[0])
-        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+        change.undo()
+        raise StorageError(f"cannot write {change.path}: {error.strerror or error}") from error
+    except Overtaken:
+        change.undo()
+        raise
     finally:
-        for temporary in staged.values():
-            os.unlink(temporary)
+        change.tidy_up()
+
+
+class _Change:
+    """New texts on their way into files; `path` is the one that is being worked on."""
+
+    def __init__(self) -> None:
+        self.path = ""
+        self._staged: dict[str, str] = {}
+        self._before: dict[str, bytes | None] = {}
+        self._replaced: list[str] = []
+        self._moved: tuple[str, str] | None = None
+
+    def stage(self, path: str, data: bytes, durable: bool, is_private: bool) -> None:
+        self.path = path
+        target = os.path.realpath(path)
+        folder = os.path.dirname(target)
+        if is_private:
+            make_private_folder(folder)
+        os.makedirs(folder, exist_ok=True)
+        self._staged[target] = _stage(target, data, durable, _private_mode(target) if is_private else None)
+
+    def move(self, moved: tuple[str, str] | None) -> None:
+        self._before = {target: _bytes_of(target) for target in self._staged}
+        if moved:
+            self._before[moved[1]] = _bytes_of(moved[0])
+            self.path = moved[1]
+            os.rename(*moved)
+            self._moved = moved
+
+    def carry_out(self, expected: Mapping[str, bytes]) -> None:
+        for target in list(self._staged):
+            self.path = target
+            if target in expected:
+                self._replace_watched(target, expected[target])
+            else:
+                os.replace(self._staged[target], target)
+            del self._staged[target]
+            self._replaced.append(target)
+
+    def _replace_watched(self, target: str, expected: bytes) -> None:
+        """Replace a file if it is as expected. Whoever writes to the old one at this moment has that put back."""
+        overtaken = Overtaken(f"{target} was changed by somebody else at this moment")
+        try:
+            old = open_regular(target)
+        except FileNotFoundError:
+            if expected:
+                raise overtaken from None
+            os.replace(self._staged[target], target)
+            return
+        with old:
+            if old.read() != expected or not os.path.samestat(os.fstat(old.fileno()), os.stat(target)):
+                raise overtaken
+            os.replace(self._staged[target], target)
+            old.seek(0)
+            changed = old.read()
+            if changed != expected:
+                _put_back(target, changed)
+                raise overtaken
+
+    def sync(self) -> None:
+        for folder in {os.path.dirname(target) for target in self._replaced}:
+            sync_folder(folder)
+
+    def undo(self) -> None:
+        for target in reversed(self._replaced):
+            _put_back(target, self._before[target])
+        if self._moved:
+            os.rename(self._moved[1], self._moved[0])
+
+    def tidy_up(self) -> None:
+        for temporary in self._staged.values():
+            if os.path.lexists(temporary):
+                os.unlink(temporary)
+
+
+def _private_mode(target: str) -> int | None:
+    """Return the mode of a private file; None, which is its own, for one that people edit and may have opened."""
+    is_ours = os.path.basename(target).startswith(".")
+    return 0o600 if is_ours or not os.path.lexists(target) else None
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = True) -> None:
@@ -121,7 +231,7 @@ def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = Tr
         temporary = _stage(target, data, True, mode)
         if replace or not _linked(temporary, target):
             os.replace(temporary, target)
-        _sync_directory(os.path.dirname(target))
+        sync_folder(os.path.dirname(target))
     except FileExistsError as error:
         raise StorageError(f"{path} exists already; give another name, or --force to replace it") from error
     except OSError as error:
@@ -226,9 +336,14 @@ def _put_back(path: str, data: bytes | None) -> None:
         return  # the error that is being reported names the disk's trouble; a second one adds nothing
 
 
-def _sync_directory(path: str) -> None:
+def sync_folder(path: str) -> None:
+    """Have the names in a folder survive a power cut.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
     if os.name == "posix":
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path or ".", os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:

@@ -6,7 +6,7 @@ import os
 import time
 
 from recollect.errors import StorageError
-from recollect.files.textfile import write_text
+from recollect.files.textfile import read_regular, write_text
 
 NAME = ".told"
 
@@ -33,7 +33,7 @@ def tell(directory: str, sentence: str) -> None:
     """Note that somebody was told a sentence. What cannot be noted is told twice, which is better than never."""
     lines = [*_today(directory)[-_MOST:], _line(sentence), ""]
     try:
-        write_text(os.path.join(directory, NAME), "\n".join(lines), durable=False)
+        write_text(os.path.join(directory, NAME), "\n".join(lines), durable=False, private=True)
     except StorageError:
         return
 
@@ -44,9 +44,9 @@ def _line(sentence: str) -> str:
 
 def _today(directory: str) -> list[str]:
     try:
-        with open(os.path.join(directory, NAME), "rb") as file:
-            lines = file.read(_LARGEST).decode("utf-8", "replace").split("\n")
-    except OSError:
+        data = read_regular(os.path.join(directory, NAME), _LARGEST)
+        lines = data.decode("utf-8", "replace").split("\n")
+    except (OSError, StorageError):
         return []
     return [line for line in lines if line.startswith(_stamp())]
 

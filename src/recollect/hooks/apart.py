@@ -90,7 +90,7 @@ def _hold(folder: str) -> None:
     """Lock a folder until the process ends. Raises OSError if another process has."""
     import fcntl
 
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
     fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 

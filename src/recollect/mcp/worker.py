@@ -107,7 +107,7 @@ class Worker:
         from recollect.mcp.arguments import Arguments
         from recollect.mcp.storeless import engine_without_store
         from recollect.mcp.tools import DOCTOR, TOOLS
-        from recollect.services.memorize import JOURNALLED
+        from recollect.services.remember import JOURNALLED
 
         settings = self._settings()
         arguments = Arguments(tool, given)

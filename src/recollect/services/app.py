@@ -79,15 +79,6 @@ class Engine:
         """What entries stand for as columns, where that is kept from one ranking to the next."""
         return self._warm.columns(scope) if self._warm else None
 
-    def keywords(self, name: str, description: str, reasoning: str, category: str) -> Keywords:
-        """Keyword labels for one entry, by the settings."""
-        from recollect.keywords.registry import Keywords, TieredKeywords, tiers
-
-        if not self.settings.flag("memory_keyword_generation"):
-            return Keywords()
-        provider = self.settings.text("memory_keyword_provider")
-        return TieredKeywords(tiers(provider, os.environ)).generate(name, description, reasoning, category)
-
     def labels(self) -> Labels | None:
         """What finds keyword labels for many entries at once: nobody outside this process is asked."""
         if not self.settings.flag("memory_keyword_generation"):
@@ -95,6 +86,16 @@ class Engine:
         if self.settings.text("memory_keyword_provider") == "off":
             return None
         return _labels_by_rules
+
+
+def find_keywords(settings: Settings, name: str, description: str, reasoning: str, category: str) -> Keywords:
+    """Return keyword labels for one entry, by the settings; no store is needed."""
+    from recollect.keywords.registry import Keywords, TieredKeywords, tiers
+
+    if not settings.flag("memory_keyword_generation"):
+        return Keywords()
+    provider = settings.text("memory_keyword_provider")
+    return TieredKeywords(tiers(provider, os.environ)).generate(name, description, reasoning, category)
 
 
 def _labels_by_rules(name: str, description: str, reasoning: str, category: str) -> Iterable[str]:

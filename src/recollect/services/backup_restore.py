@@ -133,7 +133,7 @@ class _Restoring:
         self._memories(memory_root(project_root, settings))
         self._group(BANK, place, lambda: locked_folder(locations.bank(project_root)))
         self._group(GLOBAL, place, lambda: locked(os.path.join(global_store, LOCK)))
-        self._group(JOURNAL, place, lambda: locked(locations.journal(global_store), mode=0o600))
+        self._group(JOURNAL, place, lambda: locked(locations.journal(global_store)))
         return settings
 
     def _memories(self, root: MemoryRoot) -> None:
@@ -248,7 +248,8 @@ def _shown(nanoseconds: int) -> str:
 
 def _write(outcomes: list[FileOutcome]) -> None:
     sweep(outcome.path for outcome in outcomes if outcome.member.kind != MEMORY)  # theirs are swept with the index
-    write_texts({outcome.path: outcome.member.text for outcome in outcomes})
+    ours = [outcome.path for outcome in outcomes if outcome.member.kind in (GLOBAL, JOURNAL)]
+    write_texts({outcome.path: outcome.member.text for outcome in outcomes}, private=ours)
     for outcome in outcomes:
         with suppress(OSError):  # the next restore would then take the file for newer, and say so
             os.utime(outcome.path, ns=(outcome.member.modified, outcome.member.modified))

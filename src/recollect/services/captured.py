@@ -38,14 +38,14 @@ def captured_lessons(
     except StorageError as error:
         warnings.append(f"{error}; what sessions have stored was not looked at")
         return []
-    name = one_line(project.name(project_root))
-    found = {id: of_it for id, of_it in _by_text(lines).items() if any(_is_own(line, name) for line in of_it)}
+    own = _Own(project_root)
+    found = {id: of_it for id, of_it in _by_text(lines).items() if any(map(own.has, of_it))}
     if not found:
         return []
     known = {entry.content_hash for entry in banked}
     for entry in read_bank(global_store, "global")[0]:
         known |= {entry.content_hash, entry.stored_hash}
-    return [lesson for id, of_it in found.items() if id not in known for lesson in _lesson(of_it, name)]
+    return [lesson for id, of_it in found.items() if id not in known for lesson in _lesson(of_it, own)]
 
 
 def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -65,17 +65,29 @@ def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
     return found
 
 
-def _is_own(line: Mapping[str, Any], name: str) -> bool:
-    return line.get("source") == _SESSION_CAPTURE and line.get("source_project") == name
+class _Own:
+    """Tells the lines of a project's sessions from those of others: another project may have the same name."""
+
+    def __init__(self, project_root: str) -> None:
+        self._name = one_line(project.name(project_root))
+        self._identity = project.identity(project_root)
+
+    def has(self, line: Mapping[str, Any]) -> bool:
+        """Return whether a line is the project's own; one that says only its name, or the place it has left, is too."""
+        if line.get("source") != _SESSION_CAPTURE:
+            return False
+        identity = line.get("project")
+        is_told = isinstance(identity, str) and identity != "" and os.path.isdir(identity)
+        return identity == self._identity if is_told else line.get("source_project") == self._name
 
 
-def _lesson(lines: Iterable[dict[str, Any]], name: str) -> list[Candidate]:
+def _lesson(lines: Iterable[dict[str, Any]], whose: _Own) -> list[Candidate]:
     """The candidate that lines with one text are, described by the first of this project; none if none can be used."""
     given: list[tuple[GivenEntry, bool]] = []
     for line in lines:
-        fields = {key: value for key, value in line.items() if key not in ("at", "id")}
+        fields = {key: value for key, value in line.items() if key not in ("at", "id", "project")}
         try:
-            given.append((given_entry(fields), _is_own(line, name)))
+            given.append((given_entry(fields), whose.has(line)))
         except InvalidEntry:
             continue  # the store does not have it either
     own = [entry for entry, is_own in given if is_own]

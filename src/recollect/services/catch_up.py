@@ -86,7 +86,7 @@ def bank_bytes(project_root: str, global_store: str, known: Mapping[str, Source]
             status = os.stat(path)
         except (OSError, ValueError):
             continue
-        source = known.get(os.path.abspath(path)) if known else None
+        source = known.get(locations.source_key(path, global_store)) if known else None
         if source is None or (source.size, source.modified) != (status.st_size, status.st_mtime_ns):
             total += status.st_size
     return total
@@ -99,7 +99,7 @@ def _unread(engine: Engine, project_root: str) -> int:
 
 
 def _banks(project_root: str, global_store: str) -> list[str]:
-    folders = (locations.bank(project_root), global_store)
+    folders = (locations.bank(os.path.realpath(project_root)), global_store)
     return [os.path.join(folder, f"{name}.md") for folder in folders for name in KNOWLEDGE]
 
 

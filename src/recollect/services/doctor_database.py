@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from recollect.errors import EmbeddingError, StillReading, StoreError
 from recollect.services import locations, project
 from recollect.services.doctor_case import ERROR, OK, WARNING, Case, Finding, size_text, some
+from recollect.store.sqlite_driver import is_damage
 from recollect.store.sqlite_look import NEWEST_VERSION, StoreCopy
 from recollect.store.values import Scope
 
@@ -33,7 +34,8 @@ def database(case: Case) -> Iterator[Finding]:
         sentence, _, fix = str(error).partition("; ")
         # What could not be looked at is not known to be damaged.
         level = WARNING if sentence.endswith("in the time there was") else ERROR
-        yield Finding(level, "Database", sentence, fix or "`recollect rebuild` looks through all of it")
+        fix = fix or "`recollect rebuild` looks through all of it"
+        yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damage(error) else None)
         return
     try:
         yield from _wholeness(case, copy, path)
@@ -50,7 +52,7 @@ def _wholeness(case: Case, copy: StoreCopy, path: str) -> Iterator[Finding]:
             told = f"{sentence}, so words found nothing or not all"
             yield Finding(ERROR, "Database", told, "`recollect doctor --fix` makes it again", lambda: _mend(case))
         else:
-            yield Finding(ERROR, "Database", sentence, fix)
+            yield Finding(ERROR, "Database", sentence, fix, lambda: _rebuild(case))
     size = sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))
     entries = some(copy.store.coverage().entries, "active entry", "active entries")
     version = f"version {copy.version}"
@@ -72,6 +74,18 @@ def _mend(case: Case) -> str:
         engine.store.check()
         found = list(engine.store.findings)
     return "; ".join(found) or "somebody else had repaired it by now"
+
+
+def _rebuild(case: Case) -> str:
+    """Make the database again from the files, because damage was found in it."""
+    from recollect.services.maintain import rebuild
+
+    case.progress("Database: made again from the files")
+    made = rebuild(case.project_root, case.global_store, case.settings)
+    told = f"it was made again from {some(made.sources, 'file', 'files')}"
+    if made.set_aside:
+        told += f"; the damaged one is {made.set_aside}, and {made.rescued:,} rows of usage were rescued from it"
+    return told
 
 
 def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:

@@ -54,41 +54,42 @@ def _make(case: Case) -> str:
 
 
 def permissions(case: Case) -> Iterator[Finding]:
-    """Whether others may write the folder, which would let them speak to sessions, or read what was captured."""
+    """Find out whether others may write the folder, which lets them speak to sessions, or read what is in it."""
     store = case.global_store
     if os.name != "posix" or not os.path.isdir(store):
         return
-    wrong: list[tuple[str, int, int]] = []
+    wrong: list[tuple[str, int]] = []
     database = locations.database(store)
     private = [*(database + end for end in ("", "-wal", "-shm")), locations.journal(store)]
     private += [os.path.join(store, name) for name in _private_names()]
-    for path, bits in ((store, _WRITABLE), *((path, _OPEN) for path in private)):
+    for path in (store, *private):
         try:
             status = os.stat(path)
         except OSError:
             continue
-        if status.st_mode & bits:
-            wrong.append((path, bits, stat.S_IMODE(status.st_mode)))
+        if status.st_mode & _OPEN:
+            wrong.append((path, stat.S_IMODE(status.st_mode)))
         if status.st_uid != os.geteuid() and path == store:
             yield Finding(WARNING, "Permissions", f"{store} belongs to another user (uid {status.st_uid})")
-    for path, bits, mode in wrong:
-        can = "write" if mode & bits & _WRITABLE else "read"
-        fix = f"chmod go-{'w' if bits == _WRITABLE else 'rwx'} {quote(path)}"
-        told = f"others may {can} {path} (mode {mode:o})"
-        yield Finding(WARNING, "Permissions", told, fix, lambda path=path, bits=bits: _close(path, bits))
+    for path, mode in wrong:
+        told = f"others may {'write' if mode & _WRITABLE else 'read'} {path} (mode {mode:o})"
+        yield Finding(WARNING, "Permissions", told, f"chmod go-rwx {quote(path)}", lambda path=path: _close(path))
     if not wrong:
         yield Finding(OK, "Permissions", "what was captured can be read by nobody else")
 
 
 def _private_names() -> tuple[str, ...]:
+    from recollect.files.last_injection import NAME as LAST_INJECTION
     from recollect.files.log import NAME as LOG
     from recollect.files.session_record import FOLDER
+    from recollect.files.told import NAME as TOLD
+    from recollect.services.promote import LEDGER, LOCK
 
-    return LOG, LOG + ".1", FOLDER
+    return LOG, LOG + ".1", FOLDER, LAST_INJECTION, TOLD, LEDGER, LOCK
 
 
-def _close(path: str, bits: int) -> str:
-    mode = stat.S_IMODE(os.stat(path).st_mode) & ~bits
+def _close(path: str) -> str:
+    mode = stat.S_IMODE(os.stat(path).st_mode) & ~_OPEN
     os.chmod(path, mode)
     return f"{path} has mode {mode:o} now"
 

@@ -9,6 +9,9 @@ LOCAL_SETTINGS = os.path.join(".claude", "iflow-dev.local.md")
 GLOBAL_STORE = os.path.join(".claude", "iflow", "memory")
 PROJECT_SETTINGS = os.path.join(".claude", "memory", "memory-config.json")
 
+# How the database begins the names of files in its own folder.
+_IN_STORE = "store:"
+
 # Variables of the environment that are no settings: the global store, how many milliseconds a hook waits for the
 # resident engine, and what whoever asks an MCP server over HTTP must show.
 HOME_VARIABLE = "RECOLLECT_HOME"
@@ -52,6 +55,20 @@ def database(store: str) -> str:
 
 def journal(store: str) -> str:
     return os.path.join(store, "session-captures.jsonl")
+
+
+def source_key(path: str, store: str) -> str:
+    """Return the name by which the database in a store knows a file that entries come from.
+
+    What is in the store's own folder is named by what it is, because a store may be moved, copied or reached by a link.
+    """
+    folder, name = os.path.split(path)
+    return _IN_STORE + name if os.path.abspath(folder) == os.path.abspath(store) else os.path.abspath(path)
+
+
+def source_path(key: str, store: str) -> str:
+    """Return where a file is now that the database knows by a name."""
+    return os.path.join(store, key.removeprefix(_IN_STORE)) if key.startswith(_IN_STORE) else key
 
 
 def claude_config() -> str:

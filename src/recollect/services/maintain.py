@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from recollect.errors import StoreError
 from recollect.services import locations, project
 from recollect.services.app import Engine
 from recollect.services.settings import Settings
 from recollect.services.sync import roots_of, sync
 from recollect.services.sync_memories import sync_all_memories, sync_memories_of
+from recollect.store.sqlite_driver import is_damage
 from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside, sources_of
 from recollect.store.values import MEMORY
 
@@ -33,26 +35,33 @@ class Rebuilt:
 def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
     """Make the database again from banks, memories and the journal; usage and receipts are kept.
 
-    A database that cannot be used any more is put aside, and what it still gives of usage and receipts is rescued.
+    A database that cannot be used any more is put aside, and what it still gives of usage and receipts is rescued. It
+    is put aside as well if SQLite finds damage in it only while it is being made again.
 
     Raises:
-        StoreError: the database cannot be written, or another process is writing to it.
-        StorageError: a damaged database cannot be put aside.
+        StoreError: the database cannot be written or put aside, or another process is writing to it.
     """
-    result = Rebuilt()
     path = locations.database(global_store)
-    if is_damaged(path):
-        result.set_aside = set_aside(path)
+    if not is_damaged(path):
+        try:
+            return _filled(project_root, global_store, settings, Rebuilt())
+        except StoreError as error:
+            if not is_damage(error):
+                raise
+    return _filled(project_root, global_store, settings, Rebuilt(set_aside=set_aside(path)))
+
+
+def _filled(project_root: str, global_store: str, settings: Settings, result: Rebuilt) -> Rebuilt:
     with Engine(global_store, settings, project_root=project_root) as engine:
         if result.set_aside:
-            result.rescued = rescue(result.set_aside, path)
+            result.rescued = rescue(result.set_aside, locations.database(global_store))
         known = [*engine.store.sources().values(), *(sources_of(result.set_aside) if result.set_aside else [])]
         roots = sorted({project_root, *roots_of(known)})
         with engine.store.writing():
             for root in roots:  # so that entries that were edited hand on what they have earned
                 sync(engine.store, root, global_store, engine.labels())
             # What cannot be read now, on a disk that is not there for example, stays as it was.
-            engine.store.forget_sources(_readable(engine.store))
+            engine.store.forget_sources(_readable(engine.store, global_store))
             for root in roots:
                 result.warnings += sync(engine.store, root, global_store, engine.labels())
             result.warnings += sync_memories_of(engine.store, project_root, settings, anew=True)
@@ -65,7 +74,7 @@ def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt
     return result
 
 
-def _readable(store: Store) -> list[str]:
+def _readable(store: Store, global_store: str) -> list[str]:
     """The banks and journals that can be read now. Memories say everything of their entries and are just read again."""
-    sources = store.sources().values()
-    return [source.path for source in sources if source.kind != MEMORY and os.access(source.path, os.R_OK)]
+    keys = [source.path for source in store.sources().values() if source.kind != MEMORY]
+    return [key for key in keys if os.access(locations.source_path(key, global_store), os.R_OK)]

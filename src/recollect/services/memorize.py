@@ -26,7 +26,7 @@ from recollect.services.note_likeness import similar, title_words
 from recollect.services.note_merge import history, merged_content, plain, said_anew
 from recollect.services.place import memory_root, target_file
 from recollect.services.references import parted
-from recollect.services.remember import remember
+from recollect.services.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
 from recollect.services.sync_memories import entry_id
 from recollect.services.write_checks import check_enabled
 
@@ -34,14 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.domain.memory import Record
-    from recollect.domain.stored import StoredEntry
     from recollect.files.memories import MemoryRoot
     from recollect.services.app import Engine
 
-STORED = "stored"
-REINFORCED = "reinforced"
 UPDATED = "updated"
-JOURNALLED = "journalled"
 
 _SOURCE = "session-capture"
 _SETTING = "memory_session_capture"
@@ -119,6 +115,7 @@ def has_project(root: str) -> bool:
 
 
 def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
+    is_ours = has_project(project_root)
     given = given_entry(
         {
             "name": note.name,
@@ -126,13 +123,16 @@ def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
             "reasoning": note.reasoning,
             "category": note.category,
             "references": list(note.references),
-            "source_project": project.name(project_root) if has_project(project_root) else "",
+            "source_project": project.name(project_root) if is_ours else "",
         }
     )
-    known = _stored(engine, given.content_hash)
+    identity = project.identity(project_root) if is_ours else ""
+    [noted] = note_down(engine.global_store, engine.settings, [given], source=_SOURCE, identity=identity)
     try:
-        done = remember(engine, project_root, given, source=_SOURCE)
-    except Journalled as error:
+        known = engine.store.entries([given.content_hash])
+        done = stored(engine, project_root, noted)
+    except StoreError as failure:
+        error = failure if isinstance(failure, Journalled) else journalled(engine.global_store, failure)
         kept = Memorized(given.content_hash, given.name, given.category, JOURNALLED)
         kept.warnings = [str(error)]
         return kept
@@ -147,14 +147,6 @@ def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
     if plain(done.entry.reasoning) != plain(given.reasoning):
         result.warnings.append("the reasoning that it was stored with stays; this one is in the journal only")
     return result
-
-
-def _stored(engine: Engine, id: str) -> list[StoredEntry]:
-    """The entry as it was until now; none if the store cannot be read, because the journal can still take it."""
-    try:
-        return engine.store.entries([id])
-    except StoreError:
-        return []
 
 
 class _Memory:

@@ -14,7 +14,7 @@ from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict, clas
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import normalize
 from recollect.domain.secrets import find_secret
-from recollect.errors import LockTimeout, StorageError, UnsafeEdit
+from recollect.errors import LockTimeout, Overtaken, StorageError, UnsafeEdit
 from recollect.files.bank import BankFile, read_bank, read_bank_file
 from recollect.files.bank_entry import with_count
 from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
@@ -29,6 +29,9 @@ from recollect.services.evidence import gather
 
 LEDGER = ".promoted.json"
 LOCK = ".lock"
+
+# In seconds: how long is waited, time after time, for somebody who is editing a bank.
+_WAITS = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 ADDED = "added"
 REINFORCED = "reinforced"
@@ -161,7 +164,7 @@ def promote(
         return result
     try:
         with locked(os.path.join(global_store, LOCK)):
-            _carry_out(project_root, global_store, result, only_new)
+            _carry_out_in_turn(project_root, global_store, result, only_new)
     except StorageError as error:
         for outcome in result.outcomes:
             outcome.action = NOT_WRITTEN
@@ -186,10 +189,21 @@ def _tell_journal(project_root: str, global_store: str, result: Promotion) -> No
         result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
 
 
+def _carry_out_in_turn(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
+    """Carry a promotion out; if somebody edits a bank at the same moment, begin again with what they wrote."""
+    for wait in _WAITS:
+        try:
+            return _carry_out(project_root, global_store, result, only_new)
+        except Overtaken:
+            time.sleep(wait)  # an editor may be in the middle of writing
+    return _carry_out(project_root, global_store, result, only_new)
+
+
 def _carry_out(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
     name = project.name(project_root)
     banks = [os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE]
     sweep([*banks, os.path.join(global_store, LEDGER)])
+    _wait_for_editors(banks)
     shelf = _Shelf(global_store, "global")
     homeless: list[Outcome] = []
     ledger = _read_ledger(global_store, result.warnings)
@@ -208,15 +222,31 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
             homeless += [] if candidate.in_bank else [outcome]
     texts = {**shelf.changed(), os.path.join(global_store, LEDGER): _ledger_text(ledger)}
     if not homeless:
-        write_texts(texts)
+        write_texts(texts, private=texts, read_as=shelf.read_as)
         return
     with locked_folder(locations.bank(project_root)):  # always after the store's lock, never before it
-        write_texts({**_keep_local(project_root, homeless), **texts})
+        own = _Shelf(locations.bank(project_root), "local")
+        changed = _keep_local(project_root, own, homeless)
+        write_texts({**changed, **texts}, private=texts, read_as={**own.read_as, **shelf.read_as})
 
 
-def _keep_local(project_root: str, outcomes: Sequence[Outcome]) -> dict[str, str]:
+def _wait_for_editors(paths: Sequence[str]) -> None:
+    """Wait, not for long, for banks that were emptied a moment ago: an editor is about to write them."""
+    end = time.monotonic() + _WAITS[-1]
+    while any(map(_was_just_emptied, paths)) and time.monotonic() < end:
+        time.sleep(_WAITS[0])
+
+
+def _was_just_emptied(path: str) -> bool:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return not status.st_size and abs(time.time() - status.st_mtime) < 1
+
+
+def _keep_local(project_root: str, shelf: _Shelf, outcomes: Sequence[Outcome]) -> dict[str, str]:
     """The project's bank with entries that were given as project-specific and would be lost otherwise."""
-    shelf = _Shelf(locations.bank(project_root), "local")
     for outcome in outcomes:
         candidate = outcome.candidate
         if shelf.find(candidate) is None:
@@ -293,6 +323,7 @@ class _Shelf:
         self._directory = directory
         self._new_file = new_global_file if origin == "global" else new_local_file
         self._files = {c: read_bank_file(self._path(c), origin) for c in KNOWLEDGE}
+        self.read_as = {self._path(c): file.text for c, file in self._files.items()}
         self._changed: set[str] = set()
         self._by_text: dict[str, Entry] = {}
         self._by_stored_hash: dict[str, Entry] = {}

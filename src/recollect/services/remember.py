@@ -1,19 +1,25 @@
-"""Remembering: an entry that somebody wrote down goes to the journal, and the store follows."""
+"""Remembering: an entry goes to the journal first, which needs no store; then the store follows."""
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from recollect.domain.stored import SOURCES, StoredEntry
-from recollect.errors import Journalled, StoreError
-from recollect.files.captures import append_capture
+from recollect.errors import Journalled, StorageError, StoreError
+from recollect.files.captures import append_capture, read_captures
 from recollect.services import locations
-from recollect.services.app import Engine
+from recollect.services.app import Engine, find_keywords
 from recollect.services.embed import embed_pending
 from recollect.services.given import GivenEntry
-from recollect.services.sync import sync, sync_journal
+from recollect.services.settings import Settings
+from recollect.services.sync import sync
+
+STORED = "stored"
+REINFORCED = "reinforced"
+JOURNALLED = "journalled"
 
 
 @dataclass
@@ -27,6 +33,17 @@ class Remembered:
     warnings: list[str] = field(default_factory=list[str])
 
 
+@dataclass(frozen=True)
+class Noted:
+    """An entry that the journal has, in the line that begins at `place`; how its keywords were found."""
+
+    given: GivenEntry
+    place: int
+    keywords: tuple[str, ...]
+    keyword_tier: str
+    warnings: tuple[str, ...] = ()
+
+
 def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: str = "") -> Remembered:
     """Add an entry, or count one more observation of it: first in the journal, then in the store.
 
@@ -35,53 +52,70 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
         StorageError: the journal cannot be written; nothing was.
         Journalled: the entry is in the journal, but the store could not follow yet.
     """
-    warnings: list[str] = []
-    known: list[StoredEntry] = []
-    behind: StoreError | None = None
-    try:
-        warnings += sync(engine.store, project_root, engine.global_store, engine.labels())
-        known = engine.store.entries([given.content_hash])
-    except StoreError as error:
-        behind = error  # the journal can still take it
-    labels, tier = given.keywords, "given"
-    if not labels and not (known and known[0].keywords):
-        found = engine.keywords(given.name, given.description, given.reasoning, given.category)
-        labels, tier = found.labels, found.tier
-        warnings += [f"no keywords from {failure}" for failure in found.failures]
-    _append(engine.global_store, given, labels, source)
-    if behind:
-        raise _in_journal(engine.global_store, behind) from behind
-    try:
-        warnings += sync_journal(engine.store, engine.global_store, engine.labels())
-        stored = engine.store.entries([given.content_hash])
-        done = embed_pending(engine)
-    except StoreError as error:
-        raise _in_journal(engine.global_store, error) from error
-    if not stored:
-        raise _in_journal(engine.global_store, StoreError("; ".join(warnings) or "the journal could not be read"))
-    if done.reason and done.pending:
-        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
-    return Remembered(stored[0], not known, tier if labels else "", done.pending, warnings)
+    [noted] = note_down(engine.global_store, engine.settings, [given], source=source)
+    return stored(engine, project_root, noted)
 
 
-def remember_without_store(global_store: str, given: GivenEntry, error: StoreError) -> Journalled:
-    """Put an entry into the journal when the store cannot even be opened; the error that says so.
+def note_down(
+    global_store: str, settings: Settings, entries: Sequence[GivenEntry], *, source: str = "", identity: str = ""
+) -> list[Noted]:
+    """Put entries into the journal, all of them or none, whatever state the database is in.
+
+    The `identity` is that of the project whose session has learnt them: several projects may have one name.
 
     Raises:
         LockTimeout: other writers held the journal for too long; nothing was written.
         StorageError: the journal cannot be written; nothing was.
     """
-    _append(global_store, given, given.keywords, "")
-    return _in_journal(global_store, error)
+    noted: list[Noted] = []
+    lines: list[dict[str, object]] = []
+    for given in entries:
+        labels, tier, failures = given.keywords, "given" if given.keywords else "", ()
+        if not labels:
+            found = find_keywords(settings, given.name, given.description, given.reasoning, given.category)
+            labels, tier, failures = found.labels, found.tier if found.labels else "", found.failures
+        warnings = tuple(f"no keywords from {failure}" for failure in failures)
+        noted.append(Noted(given, len(lines), tuple(labels), tier, warnings))
+        lines.append(_capture(given, labels, source) | ({"project": identity} if identity else {}))
+    places = append_capture(locations.journal(global_store), *lines)
+    return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
 
 
-def _append(global_store: str, given: GivenEntry, keywords: tuple[str, ...], source: str) -> None:
-    append_capture(locations.journal(global_store), _capture(given, keywords, source))
+def stored(engine: Engine, project_root: str, noted: Noted) -> Remembered:
+    """Have the store follow the journal, and say what became of an entry that is in it.
+
+    Raises:
+        Journalled: the store could not follow yet.
+    """
+    given, store = noted.given, engine.store
+    warnings = list(noted.warnings)
+    try:
+        warnings += sync(store, project_root, engine.global_store, engine.labels())
+        entries = store.entries([given.content_hash])
+        done = embed_pending(engine)
+    except StoreError as error:
+        raise journalled(engine.global_store, error) from error
+    if not entries:
+        raise journalled(engine.global_store, StoreError("; ".join(warnings) or "the journal could not be read"))
+    if done.reason and done.pending:
+        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
+    added = entries[0].observation_count <= _observed_since(engine.global_store, noted)
+    return Remembered(entries[0], added, noted.keyword_tier, done.pending, warnings)
 
 
-def _in_journal(global_store: str, error: StoreError) -> Journalled:
+def journalled(global_store: str, error: StoreError) -> Journalled:
+    """Return the error that says that the journal has an entry, and why the store does not have it yet."""
     journal = locations.journal(global_store)
     return Journalled(f"{error}. The entry is safe in {journal} and will be in the store later; do not repeat it")
+
+
+def _observed_since(global_store: str, noted: Noted) -> int:
+    """Return how often the journal has observed an entry from its line on; what is more than that was known before."""
+    try:
+        lines = read_captures(locations.journal(global_store), noted.place).lines
+    except StorageError:
+        return 1
+    return max(1, sum(line.get("id") == noted.given.content_hash for line in lines))
 
 
 def _capture(given: GivenEntry, keywords: tuple[str, ...], source: str) -> dict[str, object]:

@@ -54,14 +54,15 @@ def sync(
     warnings: list[str] = []
     identity = project.identity(project_root)
     banks: dict[str, str] = {}
-    for folder, origin, owner in ((locations.bank(project_root), "local", identity), (global_store, "global", "")):
+    own = locations.bank(os.path.realpath(project_root))  # a project may be reached by a link, too
+    for folder, origin, owner in ((own, "local", identity), (global_store, "global", "")):
         paths, complaints = bank_paths(folder, origin)
         warnings += complaints
-        banks.update({os.path.abspath(path): owner for path in paths})
+        banks.update({locations.source_key(path, global_store): owner for path in paths})
     # What one bank lets go, another may hold and is then read again: so twice, if anything has changed.
-    changed, problems = _sync_banks(store, banks, identity, labels, end)
+    changed, problems = _sync_banks(store, banks, identity, global_store, labels, end)
     if changed:
-        _, problems = _sync_banks(store, banks, identity, labels, end)
+        _, problems = _sync_banks(store, banks, identity, global_store, labels, end)
     return warnings + problems + sync_journal(store, global_store, labels)
 
 
@@ -89,57 +90,83 @@ def roots_of(sources: Iterable[Source]) -> list[str]:
     return sorted(root for root in roots if os.path.isdir(root))
 
 
-def _sync_banks(
-    store: Store, banks: dict[str, str], identity: str, labels: Labels | None, end: float | None
+def _sync_banks(  # noqa: PLR0917 (one step of the function above)
+    store: Store, banks: dict[str, str], identity: str, global_store: str, labels: Labels | None, end: float | None
 ) -> tuple[bool, list[str]]:
-    """Read the banks that have changed, given by their paths with whom they belong to; whether any had."""
+    """Read the banks that have changed, given by their keys with whom they belong to; whether any had."""
     known = store.sources(BANK)
     changed = False
     problems: list[str] = []
-    for path, owner in banks.items():
+    for key, owner in banks.items():
+        path = locations.source_path(key, global_store)
         try:
-            changed = _sync_bank(store, path, owner, known.get(path), labels, end) or changed
+            changed = _sync_bank(store, path, key, owner, known.get(key), labels, end) or changed
         except StorageError as error:
             problems.append(f"{error}; skipped")
     for source in known.values():
         of_this = source.project in ("", identity) and source.path not in banks
-        if of_this and source.hash != _GONE and not os.path.exists(source.path):
+        if of_this and source.hash != _GONE and _has_gone(source, banks):
             store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
             changed = True
     return changed, problems
 
 
+def _has_gone(source: Source, banks: dict[str, str]) -> bool:
+    """Return whether a bank is no longer there, or is one of `banks` under a name that it had before."""
+    return not source.project or not os.path.exists(source.path) or os.path.realpath(source.path) in banks
+
+
 def sync_journal(store: Store, global_store: str, labels: Labels | None = None) -> list[str]:
     """Have the store follow the journal: each line once, whoever wrote it; what could not be read, in sentences."""
-    path = os.path.abspath(locations.journal(global_store))
-    if _is_read(path, store.sources(JOURNAL).get(path)):
+    path = locations.journal(global_store)
+    key = locations.source_key(path, global_store)
+    sources = store.sources(JOURNAL)
+    if _is_read(path, sources.get(key)) and not _former(sources, key):
         return []
     from recollect.files.captures import fingerprint, read_captures
     from recollect.files.moved import is_about_moving
 
     with store.writing():
-        known = store.sources(JOURNAL).get(path)
-        if _is_read(path, known):
+        former = _adopt(store, key)
+        known = store.sources(JOURNAL).get(key)
+        if _is_read(path, known) and not former:
             return []  # whoever comes second finds that there is nothing left to do
         start = known.offset if known else 0
         try:
             status = os.stat(path)
             # The same size at another time, or another text before the place: somebody has edited it.
             edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
-            anew = known is None or edited
+            anew = known is None or edited or bool(former)
             captures = read_captures(path, 0 if anew else start)
             if not anew and any(map(is_about_moving, captures.lines)):
                 anew, captures = True, read_captures(path, 0)  # what a bank counts now was counted before
             mark = fingerprint(path, captures.end)
         except FileNotFoundError:
-            store.put(Source(path, JOURNAL), [])
+            store.put(Source(key, JOURNAL), [])
             return []
         except (StorageError, OSError) as error:
             return [str(error)]
         entries, retirements, problems = captured(captures.lines, labels)
-        source = Source(path, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
+        source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
         store.put(source, entries, anew=anew, retirements=retirements)
+        for old in former:
+            store.put(Source(old, JOURNAL), [])  # the same lines, counted under another name
     return captures.problems + problems
+
+
+def _former(sources: dict[str, Source], key: str) -> list[str]:
+    """Return the other names under which lines of a store's journal are counted: there is but one journal."""
+    return [path for path, source in sources.items() if path != key and source.offset]
+
+
+def _adopt(store: Store, key: str) -> list[str]:
+    """Have the journal go by its key if it has gone by one path; return the paths if it has gone by several names."""
+    sources = store.sources(JOURNAL)
+    former = _former(sources, key)
+    if len(former) == 1 and key not in sources:
+        store.rename_source(former[0], key)
+        return []
+    return former
 
 
 def _is_read(path: str, known: Source | None) -> bool:
@@ -152,7 +179,7 @@ def _is_read(path: str, known: Source | None) -> bool:
 
 
 def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
-    store: Store, path: str, owner: str, known: Source | None, labels: Labels | None, end: float | None
+    store: Store, path: str, key: str, owner: str, known: Source | None, labels: Labels | None, end: float | None
 ) -> bool:
     """Read one bank if it has changed; whether its entries were put."""
     try:
@@ -165,14 +192,14 @@ def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
     mark = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     settled = time.time() - status.st_mtime > _SETTLED_AFTER
     source = Source(
-        path,
+        key,
         BANK,
         project=owner,
         size=status.st_size,
         modified=status.st_mtime_ns if settled else 0,
         hash=mark,
     )
-    known = store.sources(BANK).get(path)  # another bank may just have asked for this one to be read again
+    known = store.sources(BANK).get(key)  # another bank may just have asked for this one to be read again
     if known is not None and known.hash == mark and known.project == owner:
         if (known.size, known.modified) != (source.size, source.modified):
             store.put(source, [], anew=False)
@@ -183,7 +210,7 @@ def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
     entries = [from_bank(entry, owner, written) for entry in deduplicate(file.entries)]
     begun = f"{_READING}{mark}"
     if end is not None and (known is None or known.hash == begun):
-        rest = _read_slices(store, Source(path, BANK, project=owner, hash=begun), known, entries, labels, end)
+        rest = _read_slices(store, Source(key, BANK, project=owner, hash=begun), known, entries, labels, end)
         store.put(source, rest, anew=False)
     else:
         _label(store, entries, labels)
@@ -203,7 +230,8 @@ def _read_slices(  # noqa: PLR0917 (the other half of the function above)
         store.put(source, some, anew=False)
         if time.monotonic() >= end:
             done = f"{source.offset:,} of {len(entries):,} entries so far"
-            raise StillReading(f"{source.path} is being read, {done}; `recollect rebuild` reads it all at once")
+            name = os.path.basename(source.path).rpartition(":")[2]
+            raise StillReading(f"{name} is being read, {done}; `recollect rebuild` reads it all at once")
     rest = entries[source.offset :]
     _label(store, rest, labels)
     return rest
@@ -268,6 +296,7 @@ def captured(
             continue
         at = one_line(str(line.pop("at", "")))[:20]
         line.pop("id", None)
+        line.pop("project", None)  # whose session has learnt it; what is learnt is known everywhere
         try:
             given = given_entry(line)
         except InvalidEntry as error:

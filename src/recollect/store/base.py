@@ -49,6 +49,10 @@ class Store(Protocol):
         """
         ...
 
+    def rename_source(self, path: str, new: str) -> None:
+        """Have a source go by another path, with all that it has said."""
+        ...
+
     def sources_of(self, id: str) -> list[Source]:
         """The sources that hold an entry, retired or not."""
         ...

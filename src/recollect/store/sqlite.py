@@ -9,7 +9,7 @@ from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
 from recollect.store.sqlite_connection import SqliteConnection
-from recollect.store.sqlite_driver import sqlite3
+from recollect.store.sqlite_driver import FAILURES, is_damage, sqlite3
 from recollect.store.sqlite_retirements import SqliteRetirements
 from recollect.store.sqlite_rows import (
     ENTRY,
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 
 _KEPT_QUERIES = 200
 
-# Errors that say nothing about the full-text index.
-_NOT_THE_INDEX = ("locked", "busy", "readonly", "full", "disk I/O", "constraint")
-
 
 class SqliteStore:
     """A `Store` in a file, made on first use. Several processes may read and write it at once."""
@@ -75,7 +72,7 @@ class SqliteStore:
         self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
         try:
             self._prepare_index()
-        except sqlite3.Error as error:
+        except FAILURES as error:
             self.close()
             raise self._database.explained(error) from error
         except StoreError:
@@ -134,6 +131,10 @@ class SqliteStore:
             self._database.count_change()
 
         self._mended(put)
+
+    def rename_source(self, path: str, new: str) -> None:
+        with self.writing():
+            self._run("UPDATE sources SET path = ? WHERE path = ?", (new, path))
 
     def sources_of(self, id: str) -> list[Source]:
         return self._sources.of(id)
@@ -230,7 +231,7 @@ class SqliteStore:
         try:
             pairs = self._stems(terms)
             held = index.frequencies(self._database.raw, {stem for _, stem in pairs})
-        except sqlite3.DatabaseError as error:
+        except FAILURES as error:
             if not self._heal_after(error):
                 raise self._database.explained(error) from error
             return {}, 0
@@ -250,7 +251,7 @@ class SqliteStore:
         try:
             pairs = self._stems(terms)
             held = index.places(self._database.raw, {stem for _, stem in pairs}, list(numbers))
-        except sqlite3.DatabaseError as error:
+        except FAILURES as error:
             if not self._heal_after(error):
                 raise self._database.explained(error) from error
             return found
@@ -402,11 +403,12 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         known = len(self.findings)
-        # A damaged full-text index is no damage to the database: it is made again.
-        damage = [row[0] for row in self._run("PRAGMA quick_check(10)") if "entries_fts" not in row[0]]
-        if damage not in ([], ["ok"]):
+        from recollect.store.sqlite_check import damage  # no hook has the time
+
+        found = damage(self._database)
+        if found:
             self.findings.append(
-                f"{self.path} is damaged ({damage[0]}); `recollect rebuild` makes it again from your files"
+                f"{self.path} is damaged ({found}); `recollect rebuild` makes it again from your files"
             )
         elif self.full_text and not self.read_only:
             with self.writing():
@@ -458,7 +460,7 @@ class SqliteStore:
                     self._run("UPDATE entries SET more = ? WHERE number = ?", (more_text(entry), number))
             try:
                 index.rebuild(self._database.raw)
-            except sqlite3.Error as error:
+            except FAILURES as error:
                 raise self._database.explained(error) from error
         if finding:
             self.findings.append(f"the full-text index {finding}; it was made again from the entries")
@@ -466,9 +468,7 @@ class SqliteStore:
 
     def _heal_after(self, cause: BaseException | None) -> bool:
         """Make the index again if it may have been the reason why SQLite failed."""
-        if not self.full_text or not isinstance(cause, sqlite3.DatabaseError):
-            return False
-        if any(word in str(cause) for word in _NOT_THE_INDEX):
+        if not self.full_text or not is_damage(cause) or isinstance(cause, sqlite3.IntegrityError):
             return False
         return self._heal(f"could not be used ({cause})")
 

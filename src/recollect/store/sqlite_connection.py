@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from stat import S_ISREG
 
 from recollect.errors import StoreError
-from recollect.store.sqlite_driver import sqlite3
+from recollect.store.sqlite_driver import FAILURES, sqlite3
 from recollect.store.sqlite_migrations import NEWER, NEWEST, migrate, refuse_newer, version_of
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _PARAMETERS = 500
 _CHANGES = "changes"
+_DAMAGED = ("malformed", "not a database", "decode")
 _PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF")
 
 
@@ -36,7 +38,7 @@ class SqliteConnection:
         self._connect = connect
         try:
             self.raw = self._open()
-        except (sqlite3.Error, OSError, StoreError) as error:
+        except (*FAILURES, OSError, StoreError) as error:
             raise self.explained(error) from error
 
     def close(self) -> None:
@@ -56,7 +58,7 @@ class SqliteConnection:
         """
         try:
             return self.raw.execute(statement, values).fetchall()
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        except FAILURES as error:
             raise self.explained(error) from error
 
     def select(self, statement: str, keys: Sequence[object], values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -74,7 +76,8 @@ class SqliteConnection:
     def begin(self) -> None:
         """Begin a transaction that no other writer can come between. One inside another can fail by itself."""
         if self._depth and not self.raw.in_transaction:
-            raise StoreError(f"cannot use {self.path}: damage has ended the transaction; try again")
+            ended = sqlite3.DatabaseError("damage has ended the transaction")
+            raise StoreError(f"cannot use {self.path}: {ended}; try again") from ended
         self.run(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
         self._depth += 1
 
@@ -119,7 +122,7 @@ class SqliteConnection:
         text = str(error)
         if "locked" in text or "busy" in text:
             hint = f"another process has been writing to it for all of {self.patience:g} s; try again"
-        elif "malformed" in text or "not a database" in text:
+        elif any(word in text for word in _DAMAGED) or isinstance(error, MemoryError):
             hint = "it is damaged; `recollect rebuild` makes it again from your files"
         elif "readonly" in text or "attempt to write" in text:
             hint = "it cannot be written; check the permissions of its folder"
@@ -132,8 +135,8 @@ class SqliteConnection:
         return StoreError(f"cannot use {self.path}: {text}; {hint}")
 
     def _open(self) -> sqlite3.Connection:
-        if not os.path.exists(self.path):
-            os.makedirs(os.path.dirname(self.path) or ".", exist_ok=True)
+        if not _is_there(self.path):
+            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # memories are nobody else's to read
         elif not os.access(self.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             return self._open_read_only()
@@ -181,3 +184,24 @@ class SqliteConnection:
         if version > NEWEST:
             raise StoreError(NEWER)
         raise StoreError("it is of an older version and cannot be written, so it cannot be brought up to date")
+
+
+def _is_there(path: str) -> bool:
+    """Return whether there is a database; one of ours that others may read is closed to them.
+
+    Raises:
+        StoreError: there is something else, which SQLite might wait for.
+    """
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return False
+    if not S_ISREG(status.st_mode):
+        raise StoreError("it is no regular file; move it away")
+    if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
+        for ending in ("", "-wal", "-shm"):
+            try:
+                os.chmod(path + ending, status.st_mode & 0o700)
+            except FileNotFoundError:
+                continue
+    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.store.sqlite_driver import sqlite3
+from recollect.store.sqlite_driver import FAILURES, sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def fault(connection: sqlite3.Connection) -> str:
         entries, indexed = connection.execute(
             "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM entries_fts_docsize)"
         ).fetchone()
-    except sqlite3.DatabaseError:
+    except FAILURES:
         return "damaged"
     if entries == indexed:
         return ""
@@ -74,7 +74,7 @@ def thorough_fault(connection: sqlite3.Connection) -> str:
         return found
     try:
         connection.execute("INSERT INTO entries_fts (entries_fts, rank) VALUES ('integrity-check', 1)")
-    except (sqlite3.DatabaseError, MemoryError):  # damaged blocks may claim any size
+    except FAILURES:
         return "out of step with the entries"
     return ""
 
@@ -95,7 +95,7 @@ def remove(connection: sqlite3.Connection) -> None:
     remove_triggers(connection)
     try:
         connection.execute("DROP TABLE IF EXISTS entries_fts")
-    except sqlite3.DatabaseError:
+    except FAILURES:
         _remove_by_force(connection)
     connection.execute("DROP VIEW IF EXISTS entries_index")
 

@@ -8,7 +8,7 @@ import time
 from recollect.errors import StoreError
 from recollect.store import sqlite_index as index
 from recollect.store.sqlite import SqliteStore
-from recollect.store.sqlite_driver import sqlite3
+from recollect.store.sqlite_driver import FAILURES, is_damage, sqlite3
 from recollect.store.sqlite_migrations import NEWEST, version_of
 
 NEWEST_VERSION = NEWEST
@@ -60,7 +60,7 @@ class StoreCopy:
             copy.set_progress_handler(self._is_over, _STEPS)
             has_full_text = index.available(copy)
             self._quick = index.fault(copy) if has_full_text and self.version else ""
-        except sqlite3.Error as error:
+        except FAILURES as error:
             copy.close()
             raise self._explained(error) from error
         except BaseException:
@@ -97,7 +97,7 @@ class StoreCopy:
 
     def _explained(self, error: Exception) -> StoreError:
         hint = "`recollect rebuild` makes it again from your files"
-        if isinstance(error, sqlite3.OperationalError):
+        if not is_damage(error):
             hint = "check that it can be read, and that no other process holds it"
         return StoreError(f"cannot use {self.path}: {error}; {hint}")
 
@@ -115,12 +115,14 @@ def take_turn(path: str, seconds: float) -> None:
             database.execute("ROLLBACK")
         finally:
             database.close()
-    except sqlite3.Error as error:
+    except FAILURES as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
 
 
 def _opened(path: str) -> sqlite3.Connection:
     """A connection that leaves no file behind: beside a database that nobody has open, even a reader would make two."""
+    if not os.path.isfile(path):
+        raise StoreError(f"cannot use {path}: it is no regular file; move it away")
     if os.path.exists(f"{path}-wal"):
         try:
             database = sqlite3.connect(f"{_uri(path)}?mode=ro", uri=True, timeout=1.0, isolation_level=None)

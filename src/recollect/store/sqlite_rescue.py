@@ -7,45 +7,48 @@ import sqlite3
 import time
 
 from recollect.errors import StoreError
+from recollect.store.sqlite_driver import FAILURES, is_damage
 from recollect.store.values import Source
 
-# What no file can tell again.
-_KEPT = ("usage", "receipts", "receipt_lines")
+# What no file can tell again, with the order in which a table is read from its other end.
+_KEPT = {"usage": "rowid DESC", "receipts": "number DESC", "receipt_lines": "receipt DESC, place DESC"}
 
 
 def is_damaged(path: str) -> bool:
-    """Whether SQLite itself says so; a database that is locked, or of a newer version, is not.
+    """Return whether SQLite itself says so, its indexes compared with every row.
+
+    A database that is locked, or of a newer version, is not damaged.
 
     Raises:
         StoreError: it cannot be opened at all.
     """
     if not os.path.exists(path):
         return False
+    if not os.path.isfile(path):
+        raise StoreError(f"cannot use {path}: it is no regular file; move it away")
     try:
         connection = sqlite3.connect(path, timeout=10.0)
-    except sqlite3.Error as error:
+        try:
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+        finally:
+            connection.close()
+    except FAILURES as error:
+        if is_damage(error):
+            return True
         raise StoreError(f"cannot use {path}: {error}") from error
-    try:
-        found = [row[0] for row in connection.execute("PRAGMA quick_check(10)")]
-        return any(line != "ok" and "entries_fts" not in line for line in found)  # the index is made again anyway
-    except sqlite3.OperationalError as error:
-        raise StoreError(f"cannot use {path}: {error}") from error
-    except sqlite3.DatabaseError:
-        return True
-    finally:
-        connection.close()
+    return any(line != "ok" and "entries_fts" not in line for line in found)  # the index is made again anyway
 
 
 def set_aside(path: str) -> str:
-    """Rename a database, so that a new one can take its place; where it is now.
+    """Rename a database, so that a new one can take its place; return where it is now.
 
     Raises:
         StoreError: it cannot be renamed.
     """
-    aside = f"{path}.damaged-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}"
+    aside = _free_name(f"{path}.damaged-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     try:
         for ending in ("-wal", "-shm", ""):
-            if os.path.exists(path + ending):
+            if os.path.lexists(path + ending):
                 os.replace(path + ending, aside + ending)
     except OSError as error:
         raise StoreError(f"cannot put {path} aside: {error.strerror or error}") from error
@@ -53,7 +56,7 @@ def set_aside(path: str) -> str:
 
 
 def rescue(damaged: str, path: str) -> int:
-    """Copy usage and receipts into a new database as far as they can still be read; how many rows that were.
+    """Copy usage and receipts into a new database as far as they can still be read; return how many rows that were.
 
     Raises:
         StoreError: the new database cannot be written.
@@ -63,39 +66,59 @@ def rescue(damaged: str, path: str) -> int:
         connection = sqlite3.connect(path, timeout=10.0)
         try:
             with connection:
-                for table in _KEPT:
-                    rows += sum(_copied(connection, table, row) for row in _readable(damaged, table))
+                for table, backwards in _KEPT.items():
+                    rows += sum(_copied(connection, table, row) for row in _readable(damaged, table, backwards))
         finally:
             connection.close()
-    except sqlite3.Error as error:
+    except FAILURES as error:
         raise StoreError(f"cannot use {path}: {error}") from error
     return rows
 
 
 def sources_of(damaged: str) -> list[Source]:
-    """The files that a damaged database had read, as far as it can still tell."""
-    rows = _readable(damaged, "sources")
-    return [Source(str(path), str(kind), project=str(project)) for _, path, kind, project, *_ in rows]
+    """Return the files that a damaged database had read, as far as it can still tell."""
+    rows = _readable(damaged, "sources", "number DESC")
+    return [Source(str(row[1]), str(row[2]), project=str(row[3])) for row in rows if len(row) > 3]
+
+
+def _free_name(name: str) -> str:
+    """Return the name, or a numbered one beside it: two rebuilds may fail within one second."""
+    number, free = 1, name
+    while os.path.lexists(free):
+        number += 1
+        free = f"{name}-{number}"
+    return free
 
 
 def _copied(connection: sqlite3.Connection, table: str, row: tuple[object, ...]) -> bool:
-    """Whether a row could be taken over; damage may have left anything in it."""
+    """Return whether a row was taken over; damage may have left anything in it."""
+    marks = ", ".join("?" * len(row))
     try:
-        connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        return connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount > 0
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise  # nothing can be written
         return False
-    return True
 
 
-def _readable(damaged: str, table: str) -> list[tuple[object, ...]]:
-    """The rows of a table up to the first that cannot be read."""
-    rows: list[tuple[object, ...]] = []
-    connection = sqlite3.connect(damaged)
-    try:
-        for row in connection.execute(f"SELECT * FROM {table}"):
-            rows.append(row)
-    except sqlite3.Error:
-        return rows
-    finally:
-        connection.close()
-    return rows
+def _readable(damaged: str, table: str, backwards: str) -> list[tuple[object, ...]]:
+    """Return the rows of a table up to the first that cannot be read, from either end."""
+    rows: dict[tuple[object, ...], None] = {}
+    for order in ("", f" ORDER BY {backwards}"):
+        try:
+            connection = sqlite3.connect(damaged)
+            connection.text_factory = _text
+            try:
+                connection.execute("PRAGMA writable_schema = ON")  # passes over parts of the schema that are damaged
+                for row in connection.execute(f"SELECT * FROM {table}{order}"):
+                    rows[row] = None
+            finally:
+                connection.close()
+        except FAILURES:
+            continue
+        break  # all of it was read
+    return list(rows)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.domain.stored import Match
 from recollect.errors import StoreError
-from recollect.store.sqlite_driver import sqlite3
+from recollect.store.sqlite_driver import FAILURES
 from recollect.store.sqlite_rows import in_scope
 from recollect.store.values import Background, Scope
 from recollect.store.vectors import Bits, code_length, encode, similarities
@@ -98,7 +98,7 @@ class SqliteVectors:
             with self._database.raw.blobopen("vector_bits", "bits", chunk) as blob:
                 blob.seek(place * len(bits))
                 blob.write(bits)
-        except (sqlite3.Error, ValueError) as error:
+        except (*FAILURES, ValueError) as error:
             raise self._database.explained(error) from error
 
     def _all_bits(self, dimensions: int) -> Bits:
