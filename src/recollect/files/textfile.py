@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from stat import S_ISREG
 
 from recollect.errors import StorageError
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
 LARGEST = 64 * 1024 * 1024
+
+# In seconds: no writer takes that long.
+_OLD = 3600
 
 
 def read_text(path: str, largest: int = LARGEST) -> str:
@@ -97,14 +101,12 @@ def write_texts(texts: Mapping[str, str], *, durable: bool = True, moved: tuple[
             for folder in {os.path.dirname(target) for target, _ in replaced}:
                 _sync_directory(folder)
     except OSError as error:
-        for target, data in reversed(replaced):
-            _put_back(target, data)
-        if moved and has_moved:
-            os.rename(moved[1], moved[0])
+        if staged:  # else all are replaced, and stay so: only their folders could not be synced
+            _undo(replaced, moved if has_moved else None)
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         for temporary in staged.values():
-            os.unlink(temporary)
+            _discard(temporary)
 
 
 def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = True) -> None:
@@ -126,7 +128,7 @@ def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = Tr
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         if os.path.lexists(temporary):
-            os.unlink(temporary)
+            _discard(temporary)
 
 
 def sweep(paths: Iterable[str]) -> None:
@@ -147,9 +149,22 @@ def sweep_folder(folder: str, name: str = "") -> None:
         return  # it is only tidying up
 
 
+def _sweep_old(folder: str, name: str) -> None:
+    """Remove what writers of a file that were killed long ago left beside it: of such an age, it is nobody's work."""
+    try:
+        for other in os.listdir(folder):
+            if other.startswith(f".{name}.") and other.endswith(".tmp"):
+                path = os.path.join(folder, other)
+                if os.lstat(path).st_mtime < time.time() - _OLD:
+                    os.unlink(path)
+    except OSError:
+        return  # it is only tidying up
+
+
 def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> str:
     """A temporary file beside the target, with these permissions, or else the target's."""
     folder, name = os.path.split(target)
+    _sweep_old(folder, name)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     had = _mode_of(target)
     mode = had if mode is None else mode
@@ -166,7 +181,7 @@ def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> 
         if mode is not None:
             os.chmod(temporary, mode)
     except OSError:
-        os.unlink(temporary)
+        _discard(temporary)
         raise
     return temporary
 
@@ -200,14 +215,34 @@ def _bytes_of(path: str) -> bytes | None:
         return None
 
 
-def _put_back(path: str, data: bytes | None) -> None:
+def _discard(temporary: str) -> None:
+    """Remove a temporary file; on a disk that has become read-only it stays, and is no second error."""
+    try:
+        os.unlink(temporary)
+    except OSError:
+        return
+
+
+def _undo(replaced: list[tuple[str, bytes | None]], moved: tuple[str, str] | None) -> None:
+    """Give replaced files their old texts, and then a file that was moved its old name, as far as the disk allows."""
+    put_back = [_is_put_back(target, data) for target, data in reversed(replaced)]
+    if moved and all(put_back):
+        try:
+            os.rename(moved[1], moved[0])
+        except OSError:
+            return
+
+
+def _is_put_back(path: str, data: bytes | None) -> bool:
+    """Give a file its old text, and return whether that could be done."""
     try:
         if data is None:
             os.unlink(path)
         else:
             os.replace(_stage(path, data, True), path)
     except OSError:
-        return  # the error that is being reported names the disk's trouble; a second one adds nothing
+        return False  # the error that is being reported names the disk's trouble; a second one adds nothing
+    return True
 
 
 def _sync_directory(path: str) -> None:
