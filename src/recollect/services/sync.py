@@ -139,6 +139,10 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
         entries, retirements, problems = captured(captures.lines, labels)
         source = Source(path, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
         store.put(source, entries, anew=anew, retirements=retirements)
+    if known and status.st_size < known.offset:
+        gone = known.offset - status.st_size
+        again = "`recollect backup restore FILE` brings it back from a backup"
+        problems.append(f"{path} has lost {gone:,} bytes since it was last read, and what only they held; {again}")
     return captures.problems + problems
 
 
