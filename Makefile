@@ -1,6 +1,7 @@
 # Every target installs what it needs into .venv the first time, and is quick the second time.
 #   make demo    see it work on a sample project
 #   make test    run the tests
+#   make attack  damage, race and starve it, for minutes
 #   make lint    ruff and pyright
 #   make bench   measure, on this machine
 
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint bench fuzz docs clean
+.PHONY: demo test attack lint bench fuzz docs clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -20,7 +21,13 @@ test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
 	@$(BIN)/python tools/inspector.py || true
 	@echo "Running the tests; about fourteen minutes on two cores ..."
-	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal
+	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not attack"
+
+# The attacks of `make test`, and those that take minutes.
+attack: $(VENV)/.installed-dev
+	@echo "Attacking; some minutes on two cores ..."
+	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal \
+	  $(wildcard tests/attacks tests/faults) -m "attack or not attack"
 
 lint: $(VENV)/.installed-dev
 	@echo "Checking style (ruff) ..."
