@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from stat import S_ISREG
 
 from recollect.errors import Overtaken, StorageError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 LARGEST = 64 * 1024 * 1024
 
 _OURS = ".recollect-"  # in the name of a temporary file, so that it is taken for nobody else's
+_OLD_SECONDS = 3600  # no writer takes that long
 
 
 def read_text(path: str, largest: int = LARGEST) -> str:
@@ -198,15 +200,19 @@ class _Change:
             sync_folder(folder)
 
     def undo(self) -> None:
-        for target in reversed(self._replaced):
-            _put_back(target, self._before[target])
-        if self._moved:
-            os.rename(self._moved[1], self._moved[0])
+        """Give replaced files their old texts, and a moved one its old name, as far as the disk allows."""
+        if not self._staged:
+            return  # all are replaced, and stay so: only their folders could not be synced
+        put_back = [_put_back(target, self._before[target]) for target in reversed(self._replaced)]
+        if self._moved and all(put_back):
+            try:
+                os.rename(self._moved[1], self._moved[0])
+            except OSError:
+                return  # the error that is being reported names the disk's trouble
 
     def tidy_up(self) -> None:
         for temporary in self._staged.values():
-            if os.path.lexists(temporary):
-                os.unlink(temporary)
+            _discard(temporary)
 
 
 def _private_mode(target: str) -> int | None:
@@ -238,7 +244,7 @@ def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = Tr
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         if os.path.lexists(temporary):
-            os.unlink(temporary)
+            _discard(temporary)
 
 
 def temporary_name(name: str) -> str:
@@ -273,9 +279,22 @@ def sweep_folder(folder: str, target: str = "") -> None:
             continue  # a folder, or somebody else's
 
 
+def _sweep_old(folder: str, target: str) -> None:
+    """Remove what writers of a file left beside it that were killed long ago."""
+    oldest = time.time() - _OLD_SECONDS
+    try:
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            if is_temporary(name, target) and os.lstat(path).st_mtime < oldest:
+                os.unlink(path)
+    except OSError:
+        return  # it is only tidying up
+
+
 def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> str:
     """A temporary file beside the target, with these permissions, or else the target's."""
     folder, name = os.path.split(target)
+    _sweep_old(folder, name)
     temporary = os.path.join(folder, temporary_name(name))
     had = _mode_of(target)
     mode = had if mode is None else mode
@@ -292,7 +311,7 @@ def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> 
         if mode is not None:
             os.chmod(temporary, mode)
     except OSError:
-        os.unlink(temporary)
+        _discard(temporary)
         raise
     return temporary
 
@@ -326,14 +345,24 @@ def _bytes_of(path: str) -> bytes | None:
         return None
 
 
-def _put_back(path: str, data: bytes | None) -> None:
+def _discard(temporary: str) -> None:
+    """Remove a temporary file; on a disk that has become read-only it stays, and is no second error."""
+    try:
+        os.unlink(temporary)
+    except OSError:
+        return
+
+
+def _put_back(path: str, data: bytes | None) -> bool:
+    """Give a file its old text, and return whether that could be done."""
     try:
         if data is None:
             os.unlink(path)
         else:
             os.replace(_stage(path, data, True), path)
     except OSError:
-        return  # the error that is being reported names the disk's trouble; a second one adds nothing
+        return False  # the error that is being reported names the disk's trouble; a second one adds nothing
+    return True
 
 
 def sync_folder(path: str) -> None:

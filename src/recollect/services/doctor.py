@@ -28,6 +28,8 @@ _CHECKS = (
     ("Journal", "doctor_store", "journal", 10.0),
     ("Banks", "doctor_store", "banks", 10.0),
     ("Sessions", "doctor_store", "sessions", 5.0),
+    ("Records", "doctor_records", "records", 5.0),
+    ("Clock", "doctor_records", "clock", 5.0),
     ("Self-test", "doctor_proof", "self_test", 30.0),
     ("Keywords", "doctor_machine", "keywords", 5.0),
     ("Plugin", "doctor_hooks", "plugin", 5.0),

@@ -152,7 +152,11 @@ def journal(case: Case) -> Iterator[Finding]:
         return
     count = len(found.lines)
     problems = [*found.problems, *captured(found.lines)[-1]]
-    size = size_text(os.path.getsize(path))
+    whole_size = os.path.getsize(path)
+    size = size_text(whole_size)
+    if whole_size > found.end:
+        told = f"its last {whole_size - found.end:,} bytes are no whole line: a writer was killed, or the power was cut"
+        yield Finding(WARNING, "Journal", told, "nothing: whoever wrote it was not told that it is stored")
     if not problems:
         yield Finding(OK, "Journal", f"{some(count, 'line', 'lines')}, {size}")
         return

@@ -111,7 +111,8 @@ def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -
         with Engine(global_store, settings, patience=_PATIENCE) as engine:
             coverage = engine.store.coverage()
     except StoreError as error:
-        return [Issue("store", str(error), "`recollect rebuild`")]
+        rebuild = "`recollect rebuild`"  # which a store of a newer version refuses
+        return [Issue("store", str(error), rebuild if rebuild in str(error) else "`recollect doctor` says more")]
     knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
     if coverage.pending <= _SOON or not settings.flag("memory_embedding_enabled"):
         return []

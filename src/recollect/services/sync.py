@@ -151,6 +151,10 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
         store.put(source, entries, anew=anew, retirements=retirements)
         for old in former:
             store.put(Source(old, JOURNAL), [])  # the same lines, counted under another name
+    if known and status.st_size < known.offset:
+        gone = known.offset - status.st_size
+        again = "`recollect backup restore FILE` brings it back from a backup"
+        problems.append(f"{path} has lost {gone:,} bytes since it was last read, and what only they held; {again}")
     return captures.problems + problems
 
 

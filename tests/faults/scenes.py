@@ -1,0 +1,351 @@
+"""Everything that writes, as scenes: a world with something in each of its files, and one command or hook in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import World, days_ago
+from tests.faults.injector import Injector, Outcome
+
+from recollect.domain.hashing import content_hash
+
+SESSION = str(uuid.uuid4())
+EXPORT = ("export", "--include-retired")
+
+LESSON = {
+    "name": "Retry with jitter",
+    "description": "Retries without jitter arrive together and overload the gateway again.",
+    "category": "anti-patterns",
+    "keywords": ["retries"],
+}
+OLD_LESSON = {**LESSON, "name": "Close what you open", "description": "A handle that is left open outlives the test."}
+RETIRED_LESSON = {**LESSON, "name": "Cache everything", "description": "Whatever is cached is never asked for again."}
+DECISION = {
+    "title": "SQLite holds the carts",
+    "tags": ["storage", "carts"],
+    "content": {"status": "accepted", "context": "c", "decision": "Carts live in SQLite.", "rationale": ["One file"]},
+}
+SAID = (
+    "We decided to use SQLite because it needs no server.\n"
+    "We chose WAL rather than a rollback journal because readers never wait."
+)
+SAID_EARLIER = (
+    "From now on always use tabs, consistently.\nPlease never use spaces, that is the convention going forward."
+)
+BANK = """# Patterns
+
+### Pattern: Say what failed
+An error names what failed and what to do next.
+- Observation count: 3
+- Confidence: high
+
+### Pattern: Carts in src/cart.py
+The cart of shop-front is kept by src/cart.py alone.
+- Observation count: 1
+- Confidence: low
+"""
+SHARED = """# Heuristics
+
+### Heuristic: Measure first
+What was not measured is not slow.
+- Observation count: 2
+- Confidence: medium
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A command in a world: what it is given, what has to be there before it, and where its effect is seen."""
+
+    name: str
+    arguments: tuple[str, ...]
+    stdin: str = ""
+    prepare: Callable[[World], None] = lambda _world: None
+    probes: tuple[tuple[str, ...], ...] = (EXPORT,)
+    variables: dict[str, str] = field(default_factory=dict[str, str])
+    between: tuple[str, ...] = ()  # parts of the paths of files that may also be something between old and new
+
+    @property
+    def is_hook(self) -> bool:
+        return self.arguments[0] == "hook"
+
+
+class Stage:
+    """One place where scenes are played: before each, the world is as it was made."""
+
+    def __init__(self, folder: Path, injector: Injector) -> None:
+        self.world = World(folder / "home", folder / "home" / "shop-front", folder / "home" / "store", semantic=True)
+        self._injector = injector
+        self._template = folder / "template"
+        _build(self)
+        (self.world.home / "tmp").mkdir(exist_ok=True)
+        self.world.home.rename(self._template)
+
+    def reset(self, scene: Scene) -> None:
+        shutil.rmtree(self.world.home, ignore_errors=True)
+        shutil.copytree(self._template, self.world.home, symlinks=True)
+        remove_contexts()
+        scene.prepare(self.world)
+
+    def play(self, scene: Scene, fault: str = "", at: int = 0) -> Outcome:
+        return self.run(scene.arguments, scene.stdin, fault=fault, at=at, variables=scene.variables)
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        stdin: str = "",
+        *,
+        fault: str = "",
+        at: int = 0,
+        clock: float = 0.0,
+        variables: dict[str, str] | None = None,
+    ) -> Outcome:
+        return self._injector.run(
+            [each.replace("{home}", str(self.world.home)) for each in arguments],
+            cwd=self.world.project,
+            environment=self.environment(variables),
+            stdin=stdin.replace("{home}", str(self.world.home)),
+            fault=fault,
+            at=at,
+            clock=clock,
+        )
+
+    def environment(self, variables: dict[str, str] | None = None) -> dict[str, str]:
+        words = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "TMPDIR": str(self.world.home / "tmp")}
+        return self.world.environment({**words, **(variables or {})})
+
+
+def entry(lesson: dict[str, Any]) -> tuple[str, ...]:
+    return ("upsert", "--entry-json", json.dumps(lesson))
+
+
+def hook(name: str, session: str = SESSION, **fields: Any) -> str:
+    event = {
+        "session_id": session,
+        "transcript_path": f"{{home}}/.claude/projects/shop/{session}.jsonl",
+        "cwd": "{home}/shop-front",
+        "hook_event_name": name,
+    }
+    return json.dumps({**event, **fields})
+
+
+def remove_contexts() -> None:
+    """Remove what held stops of our session have left for agents, which is not in the world."""
+    for path in Path("/tmp").glob(".memory-triage-context-*"):
+        if not path.is_symlink() and f"Session: {SESSION}\n" in path.read_text(encoding="utf-8", errors="replace"):
+            path.unlink()
+
+
+def _build(stage: Stage) -> None:
+    world = stage.world
+    (world.project / ".git").mkdir(parents=True)
+    world.store.mkdir(mode=0o700)
+    world.write_bank("patterns", BANK)
+    world.write_bank("heuristics", SHARED, shared=True)
+    world.write_decision("refresh-token-cookie", title="Refresh token in an httpOnly cookie", tags=["auth", "cookies"])
+    world.write_decision("retired-now", record_status="retired", retired_at=days_ago(1), retired_reason="r")
+    world.write_decision("retired-long-ago", record_status="retired", retired_at=days_ago(90), retired_reason="r")
+    world.write_decision("in-the-archive", record_status="archived", archived_at=days_ago(1), archived_reason="r")
+    (world.project / ".cursor").mkdir()
+    servers = '{\n  "mcpServers": {\n    "other": { "command": "other" }\n  }\n}\n'
+    (world.project / ".cursor" / "mcp.json").write_text(servers, encoding="utf-8")
+    for session, said in ((SESSION, SAID), ("earlier", SAID_EARLIER)):
+        transcript = world.home / ".claude" / "projects" / "shop" / f"{session}.jsonl"
+        transcript.parent.mkdir(parents=True, exist_ok=True)
+        message = {"id": "1", "role": "user", "content": said}
+        line = json.dumps({"isSidechain": False, "type": "user", "message": message})
+        transcript.write_text(line + "\n", encoding="utf-8")
+    (world.home / "tmp").mkdir()
+    stop = hook("Stop", "earlier", stop_hook_active=False, last_assistant_message="Done.")
+    _must(stage, ("index", "--rebuild"))
+    _must(stage, entry(OLD_LESSON))
+    _must(stage, entry(RETIRED_LESSON))
+    _must(stage, ("retire", content_hash(RETIRED_LESSON["description"])))
+    _must(stage, ("config", "set", "memory_injection_limit", "7"))
+    _must(stage, ("config", "set", "delete.grace_period_days", "30"))
+    _must(stage, ("hook", "stop"), stop, {"RECOLLECT_TRIAGE_MODE": "stage"})
+    _must(stage, ("backup", "create", str(world.home / "backup.tar.gz")))
+    _must(stage, ("status",))
+
+
+def _must(stage: Stage, arguments: tuple[str, ...], stdin: str = "", variables: dict[str, str] | None = None) -> None:
+    done = stage.run(arguments, stdin, variables=variables)
+    assert done.code == 0, (arguments, done.code, done.stderr)
+
+
+def _lose(world: World) -> None:
+    """Lose some of what the backup has."""
+    (world.project / ".claude" / "memory" / "decisions" / "refresh-token-cookie.json").unlink()
+    (world.project / "docs" / "knowledge-bank" / "patterns.md").unlink()
+    (world.store / "session-captures.jsonl").unlink()
+
+
+def _write_edit(world: World) -> None:
+    from recollect.files.memories import read_memory
+    from recollect.services.edit_form import form_of
+
+    path = world.project / ".claude" / "memory" / "decisions" / "refresh-token-cookie.json"
+    text = form_of(read_memory(str(path), "decision"))
+    (world.home / "edited.toml").write_text(re.sub('"d"', '"Cookies, and nothing else."', text), encoding="utf-8")
+
+
+def _write_badly(world: World) -> None:
+    """Write a memory as a file tool would, past all checks."""
+    world.write_decision("by-hand", content={"status": "nonsense"})
+
+
+def _write_beir(world: World) -> None:
+    """Write the smallest set of documents and questions that retrieval can be measured with."""
+    folder = world.home / "beir"
+    folder.mkdir()
+    (folder / "corpus.jsonl").write_text('{"_id": "d", "text": "a text"}\n', encoding="utf-8")
+    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "text"}\n', encoding="utf-8")
+    (folder / "qrels.tsv").write_text("q\td\t1\n", encoding="utf-8")
+
+
+def _without_store(world: World) -> None:
+    shutil.rmtree(world.store)
+
+
+def _registered(world: World) -> None:
+    path = world.project / ".cursor" / "mcp.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["mcpServers"]["recollect"] = {"command": "/bin/recollect", "args": ["mcp"]}
+    path.write_text(json.dumps(document, indent=2), encoding="utf-8")
+
+
+def _calls(*calls: tuple[str, dict[str, Any]]) -> str:
+    """Return what a client sends to an MCP server."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ]
+    for number, (tool, arguments) in enumerate(calls, 1):
+        called = {"name": tool, "arguments": arguments}
+        messages.append({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": called})
+    return "".join(json.dumps(message) + "\n" for message in messages)
+
+
+def _write(action: str, slug: str, **given: Any) -> tuple[str, ...]:
+    return ("write", "--action", action, "--target", f"decisions/{slug}.json", *given)
+
+
+_REVIEW = ("review", "--json")
+_COOKIE = "refresh-token-cookie"
+_CHANGED = {
+    **DECISION,
+    "title": "Refresh token in an httpOnly cookie",
+    "tags": ["auth", "cookies", "storage"],
+    "content": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r", "and one more"]},
+    "changes": [{"date": days_ago(0), "summary": "One reason more"}],
+}
+_NOTE = {**{key: LESSON[key] for key in ("name", "description", "category")}, "reasoning": "It took us down."}
+_DEBT = {"name": "Slow start of the worker", "description": "The worker loads everything.", "category": "tech_debt"}
+
+SCENES = (
+    Scene("upsert", entry(LESSON)),
+    Scene("upsert again", entry(OLD_LESSON)),
+    Scene("upsert first", entry(LESSON), prepare=_without_store),
+    Scene(
+        "write create", ("write", "--action", "create", "--category", "decision", "--input", "-"), json.dumps(DECISION)
+    ),
+    Scene("write update", (*_write("update", _COOKIE), "--input", "-"), json.dumps(_CHANGED)),
+    Scene("write delete", _write("delete", _COOKIE)),
+    Scene("write archive", _write("archive", _COOKIE)),
+    Scene("write unarchive", _write("unarchive", "in-the-archive")),
+    Scene("write restore", _write("restore", "retired-now")),
+    Scene("edit", ("edit", _COOKIE, "--from", "{home}/edited.toml", "--no-editor"), prepare=_write_edit),
+    Scene("retire memory", ("retire", _COOKIE)),
+    Scene("retire lesson", ("retire", content_hash(OLD_LESSON["description"]))),
+    Scene("restore memory", ("restore", "retired-now")),
+    Scene("restore lesson", ("restore", content_hash(RETIRED_LESSON["description"]))),
+    Scene("archive", ("archive", _COOKIE)),
+    Scene("promote", ("promote",)),
+    Scene("index rebuild", ("index", "--rebuild")),
+    Scene("index gc", ("index", "--gc")),
+    Scene("rebuild", ("rebuild",)),
+    Scene("rebuild first", ("rebuild",), prepare=_without_store),
+    Scene("reembed", ("reembed",)),
+    Scene("config set local", ("config", "set", "memory_injection_limit", "9"), probes=(("config", "--json"),)),
+    Scene("config set shared", ("config", "set", "delete.grace_period_days", "9"), probes=(("config", "--json"),)),
+    Scene("config unset", ("config", "unset", "memory_injection_limit"), probes=(("config", "--json"),)),
+    Scene("review dismiss", ("review", "--dismiss-all"), probes=(EXPORT, _REVIEW)),
+    Scene("export", ("export", "--output", "{home}/export.jsonl", "--force")),
+    Scene("backup create", ("backup", "create", "{home}/new.tar.gz", "--force")),
+    Scene("backup restore", ("backup", "restore", "{home}/backup.tar.gz"), prepare=_lose, probes=(EXPORT, _REVIEW)),
+    Scene("init", ("init", "--client", "cursor")),
+    Scene("uninstall", ("uninstall", "--yes"), prepare=_registered),
+    Scene("search", ("search", "refresh token cookie")),
+    Scene("inject", ("inject",)),
+    Scene("status", ("status",)),
+    Scene("hook session-start", ("hook", "session-start"), hook("SessionStart", source="startup")),
+    Scene(
+        "hook prompt", ("hook", "prompt"), hook("UserPromptSubmit", prompt="should the refresh token be in a cookie?")
+    ),
+    Scene("hook stop held", ("hook", "stop"), hook("Stop", stop_hook_active=False, last_assistant_message="Done.")),
+    Scene(
+        "hook stop staged",
+        ("hook", "stop"),
+        hook("Stop", stop_hook_active=False, last_assistant_message="Done."),
+        probes=(EXPORT, _REVIEW),
+        variables={"RECOLLECT_TRIAGE_MODE": "stage"},
+    ),
+    Scene(
+        "hook write-check",
+        ("hook", "write-check"),
+        hook(
+            "PostToolUse",
+            tool_name="Write",
+            tool_input={"file_path": "{home}/shop-front/.claude/memory/decisions/by-hand.json", "content": "x"},
+        ),
+        prepare=_write_badly,
+        between=("index.md", ".invalid."),  # the index of what could not be put aside; an empty file that takes a name
+    ),
+    Scene("mcp store lesson", ("mcp",), _calls(("store_memory", _NOTE))),
+    Scene("mcp store memory", ("mcp",), _calls(("store_memory", {**_DEBT, "reasoning": "There was no time."}))),
+    Scene(
+        "mcp forget",
+        ("mcp",),
+        _calls(("forget_memory", {"id": content_hash(OLD_LESSON["description"]), "reason": "wrong"})),
+    ),
+)
+
+# What only looks.
+READING = (
+    Scene("candidate", ("candidate", "--category", "decision", "--new-info", "Refresh token in a cookie")),
+    Scene("list", ("list",)),
+    Scene("show", ("show", _COOKIE)),
+    Scene("schema", ("schema", "decision")),
+    Scene("config", ("config",)),
+    Scene("config get", ("config", "get", "memory_injection_limit")),
+    Scene("review", ("review",)),
+    Scene("promote dry", ("promote", "--dry-run")),
+    Scene("index validate", ("index", "--validate")),
+    Scene("index health", ("index", "--health")),
+    Scene("index query", ("index", "--query", "cookie")),
+    Scene("index gc dry", ("index", "--gc", "--dry-run")),
+    Scene("backup verify", ("backup", "verify", "{home}/backup.tar.gz")),
+    Scene("backup restore dry", ("backup", "restore", "{home}/backup.tar.gz", "--dry-run"), prepare=_lose),
+    Scene("init dry", ("init", "--client", "cursor", "--dry-run")),
+    Scene("inject hook", ("inject", "--print-hook")),
+    Scene(
+        "write check",
+        ("write", "--action", "create", "--category", "decision", "--input", "-", "--check"),
+        json.dumps(DECISION),
+    ),
+    Scene("doctor", ("doctor",)),
+    Scene("bench", ("bench", "retrieval", "{home}/beir"), prepare=_write_beir),
+    Scene(
+        "hook write-guard",
+        ("hook", "write-guard"),
+        hook("PreToolUse", tool_name="Write", tool_input={"file_path": "{home}/shop-front/.claude/memory/index.md"}),
+    ),
+)
