@@ -15,6 +15,8 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
+from recollect.domain.secrets import redact
+from recollect.domain.text import visible
 from recollect.errors import InvalidEntry, RecollectError, StoreError
 from recollect.services.app import Engine
 from recollect.services.given import GivenEntry, entries_from_json
@@ -66,7 +68,7 @@ def command(
                 if not as_json:
                     _tell(stored[-1])
     except RecollectError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(visible(redact(f"Error: {error}")), err=True)
         sys.exit(_STORE_FAILED)
     for result in stored:
         warn(result.warnings)

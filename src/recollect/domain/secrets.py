@@ -141,7 +141,8 @@ def _that_may_match(beginnings: tuple[tuple[str, tuple[str, str]], ...], text: s
 def _tokens(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]]:
     for found in compiled(pattern).finditer(text):
         before = text[max(0, found.start() - 1) : found.start()]
-        if not (before.isalnum() and before.isascii()) and not is_masked(found[0]):
+        inside = found[0][0].isalnum() and before.isalnum() and before.isascii()
+        if not inside and not is_masked(found[0]):
             yield (*found.span(found.lastindex or 0), kind)
 
 

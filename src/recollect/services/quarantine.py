@@ -6,6 +6,7 @@ import os
 import time
 
 from recollect.domain.categories import PROJECT
+from recollect.domain.secrets import redact
 from recollect.domain.text import cut, few, one_line
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.memories import ENDING, MemoryRoot, is_file_name, read_memory
@@ -118,7 +119,7 @@ def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
         return Checked("", f"{past}, and is gone")
     if not problems:
         return Checked(_place_told(kept, settings, category, shown), f"{past}; it is a valid memory")
-    listed = "; ".join(cut(problem, _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
+    listed = "; ".join(cut(redact(problem), _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
     try:
         aside = _shown(put_aside(kept.path))
         where = f"It is kept as {aside} and not recalled."
