@@ -204,7 +204,7 @@ We decided that tokens expire after 15 minutes.
 password must be at least 12 characters
 password: at least 12 characters, one digit
 secret: see 1password
-pwd=/home/ana/project2
+pwd=/home/dev/project2
 echo $PWD
 the key is to restart the service
 The key is that sqlite3 locks whole files
