@@ -539,13 +539,16 @@ def test_what_awaits_review_is_not_staged_again(session: Session) -> None:
     assert len(journal_of(session.world)) == 1
 
 
-def test_what_was_said_beside_a_credential_is_not_staged(session: Session) -> None:
-    session.says(f"{DECISION}\nThe key is AKIAIOSFODNN7EXAMPLE for now.")
+def test_what_was_said_beside_a_credential_is_staged_without_it(session: Session) -> None:
+    session.says(f"{DECISION}\nThe key is {'AKIA' + 'IOSFODNN7EXAMPLE'} today.")
     session.says(PREFERENCE)
     assert_passed(session.stops(STAGE))
-    assert [line["category"] for line in journal_of(session.world)] == ["preference"]
+    assert sorted(line["category"] for line in journal_of(session.world)) == ["decision", "preference"]
+    assert any(
+        "The key is [redacted: an AWS access key] today." in line["context"] for line in journal_of(session.world)
+    )
     assert "AKIA" not in (session.world.store / "session-captures.jsonl").read_text(encoding="utf-8")
-    assert "1 of 3 messages were left out" in log_of(session.world)
+    assert "secrets in 1 of 3 messages were redacted" in log_of(session.world)
 
 
 def test_a_key_whose_beginning_is_left_out_of_a_long_message_is_not_staged(session: Session) -> None:
@@ -557,7 +560,7 @@ def test_a_key_whose_beginning_is_left_out_of_a_long_message_is_not_staged(sessi
     session.says(PREFERENCE)
     assert_passed(session.stops(STAGE))
     assert "MIIEpAIB" not in (session.world.store / "session-captures.jsonl").read_text(encoding="utf-8")
-    assert "1 of 3 messages were left out" in log_of(session.world)
+    assert "secrets in 1 of 3 messages were redacted" in log_of(session.world)
 
 
 def test_words_around_a_long_paste_are_heard(session: Session) -> None:

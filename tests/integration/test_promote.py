@@ -406,7 +406,7 @@ def test_lesson_that_names_the_project_stays_in_it(world):
 @pytest.mark.parametrize("judgement", ["universal", ""])
 def test_credential_is_refused_as_json_and_never_promoted(world, secret, field, judgement):
     text = f"Log in so:\n{secret}\nand wait."
-    with pytest.raises(InvalidEntry, match=r"it seems to hold .*; take that out and try again"):
+    with pytest.raises(InvalidEntry, match=r" seems to hold .*, which is never stored"):
         lesson(**{field: text})
     [candidate] = lesson()
     more = ("- Reasoning: " + text,) if field == "reasoning" else ()

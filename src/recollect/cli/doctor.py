@@ -16,27 +16,45 @@ from recollect.cli.shared import (
 )
 from recollect.domain.text import one_line
 from recollect.services.doctor import ERROR, OK, WARNING, Finding, examine, repair
+from recollect.services.secret_scan import DATABASE, FILE, HISTORY, Scan, scan_secrets
 from recollect.services.settings import load_settings
 
 _COLOURS = {OK: "green", WARNING: "yellow", ERROR: "red"}
 _MARKS = {OK: "✓", WARNING: "!", ERROR: "✗"}
 _PLAIN_MARKS = {OK: "ok", WARNING: "!", ERROR: "X"}  # for a terminal without these characters
+_SECRET_FIXES = {
+    FILE: "Files: rotate the secret, then take it out of the file, a memory's with `recollect edit SLUG`.",
+    DATABASE: "Database: take it out of the file that the entry comes from, then run `recollect rebuild`.",
+    HISTORY: "History: whoever has the repository has it. Rotate it; rewriting history (git filter-repo) comes second.",
+}
 _CLEAR = "\r\x1b[K"
 
 
 @click.command("doctor")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything, and say what was done.")
+@click.option("--secrets", is_flag=True, help="Look for secrets in what is kept, and in its git history, instead.")
 @project_root_option
 @global_store_option
 @json_option
-def command(fix: bool, project_root: str, global_store: str, as_json: bool) -> None:
+def command(fix: bool, secrets: bool, project_root: str, global_store: str, as_json: bool) -> None:
     """Prove that recollect works here, or say what does not and what to do.
 
     Looks at Python, packages, SQLite, settings, the store, the plugin, its hooks and the MCP server; then stores and
     finds a memory in a temporary store, serves a prompt and greets an MCP client. Nothing of yours is changed without
     --fix. Exits with 1 if something does not work. For what a project remembers, see `recollect status`.
+
+    With --secrets it looks for passwords, tokens and keys in banks, memory files, the journal, the database, the log,
+    files that agents hand over, and the git history of banks and memory files (60 seconds or 256 MiB of it). It names
+    where each is and never what it is, and exits with 1 if there is any.
     """
+    if fix and secrets:
+        raise click.UsageError(
+            "--fix does not go with --secrets: a secret must be taken out by somebody who can rotate it"
+        )
     settings = load_settings(project_root)
+    if secrets:
+        _secrets(scan_secrets(project_root, global_store, settings, _progress), as_json)
+        return
     findings = examine(project_root, global_store, settings, os.environ, _progress)
     repaired: list[Finding] = []
     if fix:
@@ -56,6 +74,30 @@ def command(fix: bool, project_root: str, global_store: str, as_json: bool) -> N
     else:
         _print(findings, repaired)
     if not healthy:
+        sys.exit(1)
+
+
+def _secrets(scan: Scan, as_json: bool) -> None:
+    _clear()
+    if as_json:
+        print_json(
+            {
+                "secrets": [{"kind": leak.kind, "place": leak.place, "where": leak.where} for leak in scan.leaks],
+                "looked_at": {"files": scan.files, "entries": scan.entries, "commits": scan.commits},
+                "not_looked_at": scan.unread,
+            }
+        )
+    else:
+        for leak in scan.leaks:
+            click.echo(f"{styled(_mark(ERROR), 'red')} {leak.place}  {leak.kind}")
+        for where in dict.fromkeys(leak.where for leak in scan.leaks):
+            click.echo(f"{styled('→', 'cyan')} {_SECRET_FIXES[where]}")
+        for sentence in scan.unread:
+            click.echo(f"{styled(_mark(WARNING), 'yellow')} not looked at: {one_line(sentence)}")
+        looked = f"{scan.files:,} files, {scan.entries:,} entries of the database, {scan.commits:,} commits"
+        found = counted(len(scan.leaks), "secret was found", "secrets were found") if scan.leaks else "No secrets"
+        click.echo(styled(f"{found} in {looked}.", "red" if scan.leaks else "green"))
+    if scan.leaks:
         sys.exit(1)
 
 

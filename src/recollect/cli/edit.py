@@ -15,6 +15,7 @@ import click
 
 from recollect.cli.memory import change_options, finish
 from recollect.cli.shared import is_terminal, print_json, settings_of, warn
+from recollect.domain.secrets import redact
 from recollect.domain.text import one_line, visible
 from recollect.errors import RecollectError, StorageError, WriteRefused
 from recollect.files.memories import MemoryFile, MemoryRoot
@@ -165,7 +166,7 @@ def _again(error: RecollectError) -> bool:
     """Whether somebody is there, and wants to go on after an error."""
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         return False
-    click.echo(visible(str(error)), err=True)
+    click.echo(visible(redact(str(error))), err=True)
     try:
         return click.confirm("Edit again?", default=True, err=True)
     except click.Abort:

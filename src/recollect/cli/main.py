@@ -61,5 +61,8 @@ def main() -> None:
     except (RecollectError, OSError) as error:
         if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        click.echo(visible(str(error) if isinstance(error, WriteRefused) else f"Error: {error}"), err=True)
+        from recollect.domain.secrets import redact  # an error may repeat what was given
+
+        said = str(error) if isinstance(error, WriteRefused) else f"Error: {error}"
+        click.echo(visible(redact(said)), err=True)
         sys.exit(1)

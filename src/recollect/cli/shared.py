@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from recollect.domain.secrets import redact
 from recollect.domain.text import json_safe, visible
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.handover import read_own
@@ -172,7 +173,7 @@ def counted(count: int, one: str, many: str) -> str:
 
 def warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {visible(sentence)}", err=True)
+        click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {visible(redact(sentence))}", err=True)
 
 
 def print_json(value: object) -> None:

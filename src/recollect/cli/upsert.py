@@ -15,6 +15,7 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
+from recollect.domain.secrets import redact
 from recollect.errors import InvalidEntry, Journalled, RecollectError, StoreError
 from recollect.services.app import Engine
 from recollect.services.given import entries_from_json
@@ -70,7 +71,7 @@ def command(
     try:
         noted = note_down(global_store, settings, given)  # before the store is opened, whatever that is like
     except RecollectError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(redact(f"Error: {error}"), err=True)
         sys.exit(_NOT_WRITTEN)
     documents: list[dict[str, object]] = []
     warnings: list[str] = []

@@ -5,19 +5,26 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.domain.text import one_line
 from recollect.errors import StorageError
 from recollect.files.textfile import make_private_folder, open_private, read_regular
 
 NAME = "recollect.log"
 LARGEST = 128 * 1024
+_LONGEST = 10_000  # in characters: more of a sentence is not worth reading
 _STAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def log(directory: str, sentence: str) -> None:
-    """Add one line to the log in `directory`. What cannot be logged is dropped: a hook has nobody else to tell."""
+    """Add one line to the log in `directory`, with secrets redacted and without characters that cannot be seen.
+
+    What cannot be logged is dropped: a hook has nobody else to tell.
+    """
+    from recollect.domain.secrets import redact  # most hooks have nothing to log
+
     path = os.path.join(directory, NAME)
     stamp = time.strftime(_STAMP, time.gmtime())
-    line = f"{stamp} {' '.join(sentence.split())[:1000]}\n".encode("utf-8", "replace")
+    line = f"{stamp} {one_line(redact(sentence[:_LONGEST]))[:1000]}\n".encode("utf-8", "replace")
     try:
         make_private_folder(directory)
         if os.path.exists(path) and os.path.getsize(path) + len(line) > LARGEST:

@@ -39,7 +39,9 @@ def tell(directory: str, sentence: str) -> None:
 
 
 def _line(sentence: str) -> str:
-    return _stamp() + " ".join(sentence.translate(_DIGITS).split())[:_LONGEST]
+    from recollect.domain.secrets import redact
+
+    return _stamp() + " ".join(redact(sentence).translate(_DIGITS).split())[:_LONGEST]
 
 
 def _today(directory: str) -> list[str]:

@@ -36,8 +36,8 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # a hook never breaks the session that it serves
         answer.warnings.append(f"{type(error).__name__}: {error}")
     _log(name, answer.warnings)
-    if not answer.stderr:  # for whoever runs it by hand, or looks at what the client keeps of it
-        print_to(2, "".join(f"recollect {name}: {' '.join(warning.split())}\n" for warning in answer.warnings))
+    if answer.warnings and not answer.stderr:  # for whoever runs it by hand, or looks at what the client keeps of it
+        print_to(2, "".join(f"recollect {name}: {_shown(warning)}\n" for warning in answer.warnings))
     return answer.code
 
 
@@ -64,6 +64,13 @@ def print_to(descriptor: int, text: str) -> None:
             data = data[os.write(descriptor, data) :]
     except OSError:
         return  # nobody is listening
+
+
+def _shown(warning: str) -> str:
+    from recollect.domain.secrets import redact
+    from recollect.domain.text import one_line
+
+    return one_line(redact(warning))
 
 
 def _log(name: str, warnings: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from recollect.domain.secrets import redact
 from recollect.domain.text import visible
 from recollect.errors import RecollectError, StoreError
 from recollect.mcp import schemas
@@ -91,14 +92,15 @@ class Worker:
                 self._background.warm.let_go()  # the next call opens it again
                 raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong with the store") from error
             except RecollectError as error:
-                raise Failed(str(error)) from error
+                raise Failed(redact(str(error))) from error
             except OSError as error:
                 raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong") from error
             except Exception as error:
                 _logger.exception("%s failed", tool.name)
                 self._background.warm.let_go()
+                what = f"{type(error).__name__}: {_sentence(error)}"
                 raise Failed(
-                    f"{tool.name} failed in a way that nobody has thought of ({type(error).__name__}: {error}); "
+                    f"{tool.name} failed in a way that nobody has thought of ({what}); "
                     "`recollect doctor` looks for what is wrong"
                 ) from error
 
@@ -128,4 +130,4 @@ class Worker:
 
 
 def _sentence(error: Exception) -> str:
-    return visible(str(error)).rstrip(". ")
+    return visible(redact(str(error))).rstrip(". ")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from recollect.domain.clock import parse_time
-from recollect.errors import LockTimeout, StorageError, StoreError
+from recollect.errors import LockTimeout, StorageError, StoreError, WriteRefused
 from recollect.files.archive import (
     BANK,
     GLOBAL,
@@ -36,6 +36,7 @@ from recollect.services.promote import LOCK
 from recollect.services.settings import Settings, load_settings
 from recollect.services.sync_memories import entry_id
 from recollect.services.write import finish
+from recollect.services.write_checks import check_secrets
 from recollect.store.values import Usage
 
 WRITTEN = "written"
@@ -170,11 +171,30 @@ class _Restoring:
             here = read_member(path, member.name)
         except StorageError as error:
             return FileOutcome(member, path, REFUSED, str(error))
+        secret = _secret(member)
+        if secret:
+            return FileOutcome(member, path, REFUSED, secret)
         if here is None and member.name in self._renamed:
             return FileOutcome(member, path, KEPT, f"it is called {self._renamed[member.name]} here now")
         if here is None or (member.kind == JOURNAL and not here.data):  # locking a journal makes an empty one
             return FileOutcome(member, path, WRITTEN)
         return FileOutcome(member, path, *_compared(here, member, self._overwrite))
+
+
+def _secret(member: Member) -> str:
+    """Say which secret a memory file in the backup holds; nothing of it is written then.
+
+    Banks and the journal hold much else, and losing that would be worse: `recollect doctor --secrets` names the lines.
+    """
+    if member.kind != MEMORY:
+        return ""
+    try:
+        check_secrets(parse_record(member.data, member.name))
+    except StorageError:
+        return ""  # no memory, so nothing reads it
+    except WriteRefused as refusal:
+        return ", ".join(f"{name} {value}" for name, value in refusal.facts if name != "fix")
+    return ""
 
 
 def _renamed(root: MemoryRoot, members: list[Member]) -> dict[str, str]:

@@ -31,7 +31,6 @@ _LONGEST_MESSAGE = 20_000
 _MOST_TEXT = 120_000
 
 _FENCE = "\n```"
-_PRIVATE_KEY = "PRIVATE KEY-----"
 _PARALLEL = "triage.parallel."
 
 
@@ -166,8 +165,12 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
     summary_alone = [finding.category for finding in findings] == ["session_summary"]
     if not findings or (summary_alone and record.triaged and len(heard.said) < most):
         return
+    if _redact(heard, done):
+        findings = find(bounded(heard.said), _activity(heard), thresholds)
+        if not findings:
+            return
     if mode == "stage":
-        _stage(stop, global_store, root, heard, findings, thresholds, done)
+        _stage(stop, global_store, root, findings)
         set_triaged(global_store, stop.session, heard.end, last)
         return
     try:
@@ -251,31 +254,26 @@ def _hold(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Cap
     }
 
 
-def _stage(  # noqa: PLR0917 (the other half of the function above)
-    stop: Stop,
-    global_store: str,
-    root: str,
-    heard: Heard,
-    findings: Sequence[Finding],
-    thresholds: dict[str, float],
-    done: Capture,
-) -> None:
-    """Add what was found to what awaits review: nothing twice, and nothing that was said beside a credential."""
-    from recollect.domain.secrets import find_secret
+def _redact(heard: Heard, done: Capture) -> bool:
+    """Take secrets out of what was said, before any of it is kept or repeated; return whether there were any.
+
+    Whole messages are looked through: what is left out of a long one may be what tells that the rest is a key.
+    """
+    from recollect.domain.secrets import redact
+
+    kept = len(bounded(heard.said))
+    said = [Said(each.role, redact(each.text)) for each in heard.said[len(heard.said) - kept :]]
+    count = sum(new.text is not old.text for new, old in zip(reversed(said), reversed(heard.said), strict=False))
+    if count:
+        heard.said = said
+        done.warnings.append(f"secrets in {count} of {kept} messages were redacted before anything of them was kept")
+    return count > 0
+
+
+def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]) -> None:
+    """Add what was found to what awaits review, nothing of it twice."""
     from recollect.files.staged import Staged, awaiting, new_id, now, stage
 
-    # The beginning of a private key tells it, and may be in what is left out of a long message.
-    read = bounded(heard.said)
-    whole = heard.said[-len(read) :]
-    harmless = [
-        each
-        for each, all_of_it in zip(read, whole, strict=True)
-        if _PRIVATE_KEY not in all_of_it.text and not find_secret(each.text)
-    ]
-    if len(harmless) < len(read):
-        left_out = len(read) - len(harmless)
-        done.warnings.append(f"{left_out} of {len(read)} messages were left out: they seem to hold credentials")
-        findings = find(harmless, _activity(heard), thresholds)
     journal, identity = locations.journal(global_store), project.identity(root)
     known = {_likeness(each.category, each.snippets, each.session) for each in awaiting(journal, identity)}
     chosen: list[Staged] = []
@@ -283,7 +281,7 @@ def _stage(  # noqa: PLR0917 (the other half of the function above)
         context = "\n---\n".join(finding.windows)
         if finding.category == "session_summary":
             context = f"Transcript: {stop.transcript}\n{context}"
-        if _likeness(finding.category, finding.snippets, stop.session) in known or find_secret(context):
+        if _likeness(finding.category, finding.snippets, stop.session) in known:
             continue
         context = context[:_LONGEST_CONTEXT]
         score = round(finding.score, 4)

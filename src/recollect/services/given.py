@@ -23,6 +23,9 @@ LONGEST_DESCRIPTION = 8_000  # with room to spare for what is injected around it
 LONGEST_NOTE = 5_000
 MOST_REFERENCES = 50
 
+# In characters: what is longer is refused for that.
+_MOST_LOOKED_AT = 100_000
+
 _FIELDS = frozenset(
     "name description reasoning category keywords references confidence source source_project feature".split()
 )
@@ -72,6 +75,7 @@ def given_entry(item: object, where: str = "") -> GivenEntry:
     if not isinstance(item, dict):
         raise InvalidEntry(f"{where}an entry must be a JSON object with name, description and category")
     fields = cast(dict[str, Any], item)
+    _refuse_secrets(fields, where)
     unknown = sorted(set(fields) - _FIELDS)
     if unknown:
         near = get_close_matches(unknown[0], _FIELDS, 1)
@@ -105,7 +109,6 @@ def given_entry(item: object, where: str = "") -> GivenEntry:
     )
     if not entry.name or not entry.description:
         raise InvalidEntry(f"{where}{'description' if entry.name else 'name'} must not be empty")
-    _refuse_secrets(entry, description, _texts(fields, "keywords", 1000, where), where)
     return entry
 
 
@@ -130,11 +133,20 @@ def feature_id(text: str) -> str:
     return found[1]
 
 
-def _refuse_secrets(entry: GivenEntry, description: str, labels: list[str], where: str) -> None:
-    fields = (entry.name, description, entry.feature, entry.project, entry.source, entry.reasoning)
-    kind = find_secret("\n".join([*fields, ", ".join(entry.references), *labels]))
-    if kind:
-        raise InvalidEntry(f"{where}it seems to hold {kind}; take that out and try again")
+def _refuse_secrets(fields: Mapping[str, Any], where: str) -> None:
+    """Refuse a secret in any field, before another error can repeat it."""
+    for name, value in fields.items():
+        kind = find_secret("\n".join([name, *_strings(value)]))
+        if kind:
+            field = "the name of a field" if find_secret(name) else one_line(name)
+            told = "which is never stored; say where it is kept instead of what it is"
+            raise InvalidEntry(f"{where}{field} seems to hold {kind}, {told}")
+
+
+def _strings(value: object) -> list[str]:
+    """Return the texts of a field, as far as it is one that can be stored: a text, or a list of texts."""
+    values = cast(list[object], value) if isinstance(value, list) else [value]
+    return [text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)]
 
 
 def _text(fields: Mapping[str, Any], name: str, longest: int, where: str, default: str | None = None) -> str:

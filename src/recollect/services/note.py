@@ -16,6 +16,7 @@ from recollect.services.given import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_
 
 _LONGEST_REFERENCE = 300
 _LONGEST_CATEGORY = 100
+_MOST_LOOKED_AT = 100_000  # in characters: what is longer is refused for that
 
 # What each category is for, as an error tells it.
 PURPOSE: Mapping[str, str] = {
@@ -79,6 +80,7 @@ def noted(name: object, description: object, reasoning: object, category: object
     Raises:
         InvalidEntry: one of them cannot be stored; says which and what to write instead.
     """
+    _refuse_secrets(name=name, description=description, reasoning=reasoning, category=category, references=references)
     known = category_named(category)
     longest = LONGEST_NAME if known in KNOWLEDGE else LONGEST_TITLE
     note = Note(
@@ -91,7 +93,6 @@ def noted(name: object, description: object, reasoning: object, category: object
     for field, what in _NEEDED.items():
         if not any(map(str.isalnum, getattr(note, field))):
             raise InvalidEntry(f"{field} is empty; write {what}")
-    _refuse_secrets(note)
     return note
 
 
@@ -147,10 +148,11 @@ def _references(given: object) -> list[str]:
     return [reference for reference in found if reference]
 
 
-def _refuse_secrets(note: Note) -> None:
-    fields = {field: getattr(note, field) for field in _NEEDED} | {"references": "\n".join(note.references)}
-    for field, text in fields.items():
-        kind = find_secret(text)
+def _refuse_secrets(**fields: object) -> None:
+    """Refuse a secret in any field, before another error can repeat it."""
+    for field, value in fields.items():
+        values = cast("Sequence[object]", value if isinstance(value, list | tuple) else [value])
+        kind = find_secret("\n".join(text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)))
         if kind:
             raise InvalidEntry(
                 f"{field} seems to hold {kind}, which is never stored; say where it is kept instead of what it is"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.categories import PROJECT
+from recollect.domain.secrets import redact
 from recollect.domain.text import cut, few, one_line
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.aside import Judged, read_whole
@@ -101,7 +102,7 @@ def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
     category, problems = _problems(read, settings)
     if not problems:
         return Checked(_place_told(kept, settings, category, shown), f"{past}; it is a valid memory")
-    listed = "; ".join(cut(problem, _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
+    listed = "; ".join(cut(redact(problem), _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
     try:
         aside = _shown(read.put_aside())
         where = f"It is kept as {aside} and not recalled."

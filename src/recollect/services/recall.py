@@ -181,7 +181,14 @@ def _rarest(terms: list[str], statistics: TermStatistics) -> list[str]:
 
 
 def _keep(engine: Engine, query: str, vector: bytes) -> None:
-    """Keep a question's vector for the next time; a store that cannot be written is no reason not to search."""
+    """Keep a question's vector for the next time; a store that cannot be written is no reason not to search.
+
+    The question is kept with it, so one that holds a secret is not.
+    """
+    from recollect.domain.secrets import find_secret
+
+    if find_secret(query):
+        return
     try:
         engine.store.keep_query_vector(query, vector)
     except StoreError:

@@ -96,8 +96,8 @@ def create(
     notes = auto_fix(record, now=now, new=True)
     record |= {"record_status": ACTIVE, "category": category, "id": slug_of(path), "times_updated": 0}
     record["changes"] = _last_changes(record)
+    check_secrets(record)  # before the schema, whose errors say what was given
     record = validated(record, category)
-    check_secrets(record)
     if check:  # without the lock, which would make the memory root
         before = _existing(root, path, category)
         _placed(root, settings, before, category, record, gathered(root, []))

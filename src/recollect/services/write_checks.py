@@ -6,7 +6,7 @@ Each check raises WriteRefused, and nothing is written then.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from recollect.domain.clock import parse_time
 from recollect.domain.lifecycle import change, with_change
@@ -31,6 +31,7 @@ _RESURRECTION = 24 * 3600
 _STALE_DAYS = 7
 _DAY = 24 * 3600
 _MOST_NAMED = 3
+_LONGEST_NAMED = 200
 
 
 def check_enabled(settings: Settings, category: str, *, auto: bool = False) -> None:
@@ -46,17 +47,32 @@ def check_enabled(settings: Settings, category: str, *, auto: bool = False) -> N
 
 
 def check_secrets(record: Record) -> None:
-    """What seems to be a credential is not written down, in no field."""
+    """Refuse what seems to be a secret, in whatever field it stands; the refusal does not repeat it."""
     for field, value in record.items():
-        for text in texts(value, names=True):
+        for text in [*texts(value, names=True), *_named({field: value})]:
             kind = find_secret(text)
             if kind:
                 raise WriteRefused(
                     "SECURITY_ERROR",
-                    ("field", field),
+                    ("field", "(a name)" if find_secret(field) else field),
                     ("rule", f"no credentials in memories, but this seems to hold {kind}"),
                     ("fix", "say where the credential is kept instead of what it is"),
                 )
+
+
+def _named(value: Any) -> list[str]:
+    """Return each short text of a value of JSON with its name: a password is told by that."""
+    if isinstance(value, list):
+        return [pair for item in cast("list[Any]", value) for pair in _named(item)]
+    if not isinstance(value, dict):
+        return []
+    pairs: list[str] = []
+    for name, item in cast("Record", value).items():
+        if isinstance(item, str):
+            pairs.append(f'"{name}": "{item[:_LONGEST_NAMED]}"')
+        else:
+            pairs += _named(item)
+    return pairs
 
 
 def check_room(root: MemoryRoot, settings: Settings, category: str, index: Iterable[IndexEntry]) -> None:

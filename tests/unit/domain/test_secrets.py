@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.secrets import find_secret
+from recollect.domain.secrets import find_secret, redact
 
 LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 
@@ -84,3 +84,264 @@ def test_find_secret_sees_a_credential_on_its_own_line_whatever_surrounds_it(bef
 
 def test_find_secret_sees_a_credential_that_unseen_characters_break_up() -> None:
     assert find_secret("token ghp_\u200b" + "a1" * 9 + "\u00ad" + "b2" * 9) == "a GitHub token"
+
+
+# None of these is anybody's.
+HELD = r"""
+password=hunter2x
+password is hunter-something
+The password is hunter2
+password: correct-horse-battery
+pw: Hunter2!
+DB_PASS=swordfish
+PGPASSWORD=swordfish psql -h db
+the password is swordfish
+root password: tr0ub4dor&3
+passwd="swordfish"
+redis://:swordfish@localhost:6379
+mysql -uroot -pswordfish9
+--password swordfish
+"password":"swordfish"
+password='swordfish'
+password = 'SuperSecretPass'
+SECRET_KEY = 'a8f5f167f44f4964e6c998dee827110c'
+Login with admin / Sw0rdfish!
+wifi password is "blue-whale-dances"
+{"auth": {"password": "swordfish9"}}
+\"password\": \"swordfish9\"
+password -> "Swordf1sh"
+My password is Swordf1sh.
+user=admin&password=Sw0rdfish&x=1
+API key: 3fa85f64a1b2c3d4e5f60718
+X-API-KEY: 3fa85f64a1b2c3d4
+token "3fa85f64a1b2c3d4e5f60718"
+passphrase = "copper lantern velvet meadow"
+""".strip().split("\n")
+
+ORDINARY = r"""
+private_key_path=/etc/ssl/private/server.pem
+private_key_path = "keys/id_ed25519"
+token = get_token(request)
+token = get_token_v2(request, 3)
+password: ${DB_PASSWORD}
+password = process.env.DB_PASSWORD2
+password = os.environ["DB_PASSWORD"]
+token: <your-token>
+api_key = "YOUR_API_KEY_HERE"
+API_KEY=xxxxxxxxxxxxxxxxxxxx
+password: changeme
+the password is required
+the password is stored in Vault
+the password is case-sensitive
+The password is hashed with bcrypt before it is stored.
+the password was wrong
+the password is base64-encoded
+password is never logged
+the token is expired
+def login(user: str, password: str) -> None:
+token: str | None = None
+password: string;
+password: SecretStr
+password = getpass.getpass()
+self.password = password
+connect(user=user, password=self.settings.db_password2)
+commit 3f2a9c81b7d04e6fa5c2b1d0987e6543210fedcb fixed it
+sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+request id: 550e8400-e29b-41d4-a716-446655440000
+max_tokens=4096
+next_token = response["NextToken"]
+tokenizer = "cl100k_base"
+public_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+primary_key: order_id_2024_index
+cache_key = "session:v2:12345:abcdef0123456789"
+password_reset_url: https://example.com/reset/12345
+secret_name: prod/db/password1
+secretName: shop-db-credentials-v2
+existingSecret: shop-postgresql-2
+imagePullSecrets: regcred-2024
+Password: required
+"password": "string"
+"password": {"type": "string"}
+type: password
+Use `--password-stdin` instead of `--password`
+the `--password` option is gone
+pass --token to the command
+PASSWORD=$(cat /run/secrets/db)
+export TOKEN=$(vault read -field=token secret/x)
+token: ${{ secrets.GITHUB_TOKEN }}
+password: "{{ vault_db_password }}"
+password: !vault |
+apiKey: process.env.OPENAI_API_KEY
+const token = await getToken();
+const token = useToken2();
+token = tokens[3]
+key: value
+key = "abc"
+keys: [a1, b2]
+keyboard: us-intl-2024
+key=lambda item: item.name2
+Authorization: Bearer <token>
+Authorization: Bearer ${TOKEN}
+Authorization: Bearer $TOKEN
+headers["Authorization"] = f"Bearer {token}"
+Authorization header is required
+curl -u "$USER:$PASS" https://example.com
+curl -u user:password https://example.com
+mysql -u root -p shop
+ssh -p 2222 web1
+https://user@example.com:8080/path
+http://user:pass@example.com
+postgres://user:password@localhost/db
+postgres://${USER}:${PASSWORD}@host/db
+http://localhost:8080/@scope/package
+npm install @scope/package@1.2.3
+git@github.com:owner/name.git
+token_type = "bearer2"
+csrf_token = "{{ csrf_token }}"
+The API key lives in 1Password, vault "Shop", item "Stripe".
+Rotate the secret every 90 days; its name is STRIPE_KEY_2.
+We decided that tokens expire after 15 minutes.
+password must be at least 12 characters
+password: at least 12 characters, one digit
+secret: see 1password
+pwd=/home/dev/project2
+echo $PWD
+the key is to restart the service
+The key is that sqlite3 locks whole files
+token: JWT signed with RS256
+token is a JWT
+the secret is a Kubernetes secret
+encryption key: AES-256-GCM
+access_key_id: AKIA...
+aws_access_key_id = <AKIA…>
+sk-learn pipelines
+sk-SK locale
+SG.foo.bar
+s.startswith_something_long_24
+data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==
+integrity sha512-AbC0dEf1GhI2jKl3MnO4pQr5StU6vWx7YzA8bCd9EfG0hIj1KlM2nOp3QrS4tUv5WxY6zAb7CdE8fGh9IjK0lM==
+"_authToken": "${NPM_TOKEN}"
+//registry.npmjs.org/:_authToken=${NPM_TOKEN}
+the `<private>` tag keeps a part out
+use <private>…</private> for what is nobody's business
+token = "token"
+token = 'test-token'
+password = 'test'
+secret = b"secret"
+SECRET_KEY = "django-insecure-change-me"
+if token == "refresh_token":
+if password != confirm_password2:
+token.startswith("ghp_")
+assert token_count == 12345678901234
+"token": "abc"
+pass
+pass  # nothing to do
+passed: 12
+bypass: enabled2
+compass: north-east-12
+Pass: 12 Fail: 3
+password: the user's password
+the session token of the client is compared in constant time
+The default password is printed at the first start.
+the password is then sent again
+key: docs/features/012-event-store
+signing_key = load_key("prod")
+api_key: str = Field(default="")
+credentials: same-origin
+credentials = boto3.Session().get_credentials()
+login: ana / password: see vault
+log in with SSO / Okta
+"secret": "projects/1234/secrets/db-password/versions/3"
+client_secret_file: client_secret_1234.json
+refresh_token_ttl: 30d12h
+password_hash = "$2b$12$abcdefghijklmnopqrstuv"
+password field 'new_password2' is missing
+Set the password to something long
+set the token to expire after 12h
+The token for staging is in the vault
+keepalive=12345678901234567890a
+monkey = "banana1234567890abcdef"
+arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdEf
+secret = arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdEf
+token: 2024-11-16T12:00:00Z
+hash_key = "user_id"
+sort_key: created_at_2024
+partition-key: tenant-0001-eu-west-1a
+const passwordInput = document.querySelector("#password1");
+<input type="password" name="password" id="password1">
+<label for="password">Password</label>
+placeholder="Password"
+password: _("Enter your password")
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("line", HELD)
+def test_find_secret_sees_a_secret_by_the_name_beside_it(line: str) -> None:
+    assert find_secret(line)
+    assert find_secret(f"Before it.\n{line}\nAfter it.")
+
+
+@pytest.mark.parametrize("line", ORDINARY)
+def test_find_secret_lets_ordinary_code_and_prose_pass(line: str) -> None:
+    assert find_secret(line) == ""
+
+
+def test_find_secret_lets_all_of_them_pass_in_one_text() -> None:
+    assert find_secret("\n".join(ORDINARY)) == ""
+
+
+def test_redact_names_the_kind_and_keeps_the_rest() -> None:
+    token = "ghp_" + LETTERS
+    assert redact(f"Push with {token}, then wait.") == "Push with [redacted: a GitHub token], then wait."
+    assert redact("Connect to redis://:" + "swordfish@cache:6379/0.") == (
+        "Connect to redis://:[redacted: a password in a URL]@cache:6379/0."
+    )
+
+
+def test_redact_returns_a_text_without_secrets_as_it_is() -> None:
+    assert redact("Nothing\u200b here.") == "Nothing\u200b here."
+
+
+def test_redact_takes_out_a_key_to_its_end_and_to_the_end_of_the_text_if_it_has_none() -> None:
+    key = "-----BEGIN " + f"RSA PRIVATE KEY-----\n{LETTERS}\n"
+    assert redact(f"Key:\n{key}-----END RSA PRIVATE KEY-----\nDone.") == "Key:\n[redacted: a private key]\nDone."
+    assert redact(f"Key:\n{key}{LETTERS}") == "Key:\n[redacted: a private key]"
+
+
+def test_redact_takes_out_what_is_marked_as_private() -> None:
+    assert redact("A <private>b\nc</private> d <PRIVATE>e</private>.") == "A [private] d [private]."
+    assert redact("A <private>b and whatever follows\nit") == "A [private]"
+    assert find_secret("A <private>b</private>") == "a part marked as private"
+
+
+@pytest.mark.parametrize("secret", [secret for _, secret in EXAMPLES] + HELD)
+def test_what_is_redacted_is_a_secret_no_more(secret: str) -> None:
+    once = redact(f"Before\n{secret}\nafter")
+    assert find_secret(once) == ""
+    assert redact(once) == once
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="pasword:= is'\"`<>-_/@tokenkey\n1A"))
+def test_redact_leaves_nothing_that_is_found_again(text: str) -> None:
+    assert find_secret(redact(text)) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password=" * 20_000,
+        'password="' * 20_000,
+        "<private>" * 20_000,
+        "-----BEGIN " + "PRIVATE KEY-----" * 20_000,
+        "://a:" * 40_000,
+        "eyJ" * 60_000,
+        "curl -u a " * 20_000,
+        "a" * 1_000_000 + " token",
+        "\u0130" * 100_000 + "password",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_text_made_to_slow_it_down_is_read_in_linear_time(text: str) -> None:
+    find_secret(text)  # quadratic time would be minutes
+    redact(text)

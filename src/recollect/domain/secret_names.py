@@ -1,0 +1,184 @@
+"""Values beside a telling name: in an assignment, a header, an option, a tag or a sentence."""
+
+from __future__ import annotations
+
+from recollect.domain.secret_values import (
+    compiled,
+    has_digit,
+    is_code,
+    is_ordinary,
+    is_passphrase,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_secret_word,
+    words_of,
+)
+from recollect.domain.secret_words import NEUTRAL_AFTER, NEUTRAL_BEFORE, TELLING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+_PASSWORD = "a password"  # noqa: S105 (a kind)
+_CREDENTIAL = "a credential"
+_LONGEST_NAME = 60
+_LONGEST_LINE = 200
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+# Short words that are only meant as words of their own, not as a part of another.
+_SHORT = frozenset({"pass", "pw", "pwd", "key"})
+
+_BEFORE_OPTION = frozenset(("", *" \n`\"'"))
+_BEFORE_VARIABLE = frozenset(("", "export", "set", "ENV", "ARG", "env"))
+_SYMBOLS = frozenset("!@#$%^&*_+")
+_PLURALS = frozenset(f"s{char}" for char in ("", *" :=\"'`*_\t\n"))
+
+# What follows the telling word: the rest of the name, what connects it to a value, and the value, bare or in quotes.
+_AFTER = r"""(?x)
+(?P<rest>[\w-]{0,40})
+(?:
+    (?P<assigned>
+        [\\'"`*_\])]{0,5}[ \t]{0,8}
+        (?::[ ]?[A-Za-z_][\w.\[\]|]{0,40}[ ]?=|:=|=>|={1,2}|->|:)
+        [*_]{0,3}[ \t]{0,8}
+    )
+  | (?P<prose>
+        (?:[ ](?:for|of|to|on|in|at|there)\b[ \w@.'/-]{0,40}?)?
+        [ ](?:is|was|are|will[ ]be|to)[ ](?:now[ ]|set[ ]to[ ]|still[ ]|just[ ])?:?[ ]?
+      | [ ]for[ ][\w ./-]{1,30}:[ ]
+    )
+  | (?P<option>[ ]{1,4})
+  | (?P<tag>>[ ]{0,4})
+)
+(?:(?P<quote>\\?["'`])(?P<quoted>[^"'`\n\\]{3,200})["'`\\]|(?P<bare>[^\s"'`<>(){}\[\],;|\\]{3,200})(?P<next>.?))
+"""
+
+
+def named_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where each secret beside a telling name begins and ends, and its kind."""
+    for word, is_a_password in TELLING:
+        at = lowered.find(word)
+        while at >= 0:
+            end = at + len(word)
+            span = _value(text, at, end, word, is_a_password)
+            if span:
+                yield (*span, _PASSWORD if is_a_password else _CREDENTIAL)
+                end = span[1]
+            at = lowered.find(word, end)
+
+
+def _value(text: str, at: int, end: int, word: str, is_a_password: bool) -> tuple[int, int] | None:
+    if text[end : end + 1].islower() and text[end : end + 2] not in _PLURALS:
+        return None  # another word: "tokenizer", "passing"
+    found = compiled(_AFTER).match(text, end)
+    if not found:
+        return None
+    start = at
+    while start and at - start < _LONGEST_NAME and text[start - 1] in _NAME:
+        start -= 1
+    before, rest = text[start:at], found["rest"]
+    if not _is_telling(before, text[at:end], rest, word):
+        return None
+    group = "quoted" if found["quoted"] else "bare"
+    value, stop = found[group], found.end(group)
+    if group == "bare":
+        stripped = value.rstrip(".,:")
+        value, stop = stripped, stop - len(value) + len(stripped)
+        if found["next"] and found["next"] in "([{":
+            return None
+    style = _style(text, start, found)
+    accepted = (
+        _holds_password(value, style, word, group) if is_a_password else _holds_credential(value, style, word, found)
+    )
+    if not accepted:
+        return None
+    return found.start(group), _whole(text, stop) if group == "bare" and stop - found.start(group) >= 190 else stop
+
+
+def _is_telling(before: str, word: str, rest: str, telling: str) -> bool:
+    """Return whether a name is that of a secret: the telling word is one of its words, and no other makes it none."""
+    if rest and not _begins_word(word, rest) and rest.lower() != "s":
+        return False
+    if telling in _SHORT and before and before[-1].isalnum() and not _begins_word(before, word):
+        return before.lower() in ("pg", "my", "db", "user", "root")
+    if set(words_of(rest)) & NEUTRAL_AFTER:
+        return False
+    names = words_of(before)
+    if telling == "key" and not [name for name in names if len(name) > 1]:
+        return False
+    return not set(names[-2:]) & NEUTRAL_BEFORE
+
+
+def _begins_word(before: str, after: str) -> bool:
+    """Return whether a word begins where two texts meet: at a separator, a digit, or a capital after a small letter."""
+    return not after[0].isalpha() or not before[-1].isalpha() or (after[0].isupper() and before[-1].islower())
+
+
+def _style(text: str, start: int, found: re.Match[str]) -> str:
+    """Say how a name and its value stand together; an empty string if they do not."""
+    name = text[start : found.end("rest")]
+    if found["option"] and found["quoted"]:
+        return "beside"
+    if found["option"] or (found["assigned"] and name.startswith("--")):
+        is_first = text[max(0, start - 1) : start] in _BEFORE_OPTION
+        return "option" if name.startswith("--") and is_first else ""
+    return "prose" if found["prose"] else "tag" if found["tag"] else _assigned_style(text, start, name, found)
+
+
+def _assigned_style(text: str, start: int, name: str, found: re.Match[str]) -> str:
+    """Say what an assignment is a part of: a shell's environment, a line of its own, a connection string, or code."""
+    before = text[max(0, start - _LONGEST_LINE) : start].rpartition("\n")[2].strip(" \t-*#>`'\"{_")
+    if found["assigned"] == "=" and name == name.upper() and before in _BEFORE_VARIABLE:
+        return "shell"
+    if found["assigned"] == "=" and found["next"] == ";":
+        return "line"
+    stop = found.end("bare") if found["bare"] else found.end()
+    after = text[stop : stop + _LONGEST_LINE].partition("\n")[0].strip(" \t`'\"*_,;.}")
+    return "code" if before or after else "line"
+
+
+def _holds_password(value: str, style: str, word: str, group: str) -> bool:
+    if not style or not is_secret_word(value):
+        return False
+    if style == "prose":
+        return _is_told(value, quoted=group == "quoted")
+    if group == "quoted":
+        return is_password(value, bare=style == "beside") or (word == "passphrase" and is_passphrase(value))
+    if style == "shell":
+        return len(value) >= 4
+    if style == "option":
+        return len(value) >= 4 and not is_ordinary(value, told=value.islower()) and not is_code(value)
+    return is_password(value, bare=style == "code")
+
+
+def _is_told(value: str, *, quoted: bool) -> bool:
+    """Return whether a word that a sentence gives as a password is one, and not an adjective."""
+    if " " in value or len(value) < 4:
+        return False
+    if quoted:
+        return is_password(value, bare=False)
+    inner = value.strip("!?")
+    if has_digit(inner) or not _SYMBOLS.isdisjoint(inner):
+        return not is_code(inner) and not ("-" in inner and is_ordinary(inner, told=True))
+    return inner.replace("-", "").isalpha() and len(inner) >= 6 and not is_ordinary(inner, told=True)
+
+
+def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -> bool:
+    if not style or " " in value or not is_secret_word(value):
+        return False
+    if word == "key" and (len(value) < 16 or not has_digit(value)):
+        return False
+    if style == "shell" and word != "key":
+        return len(value) >= (8 if word == "secret" else 12) and not is_placeholder(value) and not is_code(value)
+    if style == "code" and found["bare"] and not has_digit(value):
+        return False
+    return is_random(value)
+
+
+def _whole(text: str, stop: int) -> int:
+    """Return where a very long value ends: at the next space or quote."""
+    while stop < len(text) and text[stop] not in " \t\n\"'`":
+        stop += 1
+    return stop

@@ -1,0 +1,152 @@
+"""Values that may be secrets: told from placeholders, names of code, paths and ordinary words."""
+
+from __future__ import annotations
+
+from recollect.domain.secret_words import ENDINGS, ENDINGS_OF_COMPOUNDS, ORDINARY, PLACEHOLDERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+# What a reference to a value begins with, in shells, templates, YAML, markup and secret stores.
+_REFERENCES = (
+    "$",
+    "%",
+    "<",
+    "{",
+    "[",
+    "(",
+    "*",
+    "&",
+    "...",
+    "…",
+    "!",
+    "@/",
+    "op://",
+    "arn:",
+    "ref+",
+    "vault:",
+    "file:",
+    "env:",
+    "env.",
+    "secrets.",
+    "process.env",
+    "os.environ",
+    "/",
+    "./",
+    "../",
+    "~/",
+    "\\",
+    "-",
+    "=",
+    "`",
+    "http://",
+    "https://",
+)
+_SEPARATORS = dict.fromkeys(map(ord, "_-./:+, @"), " ")
+_LONGEST_NAME = 100
+_compiled: dict[str, re.Pattern[str]] = {}
+_STRONG = frozenset("!@#$%^&*?~+")
+_DIGITS = frozenset("0123456789")
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern, compiled when it is first needed: many texts need none, and a hook waits for `re` itself."""
+    found = _compiled.get(pattern)
+    if found is None:
+        import re
+
+        found = _compiled[pattern] = re.compile(pattern)
+    return found
+
+
+def is_masked(token: str) -> bool:
+    """Return whether a token is written as one is in examples: it ends in one letter over and over."""
+    return len(set(token[-12:])) == 1
+
+
+def is_secret_word(value: str) -> bool:
+    """Return whether a value in a place of secrets may be one: neither a reference nor a placeholder."""
+    return not value.startswith(_REFERENCES) and not is_placeholder(value)
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value is nobody's: a few letters over and over, or made of words such as "your-token-here"."""
+    if len(set(value)) <= 2 or "[redacted" in value or "${" in value or "{{" in value:
+        return True
+    words = words_of(value)
+    return len(value) <= _LONGEST_NAME and all(
+        word in PLACEHOLDERS or (word.isdigit() and len(word) <= 3) for word in words
+    )
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a name in lower case, parted at separators, capitals and digits: "dbPass2" has three."""
+    return [
+        word.lower() for word in compiled(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+").findall(name[:_LONGEST_NAME])
+    ]
+
+
+def is_random(value: str) -> bool:
+    """Return whether a value looks drawn by chance: not made of words, short numbers and what parts them."""
+    if len(value) < 10 or value.isdigit() or not value.isascii() or _is_date(value):
+        return False
+    return any(not _is_wordy(part) for part in value.translate(_SEPARATORS).split())
+
+
+def is_password(value: str, *, bare: bool) -> bool:
+    """Return whether a value that stands as a password may be one; a `bare` one may be code, so it must look strong."""
+    if " " in value or len(value) < 4 or not is_secret_word(value):
+        return False
+    strong = has_digit(value) or not _STRONG.isdisjoint(value)
+    if bare:
+        return (strong and len(value) >= 6 and not is_code(value)) or (value.count("-") >= 2 and len(value) >= 12)
+    return strong or (len(value) >= 6 and not value.istitle() and not is_ordinary(value))
+
+
+def has_digit(value: str) -> bool:
+    return not _DIGITS.isdisjoint(value)
+
+
+def is_ordinary(word: str, *, told: bool = False) -> bool:
+    """Return whether a word belongs to what is said about a password, and is not the password.
+
+    In a sentence, where it is `told`, most adjectives and participles are known by their endings.
+    """
+    if not word[1:].islower() and word[1:].replace("-", "").isalpha():
+        return word.isupper()
+    *others, last = word.lower().split("-")
+    if told and last.endswith(ENDINGS_OF_COMPOUNDS if others else ENDINGS):
+        return True
+    return not others and (last in ORDINARY or last in PLACEHOLDERS)
+
+
+def is_code(value: str) -> bool:
+    """Return whether a bare value reads as an expression: a name with dots, or one that is all words."""
+    if value.replace("_", "a").replace(".", "a").isidentifier() and ("." in value or "_" in value):
+        return all(map(_is_wordy, value.translate(_SEPARATORS).split()))
+    return False
+
+
+def _is_date(value: str) -> bool:
+    return value[:4].isdigit() and value[5:7].isdigit() and value[4] == value[7] == "-"
+
+
+def is_passphrase(value: str) -> bool:
+    """Return whether a few words stand as a passphrase, none of them a word about one."""
+    words = value.split(" ")
+    return 3 <= len(words) <= 12 and all(word.isalnum() and not is_ordinary(word, told=True) for word in words)
+
+
+def _is_wordy(part: str) -> bool:
+    """Return whether letters are parted into words and at most one short number at the end."""
+    letters = part.rstrip("0123456789")
+    digits = len(part) - len(letters)
+    if digits > 4 and letters:
+        return False
+    if not letters.isalpha():
+        return not letters
+    if letters.islower() or letters.isupper():
+        return len(letters) <= 20
+    words = [word for word in words_of(letters) if word]
+    return all(len(word) >= 2 for word in words[:-1]) and len(words) * 4 <= len(letters)

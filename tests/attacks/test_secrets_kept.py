@@ -1,0 +1,130 @@
+"""`recollect doctor --secrets` finds what is there already, names where it is, and never what it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from tests.conftest import World
+
+LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
+TOKEN = "ghp_" + LETTERS
+
+
+def git(world: World, *arguments: str) -> str:
+    identity = ("-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgSign=false")
+    done = subprocess.run(
+        ["git", "-C", str(world.project), *identity, *arguments],
+        env=world.environment({}),
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    return done.stdout.strip()
+
+
+def found(world: World) -> list[dict[str, str]]:
+    done = world.run("doctor", "--secrets", "--json", TMPDIR=str(world.home))
+    assert TOKEN not in done.stdout + done.stderr
+    document = json.loads(done.stdout)
+    assert done.returncode == (1 if document["secrets"] else 0), done.stderr
+    return document["secrets"]
+
+
+def own(world: World, where: str) -> list[dict[str, str]]:
+    """What was found in this world; a temporary folder has files of others."""
+    return [leak for leak in found(world) if leak["where"] == where and not leak["place"].startswith("/tmp/.")]
+
+
+def test_a_world_without_secrets_is_told_to_be_so(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: P\nThe token is kept in the vault.\n")
+    assert own(world, "file") == []
+
+
+def test_secrets_in_files_are_named_by_file_and_line(world: World) -> None:
+    own_bank = world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")
+    shared = world.write_bank("heuristics", f"### Heuristic: H\nA lesson.\n\nIt is {TOKEN}.\n", shared=True)
+    memory = world.write_decision("queue", title=f"Use {TOKEN}")
+    aside = memory.with_name("old.json.invalid.1")
+    aside.write_text(json.dumps({"title": TOKEN}), encoding="utf-8")
+    log = world.store / "recollect.log"
+    log.write_text(f"2026-01-01T00:00:00Z stop: {TOKEN}\n", encoding="utf-8")
+    journal = world.store / "session-captures.jsonl"
+    journal.write_text(json.dumps({"description": f"x\n{TOKEN}"}) + "\n", encoding="utf-8")
+    draft = world.home / ".memory-draft-x.json"
+    draft.write_text(json.dumps({"title": TOKEN}), encoding="utf-8")
+    places = {(leak["place"], leak["kind"]) for leak in own(world, "file")}
+    lines = ((own_bank, 2), (shared, 4), (memory, 1), (aside, 1), (log, 1), (journal, 1), (draft, 1))
+    assert places == {(f"{path}:{line}", "a GitHub token") for path, line in lines}
+
+
+def test_secrets_in_the_database_are_named_by_entry(world: World) -> None:
+    bank = world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n", shared=True)
+    assert world.run("search", "push").returncode == 0
+    bank.unlink()
+    [leak] = own(world, "database")
+    assert leak["place"].startswith(f"{world.store / 'memory.db'}: entry ")
+
+
+def test_secrets_that_were_ever_committed_are_named_by_commit(world: World) -> None:
+    git(world, "init", "-q")
+    bank = world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")
+    git(world, "add", "-A")
+    git(world, "commit", "-q", "-m", "one")
+    commit = git(world, "rev-parse", "HEAD")
+    bank.write_text("### Pattern: P\nPush with the token of the vault.\n", encoding="utf-8")
+    git(world, "commit", "-q", "-am", "two")
+    assert own(world, "file") == []
+    [leak] = own(world, "history")
+    assert leak == {
+        "kind": "a GitHub token",
+        "place": f"{commit[:12]}:docs/knowledge-bank/patterns.md:2",
+        "where": "history",
+    }
+
+
+def test_the_configuration_of_a_hostile_repository_runs_nothing(world: World) -> None:
+    git(world, "init", "-q")
+    world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")
+    (world.project / ".gitattributes").write_text("*.md diff=evil filter=evil\n", encoding="utf-8")
+    git(world, "add", "-A")
+    git(world, "commit", "-q", "-m", "one")
+    ran = world.home / "ran"
+    evil = world.home / "evil"
+    evil.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n", encoding="utf-8")
+    evil.chmod(0o700)
+    for key in (
+        *("core.pager", "core.fsmonitor", "diff.external", "diff.evil.command", "diff.evil.textconv", "gpg.program"),
+        *("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "core.sshCommand", "pager.log"),
+    ):
+        git(world, "config", key, str(evil))
+    git(world, "config", "log.showSignature", "true")
+    ran.unlink(missing_ok=True)
+    assert len(own(world, "history")) == 1
+    assert not ran.exists()
+
+
+def test_what_to_do_next_is_said_and_the_value_is_not(world: World) -> None:
+    world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")
+    done = world.run("doctor", "--secrets", TMPDIR=str(world.home))
+    assert done.returncode == 1
+    assert "patterns.md:2  a GitHub token" in done.stdout
+    assert "rotate the secret" in done.stdout
+    assert TOKEN not in done.stdout + done.stderr
+
+
+def test_fix_does_not_go_with_it(world: World) -> None:
+    done = world.run("doctor", "--secrets", "--fix")
+    assert done.returncode == 2
+
+
+def test_links_and_pipes_are_not_read(world: World, tmp_path: Path) -> None:
+    folder = world.project / "docs" / "knowledge-bank"
+    folder.mkdir(parents=True)
+    outside = tmp_path / "outside.md"
+    outside.write_text(TOKEN, encoding="utf-8")
+    (folder / "patterns.md").symlink_to(outside)
+    os.mkfifo(folder / "pipe.md")
+    assert own(world, "file") == []
