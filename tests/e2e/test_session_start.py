@@ -21,6 +21,7 @@ import pytest
 from tests.conftest import BARE_ENTRY, LOCK, Start, World, heard, run_without_rights, tell
 from tests.integration.provider_servers import ProviderServer
 
+from recollect.domain.render import OPENING
 from recollect.files.log import NAME as LOG
 from recollect.files.session_record import FOLDER as RECORDS
 from recollect.files.session_record import add_given, add_words, read_record
@@ -32,7 +33,7 @@ from recollect.store.values import Scope
 ONE = "### Pattern: One\nThe one lesson.\n"
 TWO = "### Pattern: Two\nAnother lesson.\n"
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
-TITLE = "## Engineering Memory (from knowledge bank)\n\n*Memory: "
+TITLE = f"{OPENING}## Engineering Memory (from knowledge bank)\n\n*Memory: "
 
 
 class Began:
@@ -118,7 +119,7 @@ def test_a_new_session_is_given_the_block_and_nothing_else(world: World, semanti
     world.write_bank("patterns", ONE)
     began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS)
     assert began.block.startswith(TITLE)
-    assert "### Pattern: One\nThe one lesson." in began.block
+    assert "### Pattern: One [repository]\nThe one lesson." in began.block
     assert began.message == ""
     assert log_of(world) == ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from recollect.domain.text import one_line
 from recollect.hooks.answer import Answer
 from recollect.hooks.stdin import read_event
 
@@ -37,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         answer.warnings.append(f"{type(error).__name__}: {error}")
     _log(name, answer.warnings)
     if not answer.stderr:  # for whoever runs it by hand, or looks at what the client keeps of it
-        print_to(2, "".join(f"recollect {name}: {' '.join(warning.split())}\n" for warning in answer.warnings))
+        print_to(2, "".join(f"recollect {name}: {one_line(warning)}\n" for warning in answer.warnings))
     return answer.code
 
 

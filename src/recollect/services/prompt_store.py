@@ -223,6 +223,7 @@ def _told(hit: Hit, asked: Asked, path: str) -> Told | None:
         reasoning=entry.reasoning,
         details=entry.details,
         tags=entry.keywords,
+        repository=bool(entry.project),
         key=entry.id,
         id=entry.id,
         nats=hit.nats,

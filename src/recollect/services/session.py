@@ -9,7 +9,7 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking import Weights, rank
 from recollect.domain.render import fresh_block
 from recollect.domain.selection import select_ranked
-from recollect.domain.text import escaped, one_line
+from recollect.domain.text import data_line, escaped
 from recollect.errors import StillReading, StoreError
 from recollect.services import project
 from recollect.services.app import Engine
@@ -212,7 +212,7 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
 
 def _plain(text: str, most: int) -> str:
     """Text from outside on one line, without what would end the line's emphasis or its fields."""
-    return one_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
+    return data_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
 
 
 def _lines(rendered: Block, chosen: Sequence[Ranked]) -> list[ReceiptLine]:
