@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from recollect.cli.screen import ours
 from recollect.cli.shared import (
     counted,
     global_store_option,
@@ -21,7 +22,7 @@ from recollect.services.settings import load_settings
 _COLOURS = {OK: "green", WARNING: "yellow", ERROR: "red"}
 _MARKS = {OK: "✓", WARNING: "!", ERROR: "✗"}
 _PLAIN_MARKS = {OK: "ok", WARNING: "!", ERROR: "X"}  # for a terminal without these characters
-_CLEAR = "\r\x1b[K"
+_CLEAR = ours("\r\x1b[K")
 
 
 @click.command("doctor")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import sys
 
 import click
 
-from recollect.domain.text import visible
+from recollect.cli.screen import screen_streams
 from recollect.errors import RecollectError, WriteRefused
 from recollect.version import VERSION
 
@@ -53,13 +52,11 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is one line on standard error and exit code 1."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows "?", not a traceback
+    screen_streams()
     try:
         cli()
     except (RecollectError, OSError) as error:
         if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        click.echo(visible(str(error) if isinstance(error, WriteRefused) else f"Error: {error}"), err=True)
+        click.echo(str(error) if isinstance(error, WriteRefused) else f"Error: {error}", err=True)
         sys.exit(1)
