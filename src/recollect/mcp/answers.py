@@ -70,7 +70,7 @@ def remarked(answer: Answer, *sentences: str) -> Answer:
     return Answer({**answer.data, **said}, "\n".join([answer.text, *more]))
 
 
-def brief(entry: StoredEntry, among: int) -> dict[str, Any]:
+def brief(entry: StoredEntry, among: int, origin: str = "") -> dict[str, Any]:
     """An entry as one of so many in a list: what it is, and how it begins."""
     text = one_line(entry.description).removeprefix(one_line(entry.name)).lstrip(" .:")
     if len(text) < _SHORT_SNIPPET and entry.details:
@@ -85,19 +85,21 @@ def brief(entry: StoredEntry, among: int) -> dict[str, Any]:
         project=project_name(entry),
         updated=one_line(entry.updated_at)[:10],
         status="" if entry.status == ACTIVE else entry.status,
+        origin=origin,
     )
 
 
 def line(place: int, item: dict[str, Any]) -> str:
     """Such an entry on one line."""
     about = [item.get("project", "everywhere"), item.get("updated", ""), item.get("status", "")]
+    about += [f"from {item['origin']}"] if item.get("origin") else []
     if "score" in item:
         about.append(f"score {item['score']:.2f}")
     text = f" - {item['text']}" if item.get("text") else ""
     return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
 
 
-def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, Any]:
+def full(entry: StoredEntry, text: str, path: str, recalls: int, origin: str = "") -> dict[str, Any]:
     """All there is to know of an entry."""
     return filled(
         id=entry.id,
@@ -107,6 +109,7 @@ def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, An
         references=_few_texts(entry.references),
         keywords=_few_texts(entry.keywords),
         status=entry.status,
+        origin=origin,
         project=project_name(entry),
         path=cut(data_line(path), _LONGEST_PATH),
         confidence=entry.confidence,
@@ -132,6 +135,7 @@ def paragraphs(item: dict[str, Any]) -> str:
     """Such an entry as text."""
     facts = [item["status"], item.get("project", "everywhere"), item.get("path", ""), item.get("confidence", "")]
     facts += [f"updated {item['updated']}"] if item.get("updated") else []
+    facts += [f"from {item['origin']}"] if item.get("origin") else []
     lines = [f"[{item['id']}] {_label(item)}: {item['name']}", f"({', '.join(fact for fact in facts if fact)})"]
     # Further in than anything of ours, so that no memory can speak for the server.
     lines += [f"    {said}".rstrip() for said in str(item["text"]).split("\n")]
