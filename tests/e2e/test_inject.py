@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 from tests.conftest import BARE_ENTRY, RECOLLECT, World
 
+from recollect.domain.render import CLOSING, OPENING
 from recollect.files.log import NAME as LOG
 
 ONE = "### Pattern: One\nThe one lesson.\n- Used in: Feature #001\n"
@@ -20,17 +21,17 @@ def test_block_has_the_stated_format(world: World) -> None:
     world.write_bank("anti-patterns", "### Anti-Pattern: A\nDo not.\n- Cost: Much\n")
     world.write_bank("heuristics", "### Plain name\nRule of thumb.\n- Source: Feature #018\n")
     world.write_bank("patterns", ONE, shared=True)
-    expected = """## Engineering Memory (from knowledge bank)
+    expected = f"""{OPENING}## Engineering Memory (from knowledge bank)
 
 *Memory: 3 entries (2 local, 1 global) | semantic: disabled*
 
 ### Anti-Patterns to Avoid
-### Anti-Pattern: A
+### Anti-Pattern: A [repository]
 Do not.
 - Cost: Much
 
 ### Heuristics
-### Plain name
+### Plain name [repository]
 Rule of thumb.
 - Source: Feature #018
 
@@ -40,7 +41,7 @@ The one lesson.
 - Used in: Feature #001
 
 ---
-"""
+{CLOSING}"""
     assert world.run("inject").stdout == expected
     assert world.run_bare("--event", "startup").stdout == expected
 
@@ -60,7 +61,7 @@ def test_json_holds_the_block_its_entries_and_the_reason(world: World) -> None:
     assert empty["reason"].startswith("no entries in ")
     world.write_bank("patterns", ONE)
     full = json.loads(world.run("inject", "--json").stdout)
-    assert full["block"].startswith("## Engineering Memory")
+    assert full["block"].startswith(f"{OPENING}## Engineering Memory")
     assert [(entry["name"], entry["origin"]) for entry in full["entries"]] == [("One", "local")]
 
 
@@ -160,14 +161,14 @@ def test_read_only_store_costs_a_warning_not_the_block(world: World) -> None:
 def test_block_is_utf8_whatever_the_locale(world: World) -> None:
     world.write_bank("patterns", "### Pattern: Größe 🎯\nPrüfe zuerst.\n")
     for done in (world.run("inject", LANG="C", LC_ALL="C"), world.run_bare(LC_ALL="C")):
-        assert "### Pattern: Größe 🎯\nPrüfe zuerst." in done.stdout
+        assert "### Pattern: Größe 🎯 [repository]\nPrüfe zuerst." in done.stdout
 
 
 def test_bytes_that_are_not_utf8_do_not_hide_the_entry(world: World) -> None:
     path = world.write_bank("patterns", "")
     path.write_bytes(b"### Pattern: Caf\xe9\nLesson \xff here.\n")
     for done in (world.run("inject"), world.run_bare()):
-        assert "### Pattern: Caf?\nLesson ? here." in done.stdout
+        assert "### Pattern: Caf? [repository]\nLesson ? here." in done.stdout
 
 
 @pytest.mark.parametrize("count", [1, 60])

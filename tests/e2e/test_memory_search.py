@@ -235,7 +235,7 @@ def test_memory_file_that_cannot_be_parsed_is_a_warning_and_the_others_are_found
     result = searched(world, "pelican")
     assert [hit["name"] for hit in result["hits"]] == ["Cache prices"]
     (warning,) = result["warnings"]
-    assert "torn.json is not valid JSON" in warning
+    assert "torn.json is withheld until it is mended: it is not valid JSON" in warning
 
 
 @pytest.mark.parametrize("option", ["--all-projects", "--project=shop-front"])

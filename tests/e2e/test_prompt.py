@@ -71,7 +71,7 @@ def test_a_prompt_gets_the_memory_that_it_is_about_with_text_to_act_on(semantic_
     write_cookie(semantic_world)
     assert asked(ready(semantic_world), COOKIE) == (
         BLOCK + "- [DECISION] Refresh token in an httpOnly cookie -> .claude/memory/decisions/refresh-token-cookie.json"
-        " #tags:auth,cookies\n"
+        " #tags:auth,cookies [repository]\n"
         "  Decision: The refresh token is an httpOnly cookie.\n"
         "  Why: A stolen token was used for a week\n"
         "</memory-context>"
@@ -105,7 +105,7 @@ def test_knowledge_of_this_project_and_of_all_is_given_and_that_of_others_is_not
     assert semantic_world.run("search", "webhooks", cwd=other).returncode == 0
     text = asked(semantic_world, "the webhooks need a signature with a timestamp, and an outbox table to send from")
     assert "- [HEURISTIC] Sign webhooks with a timestamp\n  A signature over" in text
-    assert "- [PATTERN] Outbox table for webhooks\n" in text
+    assert "- [PATTERN] Outbox table for webhooks [repository]\n" in text
     assert "replay queue" not in text
     assert "->" not in text
 

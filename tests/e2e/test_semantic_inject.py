@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.domain.render import block, markdown_status
+from recollect.domain.render import CLOSING, OPENING, block, markdown_status
 from recollect.domain.selection import deduplicate, select
 from recollect.domain.text import client_length
 from recollect.files.bank import read_bank
@@ -66,13 +66,14 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def names(block: str) -> list[str]:
-    return re.findall(r"^### (?:Anti-Pattern|Heuristic|Pattern): (.+)$", block, re.MULTILINE)
+    return re.findall(r"^### (?:Anti-Pattern|Heuristic|Pattern): (.+?)(?: \[repository\])?$", block, re.MULTILINE)
 
 
 def line_of(block: str) -> re.Match[str]:
-    title, blank, line, *_ = block.split("\n")
+    assert block.startswith(OPENING)
+    title, blank, line, *_ = block.removeprefix(OPENING).split("\n")
     assert (title, blank) == ("## Engineering Memory (from knowledge bank)", "")
-    assert block.endswith("\n\n---\n")
+    assert block.endswith("\n\n---\n" + CLOSING)
     found = LINE.fullmatch(line)
     assert found, line
     return found
@@ -80,7 +81,7 @@ def line_of(block: str) -> re.Match[str]:
 
 def body(block: str) -> str:
     """The block without its diagnostic line."""
-    return "\n".join(block.split("\n")[3:])
+    return "\n".join(block.removeprefix(OPENING).removesuffix(CLOSING).split("\n")[3:])
 
 
 def inject(world: World, *arguments: str, **variables: str) -> str:
@@ -410,7 +411,7 @@ def test_a_database_that_others_are_still_making_leaves_markdown_and_a_reason(se
         assert result.returncode == 0
         assert len(names(result.stdout)) == 8
         assert "| semantic: degraded (" in result.stdout
-        assert "locked" in result.stdout.split("\n")[2]
+        assert "locked" in result.stdout.removeprefix(OPENING).split("\n")[2]
 
 
 def test_a_damaged_database_leaves_markdown_and_the_way_to_repair_it(semantic_world: World) -> None:
@@ -420,7 +421,7 @@ def test_a_damaged_database_leaves_markdown_and_the_way_to_repair_it(semantic_wo
     for done in (semantic_world.run("inject"), semantic_world.run_bare()):
         assert done.returncode == 0
         assert len(names(done.stdout)) == 8
-        line = done.stdout.split("\n")[2]
+        line = done.stdout.removeprefix(OPENING).split("\n")[2]
         assert "| semantic: degraded (" in line
         assert "recollect rebuild" in line
         assert line.endswith('| context: "none" | model: none*')

@@ -21,7 +21,9 @@ import pytest
 from tests.conftest import BARE_ENTRY, LOCK, Start, World, heard, run_without_rights, tell
 from tests.integration.provider_servers import ProviderServer
 
+from recollect.domain.render import OPENING
 from recollect.files.log import NAME as LOG
+from recollect.files.met import meet
 from recollect.files.session_record import FOLDER as RECORDS
 from recollect.files.session_record import add_given, add_words, read_record
 from recollect.files.staged import Staged, now, stage
@@ -32,7 +34,7 @@ from recollect.store.values import Scope
 ONE = "### Pattern: One\nThe one lesson.\n"
 TWO = "### Pattern: Two\nAnother lesson.\n"
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
-TITLE = "## Engineering Memory (from knowledge bank)\n\n*Memory: "
+TITLE = f"{OPENING}## Engineering Memory (from knowledge bank)\n\n*Memory: "
 
 
 class Began:
@@ -96,6 +98,8 @@ def begin_with(world: World, stdin: bytes, cwd: Path | None = None, **variables:
 
 
 def begin(world: World, source: str = "startup", session: str = "s1", **variables: str) -> Began:
+    """Serve the start of a session in a project that there were sessions in before."""
+    meet(str(world.store), identity(str(world.project)))
     return begin_with(world, json.dumps(event_of(world, source, session)).encode(), **variables)
 
 
@@ -118,7 +122,7 @@ def test_a_new_session_is_given_the_block_and_nothing_else(world: World, semanti
     world.write_bank("patterns", ONE)
     began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS)
     assert began.block.startswith(TITLE)
-    assert "### Pattern: One\nThe one lesson." in began.block
+    assert "### Pattern: One [repository]\nThe one lesson." in began.block
     assert began.message == ""
     assert log_of(world) == ""
 
@@ -482,7 +486,7 @@ def test_without_the_store_no_database_is_made(world: World) -> None:
     world.write_bank("patterns", ONE)
     world.write_decision("use-queue")
     begin(world)
-    assert sorted(path.name for path in world.store.iterdir()) == [".last-injection.json", RECORDS]
+    assert sorted(path.name for path in world.store.iterdir()) == [".last-injection.json", ".looked", ".met", RECORDS]
 
 
 def test_records_that_nobody_needs_any_more_are_swept(world: World) -> None:

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from recollect.cli.screen import ours
 from recollect.cli.shared import is_terminal, json_option, print_json
 from recollect.services.bench import METRICS, SYSTEMS, Retrieval, measure_retrieval
 from recollect.services.settings import load_settings
@@ -43,7 +44,7 @@ def retrieval(folders: tuple[str, ...], as_json: bool) -> None:
 
 
 def _progress(what: str, done: int, total: int) -> None:
-    click.echo(f"\rEmbedding {what}: {done:,} of {total:,} ", nl=False, err=True)
+    click.echo(ours("\r") + f"Embedding {what}: {done:,} of {total:,} ", nl=False, err=True)
 
 
 def _table(result: Retrieval) -> str:

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from recollect.cli.screen import ours
 from recollect.cli.shared import (
     counted,
     global_store_option,
@@ -27,7 +28,7 @@ _SECRET_FIXES = {
     DATABASE: "Database: take it out of the file that the entry comes from, then run `recollect rebuild`.",
     HISTORY: "History: whoever has the repository has it. Rotate it; rewriting history (git filter-repo) comes second.",
 }
-_CLEAR = "\r\x1b[K"
+_CLEAR = ours("\r\x1b[K")
 
 
 @click.command("doctor")

@@ -6,6 +6,7 @@ from recollect.cli.shared import counted, json_option, print_json, project_root_
 from recollect.domain.categories import PROJECT
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
+from recollect.domain.trust import REPOSITORY
 from recollect.files.memories import MemoryFile, MemoryRoot, scan
 from recollect.services.place import memory_root
 
@@ -67,6 +68,7 @@ def _as_object(root: MemoryRoot, memory: MemoryFile) -> dict[str, object]:
         "updated_at": memory.updated_at,
         "tags": memory.tags,
         "path": root.shown(memory.path),
+        "origin": REPOSITORY,
     }
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import sys
 
 import click
 
-from recollect.domain.text import visible
+from recollect.cli.screen import screen_streams
 from recollect.errors import RecollectError, WriteRefused
 from recollect.version import VERSION
 
@@ -53,9 +52,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line; an error of ours is one line on standard error and exit code 1."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows "?", not a traceback
+    screen_streams()
     try:
         cli()
     except (RecollectError, OSError) as error:
@@ -64,5 +61,5 @@ def main() -> None:
         from recollect.domain.secrets import redact  # an error may repeat what was given
 
         said = str(error) if isinstance(error, WriteRefused) else f"Error: {error}"
-        click.echo(visible(redact(said)), err=True)
+        click.echo(redact(said), err=True)
         sys.exit(1)

@@ -76,7 +76,7 @@ def command(
             _catch_up(engine)
         statuses = STATUSES if include_retired else (ACTIVE,)
         result = search(engine, asked, project=scope, categories=categories, statuses=statuses, limit=limit)
-        warnings += [*engine.store.findings, *_degradations(result)]
+        warnings += [*engine.store.findings, *_degradations(result), *result.withheld]
     warn(warnings)
     if as_json:
         print_json(_document(asked, result, warnings))
@@ -123,6 +123,7 @@ def _shown(place: int, hit: Hit, explain: bool) -> str:
         vector = "none" if hit.vector is None else f"{hit.vector:.3f}"
         keyword = "none" if hit.keyword is None else f"{hit.keyword:.3f}"
         parts = f"vector {vector} · keyword {keyword} · prominence {hit.prominence:.3f} · score {hit.score:.3f}"
+        parts += f" · origin {hit.origin}"
         lines.append(f"   {styled(parts, 'cyan')}")
     return "\n".join(lines)
 
@@ -171,6 +172,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "confidence": entry.confidence,
         "recall_count": entry.recall_count,
         "source": entry.source,
+        "origin": hit.origin,
         "source_project": entry.source_project,
         "project": entry.project,
         "created_at": entry.created_at,

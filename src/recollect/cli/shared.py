@@ -10,8 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
+from recollect.cli.screen import ours
 from recollect.domain.secrets import redact
-from recollect.domain.text import json_safe, visible
+from recollect.domain.text import json_safe
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.handover import read_own
 from recollect.files.handover_names import is_handed_over
@@ -173,7 +174,7 @@ def counted(count: int, one: str, many: str) -> str:
 
 def warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
-        click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {visible(redact(sentence))}", err=True)
+        click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {redact(sentence)}", err=True)
 
 
 def print_json(value: object) -> None:
@@ -183,7 +184,7 @@ def print_json(value: object) -> None:
 def styled(text: str, colour: str, stream: Any = None) -> str:
     """The text in a colour, if the stream (standard output by default) is a terminal and NO_COLOR is not set."""
     plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stdout if stream is None else stream)
-    return text if plain else click.style(text, fg=colour)
+    return text if plain else f"{ours(click.style('', fg=colour, reset=False))}{text}{ours(click.style(''))}"
 
 
 def is_terminal(stream: Any) -> bool:

@@ -22,6 +22,7 @@ from recollect.cli.shared import (
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import cut, one_line, visible
+from recollect.domain.trust import REPOSITORY, origin_of
 from recollect.errors import UnknownMemory
 from recollect.files.memories import LARGEST, MemoryFile, MemoryRoot, slug_of
 from recollect.files.textfile import read_text
@@ -75,7 +76,8 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: st
         return
     memory = read_named(root, slug, project_root)
     if as_json:
-        print_json({"path": root.shown(memory.path), "hash": memory.hash, "record": memory.record})
+        facts = {"path": root.shown(memory.path), "hash": memory.hash, "origin": REPOSITORY}
+        print_json({**facts, "record": memory.record})
     else:
         click.echo("\n".join(_lines(root, memory, history)))
 
@@ -111,6 +113,7 @@ def _show_knowledge(known: Known, as_json: bool) -> None:
         "created_at": entry.created_at,
         "updated_at": entry.updated_at,
         "project": entry.project,
+        "origin": origin_of([(source.kind, source.project) for source in known.sources], entry.source),
         "comes_from": [source.path for source in known.sources if source.project in ("", known.here)],
     }
     if as_json:
@@ -137,6 +140,7 @@ def _lines(root: MemoryRoot, memory: MemoryFile, history: bool) -> Iterator[str]
     yield styled(one_line(memory.title), "green")
     yield from _field("path", root.shown(memory.path))
     yield from _field("hash", memory.hash)
+    yield from _field("origin", REPOSITORY)
     yield from _field("category", memory.category)
     yield from _field("state", _state(memory))
     yield from _field("tags", ", ".join(memory.tags))

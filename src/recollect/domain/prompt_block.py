@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.domain.categories import LABEL
 from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
-from recollect.domain.text import client_length, cut, one_line, unmarked
+from recollect.domain.text import REPOSITORY, as_data, client_length, cut, one_line, unmarked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ _KNOWLEDGE = ("", "Instead", "Example", "Benefit", "Why")
 class Told:
     """A memory, or an entry of a bank, as a prompt is told of it. Only a memory has a `path`."""
 
-    __slots__ = ("category", "description", "details", "id", "key", "nats", "path", "reasoning", "tags", "title")
+    __slots__ = (
+        *("category", "description", "details", "id", "key", "nats", "path", "reasoning", "repository"),
+        *("tags", "title"),
+    )
 
     def __init__(
         self,
@@ -43,6 +46,7 @@ class Told:
         details: str = "",
         tags: Sequence[str] = (),
         path: str = "",
+        repository: bool = False,
         key: str = "",
         id: str = "",
         nats: float = 0.0,
@@ -54,6 +58,7 @@ class Told:
         self.details = details
         self.tags = tags
         self.path = path
+        self.repository = repository or bool(path)  # whether it comes from a file of the repository
         self.key = key  # what a session's record calls it
         self.id = id  # what a store calls it
         self.nats = nats  # how surely the prompt is about it; points, if it was found by its title
@@ -61,7 +66,8 @@ class Told:
 
 def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
     """The block for these, the best first, and those of them that have a place in it; none, no block."""
-    head, end = f'<memory-context source="{safe(source)}">\n', "</memory-context>"
+    named = safe(source).replace('"', "")
+    head, end = f'<memory-context source="{named}">\n', "</memory-context>"
     left = LONGEST - len(head) - len(end)
     shown: list[Told] = []
     parts: list[str] = []
@@ -76,8 +82,8 @@ def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
 
 
 def safe(text: str) -> str:
-    """Text on one line, in which nothing can open or close a tag."""
-    return unmarked(one_line(text))
+    """Return a text on one line, as data, in which nothing can open or close a tag."""
+    return as_data(unmarked(one_line(text)))
 
 
 def _short(text: str, most: int) -> str:
@@ -100,10 +106,11 @@ def _tags(tags: Sequence[str]) -> str:
 
 def _headline(told: Told) -> str:
     title = _short(clean_title(told.title), LONGEST_TITLE)
+    mark = REPOSITORY if told.repository else ""
     if not told.path:
-        return f"- [{LABEL.get(told.category, told.category).upper()}] {title}"
+        return f"- [{LABEL.get(told.category, told.category).upper()}] {title}{mark}"
     tags = f" #tags:{_tags(told.tags)}" if told.tags else ""
-    return f"- [{told.category.upper()}] {title} -> {safe(told.path)}{tags}"
+    return f"- [{told.category.upper()}] {title} -> {safe(told.path)}{tags}{mark}"
 
 
 def _lines(told: Told) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import exp
 
 from recollect.domain.entry import CONFIDENCE, Entry
+from recollect.domain.trust import AS_GOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def by_priority(entries: Iterable[Entry]) -> list[Entry]:
     """Entries with the most observed first, then by confidence, then by recency.
 
     A project's own files are appended to, so a later entry is a newer one; global entries carry a date. The two
-    cannot be compared with each other, so between equals the project's own comes first.
+    cannot be compared with each other, so between equals the global one comes first: it is the user's own.
     """
     return sorted(entries, key=_priority, reverse=True)
 
@@ -36,7 +37,7 @@ def _priority(entry: Entry) -> tuple[int, int, bool, str, int]:
     return (
         entry.observation_count,
         -CONFIDENCE.index(entry.confidence),
-        local,
+        not local,
         "" if local else entry.last_observed,
         entry.position,
     )
@@ -135,7 +136,7 @@ def rank(
 
 
 def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> Iterable[int]:
-    """The places of the best scores of each category: as many as are asked for, and those equal to the last of them."""
+    """The places of the best scores of each category: as many as are asked for, and those as good as the last one."""
     if not 0 < most < len(scores):
         return range(len(scores))
     by_category: dict[str, list[float]] = {}
@@ -145,7 +146,7 @@ def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> 
     return [
         at
         for at, (standing, score) in enumerate(zip(standings, scores, strict=True))
-        if score >= least[standing.category][0]
+        if score >= least[standing.category][0] - AS_GOOD
     ]
 
 

@@ -16,7 +16,7 @@ MINIMUM_PER_CATEGORY = 3
 
 
 def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
-    """One entry for each content hash: the one observed most, the first of them when equal.
+    """One entry for each content hash: the one observed most; when equal, the user's own, then the first.
 
     An entry without a description is malformed and equals nothing. An entry whose text was edited by hand still
     answers to the hash that was stored with it.
@@ -33,10 +33,15 @@ def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
         if at is None:
             at = len(kept)
             kept.append(entry)
-        elif entry.observation_count > kept[at].observation_count:
+        elif _outranks(entry, kept[at]):
             kept[at] = entry
         index.setdefault(entry.content_hash, at)
     return kept
+
+
+def _outranks(entry: Entry, other: Entry) -> bool:
+    is_more_trusted = entry.origin == "global" and other.origin != "global"
+    return (entry.observation_count, is_more_trusted) > (other.observation_count, False)
 
 
 def select(entries: Iterable[Entry], limit: int) -> list[Entry]:

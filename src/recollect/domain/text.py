@@ -19,14 +19,50 @@ _UNSEEN: dict[int, str | None] = {
             *range(0x200B, 0x2010),
             *range(0x202A, 0x202F),
             *range(0x2060, 0x2070),
-            *range(0xFE00, 0xFE0F),  # the next one makes an emoji of a sign
+            *range(0xFDD0, 0xFDF0),
+            *range(0xFE00, 0xFE10),
             *range(0xFFF0, 0xFFFC),
+            *range(0x13430, 0x13440),
+            *range(0x1BCA0, 0x1BCA4),
             *range(0x1D173, 0x1D17B),
             *range(0xE0000, 0xE01F0),
+            *(plane + last for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF)),
         ]
     ),
-    **dict.fromkeys([0x0B, 0x0C, 0x0D, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029, 0x202F], " "),
+    **dict.fromkeys([0x0B, 0x0C, 0x0D, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029, 0x202F, 0x2800], " "),
 }
+
+# Signs that open a tag, or look as if they did; and how a tag goes on after one, with or without spaces between.
+_OPENING = "<\uff1c\ufe64\u02c2\u1438\u2039\u2329\u276c\u276e\u2770\u27e8\u3008"
+_IN_TAG = "/!?|"
+_NAMES = (
+    "/",
+    "\\/",
+    "system",
+    "memory",
+    "user",
+    "human",
+    "assistant",
+    "tool",
+    "function",
+    "antml",
+    "triage",
+    "transcript",
+)
+
+# How lines begin that somebody else says, the client or a speaker; and what the client says in the middle of a line.
+_SPEAKING = (
+    *("system:", "human:", "user:", "assistant:", "developer:", "claude:", "tool:", "function:", "tool result:"),
+    *("system prompt", "system message", "system note", "system reminder", "system-reminder", "system instruction"),
+    *("system]", "user]", "assistant]", "inst]", "/inst]", "request interrupted", "stop hook feedback"),
+    *("caveat: the messages below", "this session is being continued", "end of memory"),
+)
+_CLIENT = (" hook additional context", " hook success", " hook error", " hook feedback", " hook blocking error")
+_LONGEST_BEGINNING = 80
+
+# The mark of what comes from a file of the repository.
+REPOSITORY = " [repository]"
+
 _STRUCTURE = ("# ", "## ", "### ", "---")
 _JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 
@@ -48,6 +84,49 @@ def unmarked(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def as_data(text: str) -> str:
+    """Return a text of others as a model may read it: nothing unseen, no tags, no line that is somebody else's words.
+
+    What could be a tag has its first sign written as `&lt;`; other uses of the sign stay, so that code can be read.
+    Lines that begin as the client's, the system's or a speaker's words become quotes.
+    """
+    text = visible(text)
+    for sign in _OPENING:
+        if sign in text:
+            first, *rest = text.split(sign)
+            text = first + "".join(("&lt;" if _is_tag(sign, part) else sign) + part for part in rest)
+    if ":" not in text and "[" not in text and " hook " not in text and "\uff1a" not in text:
+        return text
+    return "\n".join(_quote(line) if _speaks(line) else line for line in text.split("\n"))
+
+
+def data_line(text: str) -> str:
+    """Return a text of others on one line, as a model may read it."""
+    return as_data(one_line(text))
+
+
+def _is_tag(sign: str, following: str) -> bool:
+    """Whether a sign begins a tag, by what follows it."""
+    next_one = following[:1]
+    if next_one in _IN_TAG and next_one:
+        return True
+    # Other signs than the real one are quotation marks in many languages.
+    is_letter = next_one.isalpha() if sign == "<" else next_one.isascii() and next_one.isalpha()
+    return is_letter or following[:40].lstrip().lower().startswith(_NAMES)
+
+
+def _speaks(line: str) -> bool:
+    """Whether a line begins as the client's, the system's or a speaker's words do."""
+    begun = line.lstrip(" \t*_#[('\"`")[:_LONGEST_BEGINNING].lower()
+    begun = begun.replace("*", "").replace("_", "").replace("\uff1a", ":").replace(" :", ":")
+    return begun.startswith(_SPEAKING) or any(words in begun for words in _CLIENT)
+
+
+def _quote(line: str) -> str:
+    said = line.lstrip()
+    return f"{line[: len(line) - len(said)]}> {said}"
+
+
 def cut(text: str, most: int) -> str:
     """The text, or as much of it as fits with a mark that there was more."""
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -67,7 +146,7 @@ def json_string(text: str) -> str:
 
 def json_safe(text: str) -> str:
     """A text of JSON with what cannot be seen in it written as escapes, which mean the same to whoever reads it."""
-    if text.isascii():
+    if text.isascii() and "\x7f" not in text:
         return text
     return "".join(_escape(char) if ord(char) in _UNSEEN and char != "\n" else char for char in text)
 

@@ -6,7 +6,7 @@ import os
 import time
 
 from recollect.domain.quick_json import dump
-from recollect.domain.text import cut, one_line
+from recollect.domain.text import cut, data_line
 from recollect.hooks.answer import Answer
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def _found(event: Event, began: float) -> Answer:
 
 def _output(block: str, sentences: list[str]) -> str:
     output: dict[str, object] = {}
-    said = ". ".join(one_line(sentence).rstrip(".") for sentence in sentences if sentence)
+    said = ". ".join(data_line(sentence).rstrip(".") for sentence in sentences if sentence)
     if said:
         name = "" if said.startswith("recollect ") else "recollect: "
         output["systemMessage"] = cut(f"{name}{said}.", _LONGEST_LINE)

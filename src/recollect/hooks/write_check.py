@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recollect.domain.quick_json import dump
+from recollect.domain.text import data_line
 from recollect.hooks.answer import Answer
 from recollect.hooks.write_guard import written_paths
 from recollect.services.protect import Kept, kept
@@ -26,8 +27,9 @@ def _checked(found: Kept) -> Answer:
     from recollect.services.quarantine import check_written, follow_written
 
     result = check_written(found)
-    answer = Answer(_block(result.told), f"WARNING: {result.warning}\n")
-    answer.warnings.append(result.warning)
+    warning = data_line(result.warning)
+    answer = Answer(_block(data_line(result.told)), f"WARNING: {warning}\n")
+    answer.warnings.append(warning)
     answer.afterwards = lambda: follow_written(found, locations.global_store())
     return answer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recollect.domain.quick_json import dump
+from recollect.domain.text import as_data
 from recollect.hooks.answer import Answer
 from recollect.services.protect import protected
 
@@ -21,7 +22,7 @@ def handle(event: Event) -> Answer:
             decision = {
                 "hookEventName": "PreToolUse",
                 "permissionDecision": "deny",
-                "permissionDecisionReason": reason,
+                "permissionDecisionReason": as_data(reason),
             }
             return Answer(dump({"hookSpecificOutput": decision}) + "\n")
     return Answer()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from recollect.domain.categories import LABEL
 from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
-from recollect.domain.text import cut, few, one_line, visible
+from recollect.domain.text import as_data, cut, data_line, few, one_line
 
 # In characters, of either form: what a client shows a model without cutting it.
 LARGEST = 18_000
@@ -36,6 +36,17 @@ class Answer:
         self.text = text
 
 
+def as_answered(value: Any) -> Any:
+    """Return an answer, or a part of one, with every text in it as data: it may be a text of others."""
+    if isinstance(value, str):
+        return as_data(value)
+    if isinstance(value, dict):
+        return {name: as_answered(item) for name, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [as_answered(item) for item in cast("list[Any]", value)]
+    return value
+
+
 def size(value: object) -> int:
     """How long something is as JSON."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
@@ -43,7 +54,7 @@ def size(value: object) -> int:
 
 def notes(sentences: Iterable[str]) -> dict[str, list[str]]:
     """The field that holds what else there is to say, if there is anything."""
-    said = [cut(one_line(sentence), _LONGEST_NOTE) for sentence in dict.fromkeys(sentences)]
+    said = [cut(data_line(sentence), _LONGEST_NOTE) for sentence in dict.fromkeys(sentences)]
     return {"notes": few(said, _MOST_NOTES)} if said else {}
 
 
@@ -59,45 +70,48 @@ def remarked(answer: Answer, *sentences: str) -> Answer:
     return Answer({**answer.data, **said}, "\n".join([answer.text, *more]))
 
 
-def brief(entry: StoredEntry, among: int) -> dict[str, Any]:
+def brief(entry: StoredEntry, among: int, origin: str = "") -> dict[str, Any]:
     """An entry as one of so many in a list: what it is, and how it begins."""
     text = one_line(entry.description).removeprefix(one_line(entry.name)).lstrip(" .:")
     if len(text) < _SHORT_SNIPPET and entry.details:
         details = entry.details.removeprefix("- ").replace("\n- ", " ")
         text = one_line(f"{text} {details}")
-    text = cut(text, _SNIPPET if among <= _LONG_LIST else _SHORT_SNIPPET)
+    text = cut(as_data(text), _SNIPPET if among <= _LONG_LIST else _SHORT_SNIPPET)
     return filled(
         id=entry.id,
         category=entry.category,
-        name=cut(one_line(entry.name), _LONGEST_NAME),
+        name=cut(data_line(entry.name), _LONGEST_NAME),
         text=text,
         project=project_name(entry),
         updated=one_line(entry.updated_at)[:10],
         status="" if entry.status == ACTIVE else entry.status,
+        origin=origin,
     )
 
 
 def line(place: int, item: dict[str, Any]) -> str:
     """Such an entry on one line."""
     about = [item.get("project", "everywhere"), item.get("updated", ""), item.get("status", "")]
+    about += [f"from {item['origin']}"] if item.get("origin") else []
     if "score" in item:
         about.append(f"score {item['score']:.2f}")
     text = f" - {item['text']}" if item.get("text") else ""
     return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
 
 
-def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, Any]:
+def full(entry: StoredEntry, text: str, path: str, recalls: int, origin: str = "") -> dict[str, Any]:
     """All there is to know of an entry."""
     return filled(
         id=entry.id,
         category=entry.category,
-        name=cut(one_line(entry.name), _LONGEST_NAME),
-        text=_shown(text) or one_line(entry.name),
+        name=cut(data_line(entry.name), _LONGEST_NAME),
+        text=_shown(text) or data_line(entry.name),
         references=_few_texts(entry.references),
         keywords=_few_texts(entry.keywords),
         status=entry.status,
+        origin=origin,
         project=project_name(entry),
-        path=cut(one_line(path), _LONGEST_PATH),
+        path=cut(data_line(path), _LONGEST_PATH),
         confidence=entry.confidence,
         observed=entry.observation_count,
         recalled=recalls,
@@ -108,12 +122,12 @@ def full(entry: StoredEntry, text: str, path: str, recalls: int) -> dict[str, An
 
 def is_cut(text: str) -> bool:
     """Whether there is more of a text than `full` shows."""
-    return _shown(text) != visible(text).strip()
+    return _shown(text) != as_data(text).strip()
 
 
 def _shown(text: str) -> str:
     """As much of a text as there is room for; what takes two characters as data counts twice."""
-    whole = visible(text).strip()
+    whole = as_data(text).strip()
     return cut(whole, min(_LONGEST_TEXT, _LONGEST_TEXT * len(whole) // max(1, size(whole))))
 
 
@@ -121,6 +135,7 @@ def paragraphs(item: dict[str, Any]) -> str:
     """Such an entry as text."""
     facts = [item["status"], item.get("project", "everywhere"), item.get("path", ""), item.get("confidence", "")]
     facts += [f"updated {item['updated']}"] if item.get("updated") else []
+    facts += [f"from {item['origin']}"] if item.get("origin") else []
     lines = [f"[{item['id']}] {_label(item)}: {item['name']}", f"({', '.join(fact for fact in facts if fact)})"]
     # Further in than anything of ours, so that no memory can speak for the server.
     lines += [f"    {said}".rstrip() for said in str(item["text"]).split("\n")]
@@ -147,4 +162,4 @@ def _label(item: dict[str, Any]) -> str:
 
 
 def _few_texts(texts: list[str]) -> list[str]:
-    return [cut(one_line(text), 150) for text in texts[:_MOST_TEXTS]]
+    return [cut(data_line(text), 150) for text in texts[:_MOST_TEXTS]]

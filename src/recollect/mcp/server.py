@@ -9,8 +9,9 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from recollect.domain.text import cut, one_line
+from recollect.domain.text import as_data, cut, one_line
 from recollect.mcp import schemas
+from recollect.mcp.answers import as_answered
 from recollect.mcp.worker import Failed, Worker
 from recollect.version import VERSION
 
@@ -44,10 +45,11 @@ def build_server(worker: Worker) -> Server[dict[str, Any]]:
         try:
             answer = await worker.call(tool, parameters.arguments)
         except Failed as failure:
-            reason = types.TextContent(type="text", text=cut(str(failure), _LONGEST_REASON))
+            reason = types.TextContent(type="text", text=cut(as_data(str(failure)), _LONGEST_REASON))
             return types.CallToolResult(content=[reason], is_error=True)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.data
+            content=[types.TextContent(type="text", text=as_data(answer.text))],
+            structured_content=as_answered(answer.data),
         )
 
     return Server(

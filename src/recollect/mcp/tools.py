@@ -68,8 +68,8 @@ def search_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
     scope = _scope(engine, place, given, said)
     result = search(engine, query, project=scope, categories=[category] if category else (), limit=limit)
     said += count_search(engine, result)
-    said += [*_shortcomings(result), *engine.store.findings]
-    found = [brief(hit.entry, limit) for hit in result.hits]
+    said += [*_shortcomings(result), *result.withheld, *engine.store.findings]
+    found = [brief(hit.entry, limit, hit.origin) for hit in result.hits]
     if scores:
         for item, hit in zip(found, result.hits, strict=True):
             item["score"] = round(hit.score, 3)
@@ -88,11 +88,14 @@ def get_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
     """The full text of memories, as many of them as fit."""
     ids = list(dict.fromkeys(id.strip() for id in given.texts("ids", schemas.MOST_GOT, 1)))
     said = _up_to_date(engine, place)
-    looked, unknown = full_entries(engine, ids, project=None)  # a search may have been one of all projects
+    # A search may have been one of all projects.
+    looked, unknown = full_entries(engine, ids, project=None, problems=said)
     unknown = [cut(one_line(id[:200]), 40) for id in unknown]
+    if not looked and not unknown:
+        raise InvalidEntry("; ".join(said))
     if not looked:
         raise InvalidEntry(f"no memory has the id {' or '.join(unknown)}; take ids from search_memory or list_memories")
-    items = [full(each.entry, each.text, each.path, each.recalls) for each in looked]
+    items = [full(each.entry, each.text, each.path, each.recalls, each.origin) for each in looked]
     fitting = _fitting(items)
     left_out = [item["id"] for item in items[len(fitting) :]]
     if left_out:
@@ -126,7 +129,7 @@ def list_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
         limit=limit,
         offset=offset,
     )
-    items = _fitting([brief(each.entry, limit) for each in page.entries])
+    items = _fitting([brief(each.entry, limit, each.origin) for each in page.entries])
     data: dict[str, Any] = {"memories": items, "total": page.total}
     following = offset + len(items)
     if following < page.total and items:

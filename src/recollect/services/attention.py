@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from recollect.domain.text import one_line
+import os
+
+from recollect.domain.text import few, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 # How a line of the log begins that only says that the engine was too slow.
 WITHOUT_ENGINE = "without the engine:"
 
+_MOST_WITHHELD = 2
+
+# In seconds: how long other writers are waited for.
+_PATIENCE = 0.3
 _NOTED = "a hook left a note"
 
 
@@ -24,6 +30,60 @@ def captures(project_root: str, global_store: str) -> str:
     count = len(captures_to_review(project_root, global_store))
     who = "1 capture awaits" if count == 1 else f"{count} captures await"
     return f"{who} your review: /memory:review" if count else ""
+
+
+def newcomer(project_root: str, global_store: str, settings: Settings, notes: Notes) -> str:
+    """Return what a repository brings with it, the first time that a session is in it."""
+    from recollect.files.met import has_met, meet
+    from recollect.services import project
+
+    identity = project.identity(project_root)
+    if has_met(global_store, identity):
+        return ""
+    notes.do(lambda: meet(global_store, identity))
+    if _was_given(global_store, identity):
+        return ""  # before this was noted
+    memories, entries = _brought(project_root, settings)
+    if not memories and not entries:
+        return ""
+    found = [f"{memories:,} {'memory' if memories == 1 else 'memories'}" if memories else ""]
+    found.append(f"{entries:,} bank {'entry' if entries == 1 else 'entries'}" if entries else "")
+    return (
+        f"this repository brings {' and '.join(filter(None, found))}, given as notes of the repository and never"
+        " obeyed: `recollect list` and docs/knowledge-bank show them, `recollect config` how to switch them off"
+    )
+
+
+def _was_given(global_store: str, identity: str) -> bool:
+    """Return whether a session of a project was given something, as the store's receipts say."""
+    from recollect.errors import StoreError
+    from recollect.services import locations
+
+    path = locations.database(global_store)
+    if not os.path.exists(path):
+        return False
+    try:
+        from recollect.store.sqlite import SqliteStore
+
+        with SqliteStore(path, patience=_PATIENCE) as store:
+            return store.has_receipts(identity)
+    except (StoreError, ImportError):
+        return False
+
+
+def _brought(project_root: str, settings: Settings) -> tuple[int, int]:
+    """Return how many memory files and how many entries of a bank a project has."""
+    from recollect.errors import WriteRefused
+    from recollect.files.bank import read_bank
+    from recollect.files.memories import find_memories
+    from recollect.services import locations
+    from recollect.services.place import memory_root
+
+    try:
+        memories = sum(1 for _ in find_memories(memory_root(project_root, settings), []))
+    except WriteRefused:
+        memories = 0
+    return memories, len(read_bank(locations.bank(project_root), "local")[0])
 
 
 def log_notes(global_store: str, notes: Notes) -> str:
@@ -50,6 +110,13 @@ def weakness(global_store: str, reasons: Sequence[str], notes: Notes) -> str:
     """That memories are not chosen as well as they could be, and why: once a day for each reason."""
     news = [one_line(reason) for reason in reasons if _is_news(global_store, reason, notes)]
     return f"memories are not chosen as well as they could be: {'; '.join(news)}" if news else ""
+
+
+def withheld(global_store: str, sentences: Sequence[str], notes: Notes) -> str:
+    """Return what is withheld until it is mended: each once a day, a few at a time."""
+    news = [sentence for sentence in sentences if _is_news(global_store, sentence, notes)]
+    told = "; ".join(few(news, _MOST_WITHHELD))
+    return f"{told} (`recollect doctor` lists all)" if told else ""
 
 
 def _is_news(global_store: str, sentence: str, notes: Notes) -> bool:

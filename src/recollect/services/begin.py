@@ -113,6 +113,7 @@ def notices(start: Start) -> list[str]:
         return []
     store = start.global_store
     found = [
+        _noticed(start.problems, lambda: attention.newcomer(start.project_root, store, start.settings, start.notes)),
         _noticed(start.problems, lambda: attention.captures(start.project_root, store)),
         _noticed(start.problems, lambda: attention.log_notes(store, start.notes)),
     ]
@@ -129,8 +130,34 @@ def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
 
 
 def weakness(start: Start, injection: Injection) -> str:
-    """That memories were not chosen as well as they could be, for the user."""
-    return attention.weakness(start.global_store, injection.degraded, start.notes)
+    """Return that memories were not chosen as well as they could be, and which are withheld, for the user."""
+    said = [attention.weakness(start.global_store, injection.degraded, start.notes)]
+    said.append(_noticed(start.problems, lambda: _withheld(start, injection)))
+    return ". ".join(sentence for sentence in said if sentence)
+
+
+def _withheld(start: Start, injection: Injection) -> str:
+    """Return which entries and memory files are withheld, as far as the store knows them now."""
+    files: list[str] = []
+    has_store = os.path.exists(locations.database(start.global_store))
+    if has_store and start.settings.flag("memory_semantic_enabled") and not injection.degraded:
+        from recollect.services.app import Engine
+        from recollect.services.catch_up import catch_up
+        from recollect.services.sync_memories import withheld_memories
+
+        def named(engine: Engine) -> list[str]:
+            injection.warnings += catch_up(engine, start.project_root)
+            return withheld_memories(engine.store, start.project_root)
+
+        if injection.engine:
+            files = named(injection.engine)
+        else:
+            place = start.project_root
+            with Engine(
+                start.global_store, start.settings, project_root=place, patience=0.5, warm=start.warm
+            ) as engine:
+                files = named(engine)
+    return attention.withheld(start.global_store, injection.withheld + files, start.notes)
 
 
 def follow(start: Start, injection: Injection) -> list[str]:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.terms import query_terms
 from recollect.domain.text import cut, one_line, visible
+from recollect.domain.trust import REPOSITORY
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.memories import read_memory
 from recollect.services.note import category_named
+from recollect.services.withhold import harmless_entries
 from recollect.store.values import Scope
 
 if TYPE_CHECKING:
@@ -35,13 +37,14 @@ _FURTHEST = 10**9
 class Looked:
     """An entry, the path of the memory file that it is (from its project's folder on), and how often it was recalled.
 
-    `text` is all that it says, line by line; a page leaves it empty.
+    `text` is all that it says, line by line; a page leaves it empty. `origin` is whose word it is.
     """
 
     entry: StoredEntry
     path: str = ""
     recalls: int = 0
     text: str = ""
+    origin: str = REPOSITORY
 
 
 @dataclass(frozen=True)
@@ -80,12 +83,18 @@ def list_entries(
     if text.strip() and not terms:
         return Page([], 0)
     found, total = engine.store.page(scope, min(max(limit, 1), MOST_LISTED), min(max(offset, 0), _FURTHEST), terms)
+    found, _ = harmless_entries(engine.global_store, found)
     paths = engine.store.memory_paths([entry.id for entry in found])
-    return Page([_looked(entry, paths.get(entry.id, "")) for entry in found], total)
+    origins = engine.store.origins(entry.id for entry in found)
+    return Page([_looked(entry, paths.get(entry.id, ""), origins[entry.id]) for entry in found], total)
 
 
-def full_entries(engine: Engine, ids: Sequence[str], *, project: str | None) -> tuple[list[Looked], list[str]]:
+def full_entries(
+    engine: Engine, ids: Sequence[str], *, project: str | None, problems: list[str] | None = None
+) -> tuple[list[Looked], list[str]]:
     """The entries with these ids, or with the only id that begins so, and what of the ids means none of them.
+
+    What is withheld because it seems to hold a credential is told in `problems`.
 
     A beginning has six characters at least. Whatever their status, entries of other projects than `project` (as for
     `list_entries`) are as good as unknown.
@@ -98,9 +107,12 @@ def full_entries(engine: Engine, ids: Sequence[str], *, project: str | None) -> 
         raise InvalidEntry(f"{len(ids):,} ids are too many; ask for {MOST_READ} at most at once")
     scope = Scope(project, statuses=STATUSES)
     meant = {given: _meant(engine, given, scope) for given in ids}
-    found = engine.store.entries(id for id in meant.values() if id)
+    found, said = harmless_entries(engine.global_store, engine.store.entries(id for id in meant.values() if id))
     paths = engine.store.memory_paths([entry.id for entry in found])
-    looked = [_looked(entry, paths.get(entry.id, ""), whole=True) for entry in found]
+    origins = engine.store.origins(entry.id for entry in found)
+    looked = [_looked(entry, paths.get(entry.id, ""), origins[entry.id], whole=True) for entry in found]
+    if problems is not None:
+        problems += said
     return looked, [given for given, id in meant.items() if not id]
 
 
@@ -112,10 +124,10 @@ def _meant(engine: Engine, given: str, scope: Scope) -> str:
     return near[0] if len(near) == 1 or id in near else ""
 
 
-def _looked(entry: StoredEntry, path: str, *, whole: bool = False) -> Looked:
+def _looked(entry: StoredEntry, path: str, origin: str, *, whole: bool = False) -> Looked:
     shown = path.removeprefix(entry.project.rstrip(os.sep) + os.sep).replace(os.sep, "/")
     text = "\n".join(_memory_lines(entry, path) if path else _knowledge_lines(entry)) if whole else ""
-    return Looked(entry, shown, entry.recall_count, text)
+    return Looked(entry, shown, entry.recall_count, text, origin)
 
 
 def _knowledge_lines(entry: StoredEntry) -> Iterator[str]:

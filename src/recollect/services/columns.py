@@ -20,6 +20,7 @@ from recollect.domain.ranking import (
     weighed,
 )
 from recollect.domain.stored import Standing
+from recollect.domain.trust import AS_GOOD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class Columns:
         return column
 
     def _best(self, scores: Any, most: int) -> Iterable[int]:
-        """The places of the best scores of each category, and those equal to the last of them."""
+        """The places of the best scores of each category, and those as good as the last of them."""
         if not 0 < most < self.count:
             return range(self.count)
         numpy = self._numpy
@@ -125,6 +126,7 @@ class Columns:
             places = numpy.flatnonzero(self._category == name)
             figures = scores[places]
             if most < len(places):
-                places = places[figures >= numpy.partition(figures, len(figures) - most)[len(figures) - most]]
+                least = numpy.partition(figures, len(figures) - most)[len(figures) - most]
+                places = places[figures >= least - AS_GOOD]
             found += places.tolist()
         return found

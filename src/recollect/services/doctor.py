@@ -27,6 +27,7 @@ _CHECKS = (
     ("Locks", "doctor_store", "locks", 5.0),
     ("Journal", "doctor_store", "journal", 10.0),
     ("Banks", "doctor_store", "banks", 10.0),
+    ("Withheld", "doctor_store", "withheld", 30.0),
     ("Sessions", "doctor_store", "sessions", 5.0),
     ("Records", "doctor_records", "records", 5.0),
     ("Clock", "doctor_records", "clock", 5.0),

@@ -14,6 +14,7 @@ from recollect.services.doctor_case import ERROR, OK, WARNING, Case, Finding, ma
 _PATIENCE = 1.0
 _LITTLE = 200 * 1024 * 1024
 _NONE = 10 * 1024 * 1024
+_WITHHELD = 20
 _NAMED = 3  # lines and files that are named of those that are wrong
 
 # What others could put into a session by writing there, and what they could learn by reading it.
@@ -175,6 +176,33 @@ def banks(case: Case) -> Iterator[Finding]:
         yield Finding(WARNING, "Banks", sentence, "correct the file, or move it away")
     told = f"{some(len(own), 'entry', 'entries')} in the project's, {len(shared):,} in the global one"
     yield Finding(OK, "Banks", told)
+
+
+def withheld(case: Case) -> Iterator[Finding]:
+    """Look for memory files and entries of banks that nobody is given until they are mended."""
+    from recollect.domain.render import entry_text
+    from recollect.domain.secrets import find_secret
+    from recollect.domain.withheld import fault
+    from recollect.files.bank import read_bank
+    from recollect.files.memories import scan
+    from recollect.services.place import memory_root
+    from recollect.services.withhold import withheld_text
+
+    root = memory_root(case.project_root, case.settings)
+    found: list[str] = []
+    for memory in scan(root, found):
+        reason = fault(memory.record, memory.category)
+        found += [f"{root.shown(memory.path)}: {reason}"] if reason else []
+    for folder, origin in ((locations.bank(case.project_root), "local"), (case.global_store, "global")):
+        for entry in read_bank(folder, origin)[0]:
+            kind = find_secret(entry_text(entry))
+            found += [withheld_text(entry.title, kind)] if kind else []
+    for sentence in found[:_WITHHELD]:
+        yield Finding(WARNING, "Withheld", sentence, "correct the file; say where a credential is kept, not what it is")
+    if len(found) > _WITHHELD:
+        yield Finding(WARNING, "Withheld", f"and {len(found) - _WITHHELD:,} more", "correct these first")
+    if not found:
+        yield Finding(OK, "Withheld", "nothing that would be given is withheld")
 
 
 def sessions(case: Case) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from recollect.domain.clock import parse_time, time_text
 from recollect.domain.stored import ACTIVE, RETIRED, STATUSES
 from recollect.domain.text import cut, one_line
+from recollect.domain.withheld import fault
 from recollect.files.memories import MemoryFile, MemoryRoot
 from recollect.files.schemas import problems_of
 from recollect.services.settings import Settings
@@ -74,6 +75,7 @@ def examine(
         *_index_issues(index),
         *_found("unreadable", problems, "1 file was passed over", "{} files were passed over", "correct or move each"),
         *_schema_issues(root, memories),
+        *_withheld_issues(root, memories),
         *_odd_issues(root, memories),
         *_age_issues(root, memories, settings, now),
         *_size_issues(counts, settings),
@@ -147,6 +149,17 @@ def _schema_issues(root: MemoryRoot, memories: list[MemoryFile]) -> list[Issue]:
         "1 memory does not fit its schema",
         "{} memories do not fit their schemas",
         "correct each file; `recollect schema CATEGORY` shows what it may hold",
+    )
+
+
+def _withheld_issues(root: MemoryRoot, memories: list[MemoryFile]) -> list[Issue]:
+    found = [(memory, fault(memory.record, memory.category)) for memory in memories]
+    return _found(
+        "withheld",
+        [f"{root.shown(memory.path)}: {reason}" for memory, reason in found if reason],
+        "1 memory is withheld: nobody is given it until it is mended",
+        "{} memories are withheld: nobody is given them until they are mended",
+        "correct each file; a credential is replaced by where it is kept",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.hashing import content_hash
-from recollect.domain.render import fresh_block, markdown_status
+from recollect.domain.render import markdown_status
 from recollect.domain.selection import deduplicate, select
 from recollect.domain.text import one_line
 from recollect.errors import StoreError
@@ -16,6 +16,7 @@ from recollect.files.bank import read_bank
 from recollect.files.last_injection import write_last_injection
 from recollect.services import locations, project
 from recollect.services.notes import Notes
+from recollect.services.withhold import harmless_block
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ _COUNTS_AS = {"fork": "resume"}
 class Injection:
     """The block for a session, or the reason why it is empty, and what went wrong on the way."""
 
-    __slots__ = ("degraded", "dropped", "engine", "entries", "keys", "pending", "reason", "text", "warnings")
+    __slots__ = (
+        *("degraded", "dropped", "engine", "entries", "keys", "pending", "reason", "text"),
+        *("warnings", "withheld"),
+    )
 
     def __init__(self, reason: str = "") -> None:
         self.text = ""
@@ -48,6 +52,7 @@ class Injection:
         self.pending = 0
         self.warnings: list[str] = []
         self.degraded: list[str] = []  # why it could not be chosen as it should
+        self.withheld: list[str] = []  # what was left out because it seems to hold a credential, in sentences
         self.engine: Engine | None = None
 
     def finish(self) -> None:
@@ -172,6 +177,7 @@ def _from_store(asked: _Asked, injection: Injection) -> Block:
     injection.engine = None if asked.warm else found.engine
     injection.pending = 0 if found.behind else found.retrieval.pending
     injection.warnings += found.warnings
+    injection.withheld = found.withheld
     injection.degraded += found.retrieval.degraded
     injection.keys = [entry.stored_hash for entry in found.block.entries]
     return found.block
@@ -190,7 +196,9 @@ def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> B
 
     injection.degraded += [degraded] if degraded else []
     status = degraded_status if degraded else markdown_status
-    chosen = fresh_block(select(everything, asked.limit), status, lambda entry: _key(entry) not in asked.without)
+    chosen, injection.withheld = harmless_block(
+        asked.global_store, select(everything, asked.limit), status, lambda entry: _key(entry) not in asked.without
+    )
     injection.keys = [_key(entry) for entry in chosen.entries]
     return chosen
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 
+from recollect.domain.memory import texts
 from recollect.domain.memory_text import described
 from recollect.domain.prompt_block import prompt_block
 from recollect.domain.quick_json import parse
 from recollect.domain.quoted import marks
 from recollect.domain.stored import ACTIVE
+from recollect.domain.withheld import basic_problems
 from recollect.errors import StorageError
+from recollect.files.looked import secrets_in
 from recollect.files.memories import LARGEST, MemoryFile
 from recollect.files.session_record import add_given, add_words, read_record
 from recollect.files.textfile import read_regular
 from recollect.services.notes import Notes
+from recollect.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +83,7 @@ class Asked:
 
     def take(self, told: Sequence[Told]) -> list[Told]:
         """Those that have room in the block, noted as given, but for what another prompt took at this very moment."""
-        _, shown = prompt_block(told, self.source)
+        _, shown = prompt_block(self._harmless(told), self.source)
         had: set[str] = set()
 
         def note() -> None:
@@ -87,6 +91,15 @@ class Asked:
 
         self.notes.do(note)
         return [each for each in shown if each.key not in had]
+
+    def _harmless(self, told: Sequence[Told]) -> list[Told]:
+        """Return what holds no credential; memory files were looked through when they were read."""
+        entries = [each for each in told if not each.path]
+        groups = [[each.title, each.description, each.reasoning, each.details, *each.tags] for each in entries]
+        bad = {
+            each.key for each, kind in zip(entries, secrets_in(self.global_store, groups, VERSION), strict=True) if kind
+        }
+        return [each for each in told if each.key not in bad]
 
     def note_words(self, text: str) -> None:
         """Note the words of the block, so that nobody who repeats them is taken for somebody with news."""
@@ -96,7 +109,8 @@ class Asked:
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
         """The memory file at a path as it is now; None if it is not to be told of.
 
-        That is one that is gone, is behind a link, or is not active. One that cannot be read has an empty record.
+        That is one that is gone, is behind a link, is not active, is no memory, or seems to hold a credential. One that
+        cannot be read now has an empty record.
         """
         if self.root is None or os.path.dirname(path) != self.root.folder(category) or os.path.realpath(path) != path:
             return None
@@ -104,10 +118,19 @@ class Asked:
             record: Any = parse(read_regular(path, LARGEST, follow=False).decode("utf-8").removeprefix("\ufeff"))
         except (FileNotFoundError, NotADirectoryError, StorageError):
             return None
-        except (OSError, ValueError):
-            record = {}
-        memory = MemoryFile(path, category, record if isinstance(record, dict) else {}, "")  # pyright: ignore
-        return memory if memory.status == ACTIVE else None
+        except ValueError:
+            return None
+        except OSError:
+            return MemoryFile(path, category, {}, "")
+        if not isinstance(record, dict) or basic_problems(record, category):  # pyright: ignore[reportUnknownArgumentType]
+            return None
+        memory = MemoryFile(path, category, record, "")  # pyright: ignore[reportUnknownArgumentType]
+        is_active = memory.status == ACTIVE
+        return (
+            memory
+            if is_active and secrets_in(self.global_store, [texts(record, names=True)], VERSION) == [""]
+            else None
+        )
 
 
 def retell(told: Told, memory: MemoryFile) -> Told:

@@ -6,8 +6,9 @@ import time
 
 from recollect.domain.aboutness import Question, Rarity, aboutness
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.fusion import TermStatistics, surprise
+from recollect.domain.fusion import TermStatistics, share, surprise
 from recollect.domain.prompt_block import LONGEST, Told
+from recollect.domain.trust import trusted_first
 from recollect.errors import EmbeddingError
 from recollect.services.app import Engine
 from recollect.services.catch_up import catch_up
@@ -168,7 +169,8 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
         if nats >= 0:
             hits.append(Hit(entry, nats))
     hits.sort(key=lambda hit: (-hit.nats, hit.entry.id))
-    return Answer(hits, terms)
+    origins = store.origins(hit.entry.id for hit in hits)
+    return Answer(trusted_first(hits, lambda hit: share(hit.nats), lambda hit: origins[hit.entry.id]), terms)
 
 
 class _Meant:
@@ -223,6 +225,7 @@ def _told(hit: Hit, asked: Asked, path: str) -> Told | None:
         reasoning=entry.reasoning,
         details=entry.details,
         tags=entry.keywords,
+        repository=bool(entry.project),
         key=entry.id,
         id=entry.id,
         nats=hit.nats,

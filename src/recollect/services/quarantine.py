@@ -7,6 +7,7 @@ import os
 from recollect.domain.categories import PROJECT
 from recollect.domain.secrets import redact
 from recollect.domain.text import cut, few, one_line
+from recollect.domain.withheld import basic_problems
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.aside import Judged, read_whole
 from recollect.files.memories import ENDING, LARGEST, MemoryRoot, is_file_name, memory_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from recollect.services.settings import Settings
 
-_REQUIRED = ("schema_version", "category", "id", "title", "created_at", "updated_at", "tags", "content")
 _MOST_PROBLEMS = 10
 _LONGEST_PROBLEM = 400
 _LONGEST_SHOWN = 300
@@ -153,7 +153,7 @@ def _schema_problems(record: dict[str, Any], category: str) -> list[str]:
         from recollect.files.schemas import problems_of
         from recollect.services.write_checks import check_secrets
     except ImportError:
-        return _basic_problems(record, category)
+        return basic_problems(record, category)
     problems = [_sentence(facts) for facts in problems_of(record, category)]
     try:
         check_secrets(record)
@@ -165,18 +165,6 @@ def _schema_problems(record: dict[str, Any], category: str) -> list[str]:
 def _sentence(facts: Iterable[tuple[str, object]]) -> str:
     """What is wrong with a field; how to mend it follows from what was expected."""
     return ", ".join(f"{name} {value}" for name, value in facts if name != "fix")
-
-
-def _basic_problems(record: dict[str, Any], category: str) -> list[str]:
-    """What can be told without the packages that the schemas need."""
-    problems = [f"field {field} is missing" for field in _REQUIRED if field not in record]
-    if record.get("category", category) != category:
-        problems.append(f"field category must be {category}, as the folder says")
-    if not isinstance(record.get("tags", [""]), list) or not record.get("tags", [""]):
-        problems.append("field tags must be a list with at least one tag")
-    if not isinstance(record.get("content", {}), dict):
-        problems.append("field content must be an object")
-    return problems
 
 
 def _place_told(kept: Kept, settings: Settings, category: str, shown: str) -> str:

@@ -9,9 +9,11 @@ from recollect.domain.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking import prominence
 from recollect.domain.stored import ACTIVE
 from recollect.domain.terms import query_terms
+from recollect.domain.trust import AS_GOOD, REPOSITORY, trusted_first
 from recollect.errors import EmbeddingError, InvalidEntry, StoreError
 from recollect.services import project
 from recollect.services.sync import known_roots, sync
+from recollect.services.withhold import harmless_entries
 from recollect.store.values import Scope
 
 TYPE_CHECKING = False
@@ -198,7 +200,7 @@ def _keep(engine: Engine, query: str, vector: bytes) -> None:
 class Hit:
     """A found entry and what earned it its place."""
 
-    __slots__ = ("entry", "keyword", "path", "prominence", "score", "vector")
+    __slots__ = ("entry", "keyword", "origin", "path", "prominence", "score", "vector")
 
     def __init__(
         self,
@@ -209,8 +211,10 @@ class Hit:
         keyword: float | None,
         prominence: float,
         path: str = "",
+        origin: str = REPOSITORY,
     ) -> None:
         self.entry = entry
+        self.origin = origin  # whose word it is, as `domain.trust` has it
         self.score = score
         self.vector = vector  # the cosine; None when it was not found by meaning
         self.keyword = keyword  # the BM25 score; None when it was not found by its words
@@ -221,12 +225,13 @@ class Hit:
 class SearchResult:
     """The hits of a search, the best first; when there are none, the reason."""
 
-    __slots__ = ("hits", "reason", "retrieval")
+    __slots__ = ("hits", "reason", "retrieval", "withheld")
 
     def __init__(self, retrieval: RetrievalResult) -> None:
         self.retrieval = retrieval
         self.hits: list[Hit] = []
         self.reason = ""
+        self.withheld: list[str] = []  # what was left out because it seems to hold a credential, in sentences
 
 
 def search(
@@ -249,10 +254,14 @@ def search(
         retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
     result = SearchResult(retrieval)
     scores = relevance(engine, retrieval, scope)
-    best = sorted(scores, key=lambda id: (-scores[id], id))[:limit]
+    best = sorted(scores, key=lambda id: (-scores[id], id))
+    best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
+    origins = engine.store.origins(best)
+    best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     paths = engine.store.memory_paths(best)
-    for entry in engine.store.entries(best):
+    found, result.withheld = harmless_entries(engine.global_store, engine.store.entries(best))
+    for entry in found:
         result.hits.append(
             Hit(
                 entry,
@@ -261,6 +270,7 @@ def search(
                 keyword=retrieval.fts5.get(entry.id),
                 prominence=0.0,
                 path=_from_project(paths.get(entry.id, ""), entry.project),
+                origin=origins[entry.id],
             )
         )
     most = max((hit.entry.observation_count for hit in result.hits), default=1)

@@ -7,9 +7,9 @@ import time
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking import Weights, rank
-from recollect.domain.render import fresh_block
 from recollect.domain.selection import select_ranked
-from recollect.domain.text import escaped, one_line
+from recollect.domain.text import data_line, escaped
+from recollect.domain.trust import trusted_first
 from recollect.errors import StillReading, StoreError
 from recollect.services import project
 from recollect.services.app import Engine
@@ -18,6 +18,7 @@ from recollect.services.label import BriefLabels, leave_for_later
 from recollect.services.notes import Notes
 from recollect.services.recall import RetrievalResult, retrieve
 from recollect.services.sync import sync
+from recollect.services.withhold import harmless_block
 from recollect.store.values import Receipt, ReceiptLine, Scope
 
 TYPE_CHECKING = False
@@ -47,13 +48,14 @@ _LONGEST_SESSION = 100
 class SessionBlock:
     """The block for a session that starts, what was found for it, and what went wrong on the way."""
 
-    __slots__ = ("behind", "block", "engine", "retrieval", "warnings")
+    __slots__ = ("behind", "block", "engine", "retrieval", "warnings", "withheld")
 
     def __init__(self, engine: Engine, block: Block, retrieval: RetrievalResult, warnings: list[str]) -> None:
         self.engine = engine
         self.block = block
         self.retrieval = retrieval
         self.warnings = warnings
+        self.withheld: list[str] = []
         self.behind = False  # whether the store could not be written
 
 
@@ -121,10 +123,15 @@ def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
     if behind:
         retrieval.degraded.append(behind)
     ranked = _ranked(engine, retrieval, scope, receipt.at, limit)
+    origins = store.origins(item.id for item in ranked)
+    ranked = trusted_first(ranked, lambda item: item.score, lambda item: origins[item.id])
     chosen = select_ranked(ranked, limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
-    rendered = fresh_block(
-        entries, lambda shown: _status(len(shown), retrieval), lambda entry: entry.stored_hash not in without
+    rendered, withheld = harmless_block(
+        engine.global_store,
+        entries,
+        lambda shown: _status(len(shown), retrieval),
+        lambda entry: entry.stored_hash not in without,
     )
     if rendered.entries and not behind:  # who had to wait in vain once does not try again
         receipt.project, receipt.query = identity, retrieval.query or ""
@@ -133,6 +140,7 @@ def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
     warnings += context.warnings + store.findings
     found = SessionBlock(engine, rendered, retrieval, warnings)
     found.behind = bool(behind)
+    found.withheld = withheld
     return found
 
 
@@ -212,7 +220,7 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
 
 def _plain(text: str, most: int) -> str:
     """Text from outside on one line, without what would end the line's emphasis or its fields."""
-    return one_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
+    return data_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
 
 
 def _lines(rendered: Block, chosen: Sequence[Ranked]) -> list[ReceiptLine]:

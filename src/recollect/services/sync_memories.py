@@ -10,7 +10,8 @@ from stat import S_ISREG
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
 from recollect.domain.stored import RETIRED, STATUSES, StoredEntry
-from recollect.domain.text import one_line
+from recollect.domain.text import few, one_line
+from recollect.domain.withheld import WITHHELD, fault
 from recollect.errors import StillReading, StorageError, WriteRefused
 from recollect.files.memories import ENDING, MemoryFile, MemoryRoot, find_memories, read_memory
 from recollect.services import project
@@ -33,6 +34,8 @@ _GONE = "gone"
 _LONGEST_TAG = 100
 _LONGEST_PATH = 500
 _LONGEST_TIME = 40
+_LONGEST_REASON = 200
+_MOST_NAMED = 5
 _MOST_FILES = 50
 _SLICE = 500
 _MOST_UPDATES = 1_000_000
@@ -43,14 +46,18 @@ _LOW = 0.5
 
 
 class _Read:
-    """A memory file that was read: its state for the store, and its entry, None if the store has that already."""
+    """A memory file that was read: its state for the store, and its entry, None if the store has that already.
 
-    __slots__ = ("entry", "is_new", "source")
+    One that is no memory, or holds a credential, is withheld: it has no entry until it is mended.
+    """
 
-    def __init__(self, source: Source, entry: StoredEntry | None, *, is_new: bool) -> None:
+    __slots__ = ("entry", "is_new", "is_withheld", "source")
+
+    def __init__(self, source: Source, entry: StoredEntry | None, *, is_new: bool = False) -> None:
         self.source = source
         self.entry = entry
         self.is_new = is_new
+        self.is_withheld = source.hash.startswith(WITHHELD)  # then the store holds no entry of it
 
 
 def sync_memories_of(
@@ -127,6 +134,14 @@ def sync_memories(
     return problems
 
 
+def withheld_memories(store: Store, project_root: str) -> list[str]:
+    """Return a sentence on each memory file of a project that is withheld, as far as the store has read them."""
+    identity = project.identity(project_root)
+    sources = store.sources(MEMORY, identity, hash=WITHHELD)
+    base = identity.rstrip(os.sep) + os.sep
+    return [_withheld_text(source.path.removeprefix(base), source) for source in sources.values()]
+
+
 def entry_id(identity: str, category: str, slug: str) -> str:
     """The id of a memory in the store: that of its place, so that it stays the same when its text changes."""
     return sha256(f"{identity}\n{category}\n{slug}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -174,16 +189,19 @@ def _changed(
     left = 0
     there: set[str] = set()
     changed: list[_Read] = []
+    withheld: list[str] = []
     for found in find_memories(root, problems):
         there.add(found.path)
         before = known.get(found.path)
         if before and not anew and (found.size, found.modified) == (before.size, before.modified):
+            withheld += _withheld(root, before)
             continue
         if end is not None and changed and time.monotonic() >= end:
             left += 1
             continue
         try:
             read = _read(found, identity, before, now, anew=anew)
+            withheld += _withheld(root, read.source if read else before)
         except FileNotFoundError:
             there.discard(found.path)
         except StorageError as error:
@@ -191,6 +209,7 @@ def _changed(
             problems.append(f"{error}; {'it is found as it was before' if kept else 'skipped'}")
         else:
             changed += [read] if read else []
+    problems += few(withheld, _MOST_NAMED)
     return there, changed, left
 
 
@@ -201,20 +220,53 @@ def _read(found: Found, identity: str, before: Source | None, now: int, *, anew:
         FileNotFoundError: it has just gone.
         StorageError: it cannot be read.
     """
-    memory = read_memory(found.path, found.category)
+    memory, reason = _memory(found)
     source = Source(
         found.path,
         MEMORY,
         project=identity,
         size=found.size,
         modified=found.modified if now - found.modified > _SETTLED_AFTER else 0,
-        hash=memory.hash,
+        hash=memory.hash if memory else WITHHELD + reason,
     )
+    if memory is None:
+        return _Read(source, None) if before is None or anew or not _is_same(before, source) else None
     if before and before.hash == memory.hash and not anew:
-        same = (before.size, before.modified) == (source.size, source.modified)
-        return None if same else _Read(source, None, is_new=False)
+        return None if _is_same(before, source) else _Read(source, None)
     is_new = before is None or before.hash == _GONE
     return _Read(source, memory_entry(memory, identity, found.modified), is_new=is_new)
+
+
+def _memory(found: Found) -> tuple[MemoryFile | None, str]:
+    """Return the memory that a file is; None for one that is withheld, with the reason.
+
+    Raises:
+        FileNotFoundError: it has just gone.
+        StorageError: it cannot be read now.
+    """
+    try:
+        memory = read_memory(found.path, found.category)
+    except StorageError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        return None, one_line(str(error).replace(found.path, "it", 1))[:_LONGEST_REASON]
+    reason = fault(memory.record, memory.category)
+    return (None if reason else memory), reason
+
+
+def _is_same(before: Source, source: Source) -> bool:
+    return (before.size, before.modified, before.hash) == (source.size, source.modified, source.hash)
+
+
+def _withheld(root: MemoryRoot, source: Source | None) -> list[str]:
+    """Return the sentence on a file, if it is withheld."""
+    if source is None or not source.hash.startswith(WITHHELD):
+        return []
+    return [_withheld_text(root.shown(source.path), source)]
+
+
+def _withheld_text(shown: str, source: Source) -> str:
+    return f"{shown} is withheld until it is mended: {source.hash.removeprefix(WITHHELD)}"
 
 
 def _is_gone(path: str, folders: set[str]) -> bool:
@@ -237,7 +289,7 @@ def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read
         for source in gone:
             store.put(Source(source.path, MEMORY, project=identity, hash=_GONE), [])
         for each in read:
-            store.put(each.source, [each.entry] if each.entry else [], anew=each.entry is not None)
+            store.put(each.source, [each.entry] if each.entry else [], anew=each.entry is not None or each.is_withheld)
         new = [each.entry for each in read if each.entry and each.is_new]
         if gone and new:
             placed = [(categories.get(folder, ""), name) for folder, name in (os.path.split(s.path) for s in gone)]

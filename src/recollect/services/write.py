@@ -18,11 +18,12 @@ from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
 from recollect.domain.text import few
 from recollect.errors import StorageError, StoreError, WriteRefused
 from recollect.files.index_md import current_index, forget_in_index, gathered, read_entries
-from recollect.files.memories import MemoryFile, MemoryRoot, read_memory, slug_of
+from recollect.files.memories import MemoryFile, MemoryRoot, find_memories, read_memory, slug_of
 from recollect.files.memory_lock import memories_locked
 from recollect.files.memory_write import save_memory, write_memory
+from recollect.files.met import has_met, meet
 from recollect.files.schemas import validated
-from recollect.services import project
+from recollect.services import locations, project
 from recollect.services.app import Engine
 from recollect.services.commit import commit_memories
 from recollect.services.place import memory_root
@@ -232,6 +233,15 @@ def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> W
         return _result("restored", root, saved, warnings)
 
 
+def _meet_own(root: MemoryRoot, project_root: str, global_store: str, paths: Sequence[str]) -> None:
+    """Note that a project's memories are of this machine, if these are its first: no repository has brought them."""
+    identity = project.identity(project_root)
+    if has_met(global_store, identity) or os.path.isdir(locations.bank(project_root)):
+        return
+    if all(found.path in paths for found in find_memories(root, [])):
+        meet(global_store, identity)
+
+
 def finish(
     root: MemoryRoot, settings: Settings, project_root: str, global_store: str, paths: Sequence[str], *, message: str
 ) -> list[str]:
@@ -241,6 +251,7 @@ def finish(
     """
     if not paths:
         return []
+    _meet_own(root, project_root, global_store, paths)
     warnings: list[str] = []
     if settings.flag("auto_commit"):
         warnings += commit_memories(root, paths, f"memory: {message}")

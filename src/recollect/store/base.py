@@ -22,8 +22,8 @@ class Store(Protocol):
         """A transaction that no other writer can come between: all of it happens, or none."""
         ...
 
-    def sources(self, kind: str = "", project: str | None = None) -> dict[str, Source]:
-        """Every source by its path, or those of a kind, of a project."""
+    def sources(self, kind: str = "", project: str | None = None, *, hash: str = "") -> dict[str, Source]:
+        """Every source by its path, or those of a kind, of a project, whose hash begins so."""
         ...
 
     def projects(self, kind: str) -> list[str]:
@@ -55,6 +55,14 @@ class Store(Protocol):
 
     def sources_of(self, id: str) -> list[Source]:
         """The sources that hold an entry, retired or not."""
+        ...
+
+    def has_receipts(self, project: str) -> bool:
+        """Whether a session of a project was given anything."""
+        ...
+
+    def origins(self, ids: Iterable[str]) -> dict[str, str]:
+        """Whose word each of these entries is, as `domain.trust` has it."""
         ...
 
     def retirements(self, id: str) -> list[Retirement]:

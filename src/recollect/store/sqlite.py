@@ -112,8 +112,8 @@ class SqliteStore:
 
     # Sources and entries
 
-    def sources(self, kind: str = "", project: str | None = None) -> dict[str, Source]:
-        return self._sources.known(kind, project)
+    def sources(self, kind: str = "", project: str | None = None, *, hash: str = "") -> dict[str, Source]:
+        return self._sources.known(kind, project, hash)
 
     def projects(self, kind: str) -> list[str]:
         return self._sources.projects(kind)
@@ -138,6 +138,12 @@ class SqliteStore:
 
     def sources_of(self, id: str) -> list[Source]:
         return self._sources.of(id)
+
+    def has_receipts(self, project: str) -> bool:
+        return bool(self._run("SELECT 1 FROM receipts WHERE project = ? LIMIT 1", (project,)))
+
+    def origins(self, ids: Iterable[str]) -> dict[str, str]:
+        return self._sources.origins(list(ids))
 
     def retirements(self, id: str) -> list[Retirement]:
         return self._retirements.of(id)

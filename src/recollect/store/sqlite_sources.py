@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.domain.text import visible
+from recollect.domain.trust import more_trusted, origin_of
 from recollect.store.sqlite_retirements import HIDDEN
 from recollect.store.sqlite_rows import ENTRY, Others, changeable, entry_of, merged, says_the_same
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
@@ -38,10 +39,11 @@ class SqliteSources:
         self._usage = usage
         self._retirements = retirements
 
-    def known(self, kind: str, project: str | None) -> dict[str, Source]:
-        """Every source by its path, or those of a kind, of a project."""
+    def known(self, kind: str, project: str | None, hash: str = "") -> dict[str, Source]:
+        """Every source by its path, or those of a kind, of a project, whose hash begins so."""
         asked = [("kind", kind)] if kind else []
         asked += [("project", project)] if project is not None else []
+        asked += [(f"substr(hash, 1, {len(hash)})", hash)] if hash else []
         where = " AND ".join(f"{column} = ?" for column, _ in asked) or "true"
         rows = self._run(
             f"SELECT {_SOURCE} FROM sources s WHERE {where}",
@@ -57,6 +59,20 @@ class SqliteSources:
             (id,),
         )
         return [_source_of(row) for row in rows]
+
+    def origins(self, ids: Sequence[str]) -> dict[str, str]:
+        """Whose word entries are; one that no file holds any more is nobody's, and so the repository's."""
+        held: dict[str, list[tuple[str, str]]] = {id: [] for id in ids}
+        written: dict[str, str] = {}
+        rows = self._database.select(
+            "SELECT e.id, e.source, s.kind, s.project FROM entries e JOIN origins o ON o.entry = e.number"
+            " JOIN sources s ON s.number = o.source WHERE e.id IN ({})",
+            ids,
+        )
+        for id, source, kind, project in rows:
+            held[id].append((kind, project))
+            written[id] = source
+        return {id: origin_of(places, written.get(id, "")) for id, places in held.items()}
 
     def projects(self, kind: str) -> list[str]:
         """The projects that sources of a kind belong to."""
@@ -120,6 +136,8 @@ class SqliteSources:
             if not says_the_same(joined, known):
                 changed = True
                 self._update(number, joined)
+            if source.kind == JOURNAL and more_trusted(known.source, entry.source) != known.source:
+                self._run("UPDATE entries SET source = ? WHERE number = ?", (entry.source, number))
             if visible(joined.embedded_text) != known.embedded_text:
                 self._vectors.forget(number)
         if source.kind == BANK and count == entry.observation_count:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.e2e.claude.api import says
 from tests.e2e.claude.client import PLUGIN, Client
 
+from recollect.domain.render import OPENING
+
 _LOCKS = "How do we keep two importers from taking the same order?"
 _OFF_TOPIC = "Rename the variable colour to color in the stylesheet, please."
 
@@ -40,13 +42,13 @@ def test_session_starts_with_the_knowledge_bank_whole_and_first(client: Client) 
 
     [context] = request.context_of("SessionStart")
     block, end, _ = context.partition("\n---\n")
-    assert block.startswith("## Engineering Memory (from knowledge bank)")
+    assert block.startswith(f"{OPENING}## Engineering Memory (from knowledge bank)")
     assert end
     given = [number for number in range(1, 31) if f"Lesson {number} begins." in block]
     assert len(given) > 5
     assert all(f"Lesson {number} ends." in block for number in given)
     assert "persisted-output" not in request.text
-    assert request.text.index("## Engineering Memory") < request.text.index("<memory-context")
+    assert request.text.index("## Engineering Memory") < request.text.index('<memory-context source=".claude')
 
 
 def test_session_start_gives_nothing_when_injection_is_off(client: Client) -> None:

@@ -32,7 +32,7 @@ def test_a_memory_is_told_by_its_line_of_the_index_and_what_was_decided() -> Non
     text, shown = prompt_block([decision()], SOURCE)
     assert text == (
         '<memory-context source=".claude/memory/">\n'
-        "- [DECISION] Cookies -> .claude/memory/decisions/cookies.json #tags:auth,cookies\n"
+        "- [DECISION] Cookies -> .claude/memory/decisions/cookies.json #tags:auth,cookies [repository]\n"
         "  Decision: Use cookies.\n"
         "  Why: Safer\n"
         "</memory-context>"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from recollect.domain import render
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry, Part
-from recollect.domain.render import CHARACTER_LIMIT, Block, entry_text, markdown_status
+from recollect.domain.render import CHARACTER_LIMIT, CLOSING, OPENING, Block, entry_text, markdown_status, marked_text
 from recollect.domain.selection import select
 from recollect.files.bank import BankFile
 
@@ -53,18 +53,19 @@ def test_block_has_the_format_of_the_specification() -> None:
         ),
     ]
     assert markdown_block(entries).text == (
+        f"{OPENING}"
         "## Engineering Memory (from knowledge bank)\n"
         "\n"
         "*Memory: 3 entries (2 local, 1 global) | semantic: disabled*\n"
         "\n"
         "### Anti-Patterns to Avoid\n"
-        "### Anti-Pattern: Working in Wrong Worktree\n"
+        "### Anti-Pattern: Working in Wrong Worktree [repository]\n"
         "Making changes in main worktree when a feature worktree exists.\n"
         "- Observed in: Feature #002\n"
         "- Cost: Had to stash, move changes, re-apply in correct worktree\n"
         "\n"
         "### Heuristics\n"
-        "### Line Budget Management\n"
+        "### Line Budget Management [repository]\n"
         "Target 90-95% of SKILL.md budget (450-475 of 500 lines).\n"
         "- Source: Feature #018\n"
         "\n"
@@ -74,6 +75,7 @@ def test_block_has_the_format_of_the_specification() -> None:
         "- Used in: Feature #018\n"
         "\n"
         "---\n"
+        f"{CLOSING}"
     )
 
 
@@ -81,7 +83,7 @@ def test_diagnostic_line_counts_local_and_global_entries() -> None:
     local = [sized(f"l{n}", 5) for n in range(15)]
     shared = [parse(f"### g{n}\ntext\n", "patterns", "global")[0] for n in range(5)]
     lines = markdown_block([*local, *shared]).text.splitlines()
-    assert lines[2] == "*Memory: 20 entries (15 local, 5 global) | semantic: disabled*"
+    assert lines[5] == "*Memory: 20 entries (15 local, 5 global) | semantic: disabled*"
 
 
 def test_block_of_nothing_is_empty() -> None:
@@ -91,7 +93,7 @@ def test_block_of_nothing_is_empty() -> None:
 
 def test_block_leaves_out_sections_without_entries() -> None:
     text = markdown_block([sized("A", 3, "heuristics")]).text
-    assert "### Heuristics\n### A\n" in text
+    assert "### Heuristics\n### A [repository]\n" in text
     assert "Anti-Patterns to Avoid" not in text
     assert "Patterns to Follow" not in text
 
@@ -106,7 +108,7 @@ def test_block_orders_categories_whatever_the_order_of_its_entries() -> None:
 
 def test_block_keeps_the_given_order_within_a_category_with_a_blank_line_between() -> None:
     text = markdown_block([sized("second", 1), sized("first", 1)]).text
-    assert "### second\nx\n\n### first\nx\n\n---\n" in text
+    assert "### second [repository]\nx\n\n### first [repository]\nx\n\n---\n" in text
 
 
 def test_entry_is_shown_as_its_source_has_it() -> None:
@@ -166,11 +168,11 @@ def test_entry_with_invalid_bytes_is_shown_as_valid_text() -> None:
 
 
 def test_block_drops_the_lowest_ranked_entries_and_says_how_many() -> None:
-    entries = [sized(f"entry {n}", 3000) for n in range(5)]
+    entries = [sized(f"entry {n}", 2900) for n in range(5)]
     block = markdown_block(entries)
     assert [entry.name for entry in block.entries] == ["entry 0", "entry 1", "entry 2"]
     assert block.dropped == 2
-    assert block.text.splitlines()[2] == (
+    assert block.text.splitlines()[5] == (
         "*Memory: 3 entries (3 local, 0 global) | semantic: disabled | 2 dropped to stay below 9,500 characters*"
     )
 
@@ -185,7 +187,7 @@ def test_block_drops_by_rank_and_not_by_category() -> None:
 def test_block_never_cuts_an_entry_in_two() -> None:
     block = markdown_block([sized(f"entry {n}", 1000) for n in range(20)])
     assert block.text.count("x" * 1000) == len(block.entries)
-    assert block.text.count("x") == 1000 * len(block.entries)
+    assert block.text.count("x") == 1000 * len(block.entries) + "memory-context".count("x") * 2
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -262,7 +264,7 @@ def test_block_is_always_below_the_limit_and_accounts_for_every_entry(entries: l
     order = [KNOWLEDGE.index(entry.category) for entry in block.entries]
     assert order == sorted(order)
     assert bool(block.text) == bool(block.entries)
-    assert all(entry_text(entry) in block.text for entry in block.entries)
+    assert all(marked_text(entry) in block.text for entry in block.entries)
 
 
 @settings(deadline=None)

@@ -90,9 +90,9 @@ def test_by_priority_ignores_the_date_of_a_local_entry() -> None:
     assert names(by_priority([early, late])) == ["late", "early"]
 
 
-def test_by_priority_puts_the_project_s_own_entry_before_an_equal_global_one() -> None:
+def test_by_priority_puts_the_user_s_own_entry_before_an_equal_one_of_the_repository() -> None:
     shared = make("shared", origin="global", last_observed="2026-01-01", position=5)
-    assert names(by_priority([shared, make("own", position=0)])) == ["own", "shared"]
+    assert names(by_priority([shared, make("own", position=0)])) == ["shared", "own"]
 
 
 @settings(deadline=None)
@@ -117,9 +117,9 @@ def test_deduplicate_keeps_the_version_observed_more_often(more_observed: str) -
     assert names(deduplicate(entries)) == [more_observed]
 
 
-def test_deduplicate_keeps_the_first_of_equally_observed_versions() -> None:
+def test_deduplicate_keeps_the_user_s_own_of_equally_observed_versions() -> None:
     entries = [make("own", description="Read first."), make("shared", description="Read first.", origin="global")]
-    assert names(deduplicate(entries)) == ["own"]
+    assert names(deduplicate(entries)) == ["shared"]
 
 
 def test_deduplicate_compares_descriptions_and_not_names_or_spelling() -> None:

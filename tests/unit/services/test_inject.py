@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from recollect.domain.render import CLOSING, OPENING
 from recollect.services.inject import inject
 from recollect.services.settings import load_settings
 
@@ -42,12 +43,12 @@ def run(root, store, environment=None, **options):
 def test_block_holds_local_and_global_entries_in_the_stated_order(project, store):
     result = run(project, store)
     assert result.text == (
-        "## Engineering Memory (from knowledge bank)\n\n"
+        f"{OPENING}## Engineering Memory (from knowledge bank)\n\n"
         "*Memory: 3 entries (2 local, 1 global) | semantic: disabled*\n\n"
-        "### Anti-Patterns to Avoid\n### Anti-Pattern: Guess\nDo not guess.\n- Cost: a day\n\n"
-        "### Heuristics\n### Ask Early\nAsk on day one.\n\n"
+        "### Anti-Patterns to Avoid\n### Anti-Pattern: Guess [repository]\nDo not guess.\n- Cost: a day\n\n"
+        "### Heuristics\n### Ask Early [repository]\nAsk on day one.\n\n"
         "### Patterns to Follow\n### Pattern: Measure\nMeasure twice.\n- Observation count: 4\n\n"
-        "---\n"
+        f"---\n{CLOSING}"
     )
     assert (result.reason, result.dropped, result.warnings) == ("", 0, [])
     assert [e.origin for e in result.entries].count("local") == 2

@@ -57,7 +57,8 @@ class Shop:
     def write(self, slug: str = "cache-prices", folder: str = "decisions", *, late: bool = False, **known: Any) -> Path:
         path = self.path(slug, folder)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(record(slug, **known)), encoding="utf-8")
+        category = {"sessions": "session_summary", "runbooks": "runbook"}.get(folder, "decision")
+        path.write_text(json.dumps(record(slug, **{"category": category, **known})), encoding="utf-8")
         if not late:
             os.utime(path, (LONG_AGO, LONG_AGO))
         return path
@@ -132,7 +133,7 @@ def test_confidence_is_told_in_words(shop: Shop, confidence: object, told: str) 
     "odd",
     [
         {"record_status": "exploded"},
-        {"record_status": 7, "title": None, "tags": "x", "related_files": {}, "content": [], "created_at": 5},
+        {"record_status": 7, "tags": [None], "related_files": {}, "content": {}, "created_at": 5},
         {"title": "\u202e\x1b[31m\n", "tags": ["\ud800", "t" * 10_000, "", 3] * 50, "updated_at": "u" * 10_000},
         {"times_updated": 10**30, "confidence": -(10**30), "related_files": ["f" * 10_000] * 100},
         {"times_updated": -5, "confidence": True, "content": {"context": {"deep": [[[[[[[["x"]]]]]]]]}}},
@@ -237,7 +238,7 @@ def test_all_files_are_read_anew_on_demand(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"a": NaN}', "\udcff", "[" * 100_000])
-def test_file_that_cannot_be_parsed_leaves_its_entry_and_is_reported_until_it_can(shop: Shop, text: str) -> None:
+def test_file_that_cannot_be_parsed_is_withheld_and_reported_until_it_can(shop: Shop, text: str) -> None:
     path = shop.write()
     shop.sync()
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -245,8 +246,8 @@ def test_file_that_cannot_be_parsed_leaves_its_entry_and_is_reported_until_it_ca
     for _ in range(2):
         (problem,) = shop.sync()
         assert "cache-prices.json" in problem
-        assert "as it was before" in problem
-    assert shop.statuses() == {"Cache prices": ACTIVE, "Another": ACTIVE}
+        assert "is withheld until it is mended" in problem
+    assert shop.statuses() == {"Cache prices": RETIRED, "Another": ACTIVE}
     shop.write(title="Repaired")
     assert shop.sync() == []
     assert shop.entry().name == "Repaired"
@@ -466,8 +467,8 @@ def test_rebuild_loses_no_memory_no_state_and_no_usage(shop: Shop, tmp_path: Pat
     elsewhere.mkdir()
     result = rebuild(str(elsewhere), shop.store_folder, load_settings(str(elsewhere), {}))
     assert len(result.warnings) == 1
-    assert result.active == 3
-    names = {"active": ACTIVE, "retired": RETIRED, "archived": ARCHIVED, "broken": ACTIVE}
+    assert result.active == 2
+    names = {"active": ACTIVE, "retired": RETIRED, "archived": ARCHIVED, "broken": RETIRED}
     for slug, status in names.items():
         assert (shop.entry(slug).status, shop.entry(slug).recall_count) == (status, 2)
     assert (shop.entry("new-name").status, shop.entry("new-name").recall_count) == (ACTIVE, 2)

@@ -1,0 +1,43 @@
+"""Memory files that are given to nobody until they are mended: because they are no memories, or hold a credential."""
+
+from __future__ import annotations
+
+from recollect.domain.memory import texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# How the state of a source begins whose file is withheld; the reason follows.
+WITHHELD = "withheld: "
+
+REQUIRED = ("schema_version", "category", "id", "title", "created_at", "updated_at", "tags", "content")
+_TEXTS = ("id", "title")
+_LONGEST_REASON = 200
+
+
+def basic_problems(record: dict[str, Any], category: str) -> list[str]:
+    """Return what is wrong with a record, as far as it can be told without the packages that the schemas need."""
+    problems = [f"field {field} is missing" for field in REQUIRED if field not in record]
+    if record.get("category", category) != category:
+        problems.append(f"field category must be {category}, as the folder says")
+    problems += [f"field {field} must be a text" for field in _TEXTS if not isinstance(record.get(field, ""), str)]
+    if not isinstance(record.get("tags", [""]), list) or not record.get("tags", [""]):
+        problems.append("field tags must be a list with at least one tag")
+    if not isinstance(record.get("content", {}), dict):
+        problems.append("field content must be an object")
+    return problems
+
+
+def fault(record: dict[str, Any], category: str) -> str:
+    """Return why a record is withheld: what is wrong with it first, or the credential that it seems to hold."""
+    problems = basic_problems(record, category)
+    if problems:
+        return problems[0]
+    from recollect.domain.secrets import find_secret  # its patterns are too dear for a hook that reads no new file
+
+    for field, value in record.items():
+        kind = next(filter(None, map(find_secret, texts(value, names=True))), "")
+        if kind:
+            return f"field {field} seems to hold {kind}"[:_LONGEST_REASON]
+    return ""

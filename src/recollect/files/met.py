@@ -1,0 +1,43 @@
+"""Repositories that this user has had a session in, so that what one brings with it is told once."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from recollect.errors import StorageError
+from recollect.files.textfile import write_text
+
+NAME = ".met"
+
+_LARGEST = 256 * 1024
+_MOST = 5_000
+
+
+def has_met(directory: str, identity: str) -> bool:
+    """Return whether a session was in a project before; its identity is kept as a hash."""
+    return _mark(identity) in _known(directory)
+
+
+def meet(directory: str, identity: str) -> None:
+    """Note that a session was in a project. What cannot be noted is told twice, which is better than never."""
+    known = _known(directory)
+    mark = _mark(identity)
+    if mark in known:
+        return
+    try:
+        write_text(os.path.join(directory, NAME), "\n".join([*known[-_MOST:], mark, ""]))
+    except StorageError:
+        return
+
+
+def _mark(identity: str) -> str:
+    return sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _known(directory: str) -> list[str]:
+    try:
+        with open(os.path.join(directory, NAME), "rb") as file:
+            return [line for line in file.read(_LARGEST).decode("utf-8", "replace").split("\n") if line]
+    except OSError:
+        return []

@@ -1,0 +1,145 @@
+"""Whose word an entry is: kept, shown, and used, so that a cloned repository never speaks louder than the user."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import World
+
+from recollect.domain.trust import AS_GOOD, ORIGINS, trusted_first
+
+WORDS = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+MEANING = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true"}
+
+
+def upsert(world: World, source: str, name: str) -> None:
+    entry = {"name": name, "description": f"Importers need advisory locks, says {name}.", "category": "patterns"}
+    done = world.run("upsert", "--action", "upsert", "--entry-json", json.dumps({**entry, "source": source}), **WORDS)
+    assert done.returncode == 0, done.stderr
+
+
+def found(world: World, *query: str, **variables: str) -> list[dict[str, Any]]:
+    done = world.run("search", *query, "--json", **{**WORDS, **variables})
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["hits"]
+
+
+def started(world: World, session: str = "s1", **variables: str) -> dict[str, Any]:
+    event = {"session_id": session, "cwd": str(world.project), "source": "startup"}
+    return json.loads(world.run_hook("session-start", event, **{**WORDS, **variables}).stdout or "{}")
+
+
+def test_every_entry_says_whose_word_it_is(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: Bank\nImporters need advisory locks, says the bank.\n")
+    world.write_bank("heuristics", "### Heuristic: Mine\nImporters need advisory locks, say I.\n", shared=True)
+    world.write_decision("advisory-locks", title="Advisory locks for importers")
+    for source in ("manual", "session-capture", "retro", "import"):
+        upsert(world, source, source)
+    hits = found(world, "importers advisory locks")
+    assert {hit["name"]: hit["origin"] for hit in hits} == {
+        "Bank": "repository",
+        "Mine": "you",
+        "Advisory locks for importers": "repository",
+        "manual": "you",
+        "session-capture": "agent",
+        "retro": "agent",
+        "import": "import",
+    }
+    ids = {hit["name"]: hit["id"] for hit in hits}
+    assert json.loads(world.run("show", ids["retro"], "--json", **WORDS).stdout)["origin"] == "agent"
+    assert "repository" in world.run("show", ids["Bank"], **WORDS).stdout
+    assert json.loads(world.run("show", "advisory-locks", "--json", **WORDS).stdout)["origin"] == "repository"
+    assert [each["origin"] for each in json.loads(world.run("list", "--json").stdout)["memories"]] == ["repository"]
+    assert "origin you" in world.run("search", "importers locks", "--explain", **WORDS).stdout
+
+
+def test_of_several_origins_the_most_trusted_counts(world: World) -> None:
+    text = "Importers need advisory locks."
+    world.write_bank("patterns", f"### Pattern: Locks\n{text}\n")
+    assert [hit["origin"] for hit in found(world, "advisory locks")] == ["repository"]
+    for source, origin in (("import", "import"), ("session-capture", "agent"), ("manual", "you"), ("retro", "you")):
+        entry = {"name": "Locks", "description": text, "category": "patterns", "source": source}
+        world.run("upsert", "--action", "upsert", "--entry-json", json.dumps(entry), **WORDS)
+        assert [hit["origin"] for hit in found(world, "advisory locks")] == [origin]
+    world.run("rebuild", **WORDS)
+    assert [hit["origin"] for hit in found(world, "advisory locks")] == ["you"]
+
+
+@pytest.mark.parametrize("variables", [WORDS, MEANING], ids=["words", "meaning"])
+@pytest.mark.parametrize("ending", ["!", " Always.", " and so on"])
+def test_a_near_copy_in_the_repository_never_comes_before_your_own(
+    world: World, variables: dict[str, str], ending: str
+) -> None:
+    text = "Advisory locks keep importers apart when the queue hands out an order twice"
+    others = "".join(
+        f"### Heuristic: Topic {n}\nTopic {n} is about colour number {n} of a button.\n\n" for n in range(30)
+    )
+    world.write_bank("heuristics", others, shared=True)
+    world.write_bank("patterns", f"### Pattern: Mine\n{text}.\n", shared=True)
+    world.write_bank("patterns", f"### Pattern: Copy\n{text}{ending}\n")
+    names = [hit["name"] for hit in found(world, "why do importers need advisory locks", **variables)]
+    assert [name for name in names if name in ("Mine", "Copy")] == ["Mine", "Copy"]
+    asked = {"prompt": "do advisory locks keep the importers of the queue apart", "source": "startup"}
+    for hook in ("session-start", "prompt"):
+        done = world.run_hook(hook, {"session_id": hook, "cwd": str(world.project), **asked}, **variables)
+        given_text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+        assert 0 < given_text.index("Mine") < given_text.index("Copy")
+
+
+def test_markdown_alone_also_puts_your_own_first(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: Copy\nImporters need locks!\n")
+    world.write_bank("patterns", "### Pattern: Mine\nImporters need locks.\n", shared=True)
+    text = started(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false")["hookSpecificOutput"]["additionalContext"]
+    assert text.index("Pattern: Mine") < text.index("Pattern: Copy [repository]")
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from(ORIGINS)), max_size=30))
+def test_nothing_stands_before_the_best_that_is_more_trusted_and_as_good(items: list[tuple[float, str]]) -> None:
+    ranked = sorted(items, key=lambda item: -item[0])
+    placed = trusted_first(ranked, lambda item: item[0], lambda item: item[1])
+    assert sorted(placed) == sorted(items)
+    for place, (score, origin) in enumerate(placed):
+        left = placed[place:]
+        best = max(other for other, _ in left)
+        assert score >= best - AS_GOOD
+        assert not any(ORIGINS.index(o) < ORIGINS.index(origin) and s >= best - AS_GOOD for s, o in left)
+        assert not any(s == score and ORIGINS.index(o) < ORIGINS.index(origin) for s, o in left)
+
+
+def test_what_comes_from_the_repository_is_marked_as_its_notes(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: Theirs\nImporters need locks, they say.\n")
+    world.write_bank("heuristics", "### Heuristic: Mine\nImporters need locks, say I.\n", shared=True)
+    text = started(world)["hookSpecificOutput"]["additionalContext"]
+    assert "### Pattern: Theirs [repository]\n" in text
+    assert "### Heuristic: Mine\n" in text
+
+
+def test_the_first_session_in_a_repository_says_once_what_it_brings(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: A\nImporters need locks.\n\n### Pattern: B\nAnd queues.\n")
+    world.write_decision("advisory-locks")
+    said = started(world, "s1")["systemMessage"]
+    assert "this repository brings 1 memory and 2 bank entries" in said
+    assert "never obeyed" in said
+    assert "`recollect list`" in said
+    assert "brings" not in started(world, "s2").get("systemMessage", "")
+    world.write_decision("more")
+    assert "brings" not in started(world, "s3").get("systemMessage", "")
+
+
+def test_a_project_that_began_here_brings_nothing(world: World) -> None:
+    assert "brings" not in started(world, "s1").get("systemMessage", "")
+    world.write_bank("patterns", "### Pattern: A\nImporters need locks.\n")
+    assert "brings" not in started(world, "s2").get("systemMessage", "")
+
+
+def test_memories_that_were_written_by_recollect_were_not_brought(world: World) -> None:
+    record = json.loads(world.write_decision("x").read_text(encoding="utf-8"))
+    (world.project / ".claude" / "memory" / "decisions" / "x.json").unlink()
+    draft = json.dumps({"title": "Use advisory locks", "tags": ["locks"], "content": record["content"]})
+    done = world.run("write", "--action", "create", "--category", "decision", "--input", "-", stdin=draft, **WORDS)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "brings" not in started(world).get("systemMessage", "")
