@@ -149,7 +149,7 @@ def test_bare_repository_is_no_error(make, git, tmp_path):
     git("clone", "-q", "--bare", make(4), tmp_path / "bare.git", cwd=tmp_path)
     assert signals(tmp_path / "bare.git") == []
     git("clone", "-q", "--bare", tmp_path / "shop", tmp_path / "odd" / ".git", cwd=tmp_path)
-    assert signals(tmp_path / "odd") == ["Files: file2.py file3.py file4.py"]
+    assert signals(tmp_path / "odd") == []
 
 
 def test_submodule_has_its_own_signals(make, git):
@@ -285,7 +285,7 @@ def test_git_that_closes_its_output_and_stays_is_ended(make, fake_git):
 
 def test_git_that_never_stops_talking_is_cut_off(make, fake_git):
     path = make(4)
-    fake_git("while :; do printf 'XX name\\0'; done")
+    fake_git("case \"$*\" in *get-regexp*) exit 1;; esac; while :; do printf 'XX name\\0'; done")
     files, uncommitted = signals(path)
     assert files == "Files: " + " ".join(["XX name"] * 20)
     assert uncommitted == "Uncommitted: " + " ".join(["name"] * 20)

@@ -1,8 +1,7 @@
 """What a session is likely to be about: the active feature, recent commits, the branch, work not yet committed.
 
 A session waits for this as it starts, and all of it is read from a project that may hold anything. So sizes and the
-time as a whole are bounded, git works while files are read, and no configuration of the repository makes it run a
-program. Processes are started by hand, because importing subprocess costs more than running git.
+time as a whole are bounded, and git works while files are read.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import time
 from recollect.domain.text import few, one_line
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
-from recollect.services.project import find_root
+from recollect.services import project
+from recollect.services.git import LIST_FILTERS, Git, repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ FEATURES = os.path.join("docs", "features")
 
 _LARGEST_META = 64 * 1024
 _LARGEST_SPEC = 1024 * 1024
-_LARGEST_OUTPUT = 64 * 1024
 _MOST_FOLDERS = 20_000
 _MOST_FEATURES = 2_000
 _MOST_ONCE_FOUND = 200  # after the active one, others are read only to warn of them
@@ -36,7 +35,6 @@ _LONGEST_NAME = 200
 
 _BRANCH = "ref: refs/heads/"
 _SAY_NOTHING = ("main", "master", "trunk", "develop", ".invalid")  # the last stands in HEAD beside a reftable
-_GIT = ("--no-pager", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false")
 # Only exact renames: others are found by reading contents, which a partial clone would have to fetch.
 _DIFF = (
     "diff",
@@ -72,25 +70,26 @@ def collect(project_root: str, seconds: float = 2.0) -> Context:
     if "\0" in project_root:
         return context
     deadline = time.monotonic() + seconds
-    work_tree, git_dir = _repository(project_root)
-    git = _Git(work_tree, deadline)
+    root = repository(project_root)
+    git = Git(root, deadline)
     try:
-        recent = git.start(*_DIFF, "HEAD~3..HEAD") if git_dir else None
-        runs_filters = bool(git_dir) and _runs_filters(git_dir)
-        pending = git.start(*((*_DIFF, "--cached") if runs_filters else _STATUS)) if git_dir else None
+        filters = git.start(*LIST_FILTERS) if root else None
+        recent = git.start(*_DIFF, "HEAD~3..HEAD") if root else None
+        options = git.without_filters(filters)
+        # What is not staged can only be told by comparing contents, which go through filters.
+        command = (*_DIFF, "--cached") if options is None else (*options, *_STATUS)
+        pending = git.start(*command) if root else None
         _add_feature(context, project_root, deadline)
         files = git.names(recent)
-        if git_dir and not files and not git.late:
+        if root and not files and not git.late:
             files = git.names(git.start(*_DIFF, "HEAD~1..HEAD"))  # few commits, or a shallow clone
         _add(context, "Files: ", _listed(files))
-        _add(context, "Branch: ", _branch(git_dir))
-        _add(context, "Uncommitted: ", _listed(git.names(pending), 0 if runs_filters else _STATUS_MARK))
+        _add(context, "Branch: ", _branch(root))
+        _add(context, "Uncommitted: ", _listed(git.names(pending), 0 if options is None else _STATUS_MARK))
     finally:
         git.close()
     if git.late:
-        context.warnings.insert(
-            0, f"git took longer than {seconds:g} seconds in {work_tree}; what it knows is left out"
-        )
+        context.warnings.insert(0, f"git took longer than {seconds:g} seconds in {root}; what it knows is left out")
     context.warnings = few(context.warnings, _MOST_WARNINGS)
     return context
 
@@ -213,33 +212,10 @@ def _description(context: Context, project_root: str, folder: str) -> str:
 # The repository
 
 
-def _repository(project_root: str) -> tuple[str, str]:
-    """The work tree around a folder, and where its repository is kept; two empty strings without a repository."""
-    root = find_root(project_root)
-    place = os.path.join(root, ".git")
-    if not os.path.isdir(place):
-        pointer = _line(place)
-        place = os.path.join(root, pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else ""
-    return (root, place) if place and os.path.exists(os.path.join(place, "HEAD")) else ("", "")
-
-
-def _branch(git_dir: str) -> str:
-    head = _line(os.path.join(git_dir, "HEAD")) if git_dir else ""
+def _branch(root: str) -> str:
+    head = _line(os.path.join(project.git_dir(root), "HEAD")) if root else ""
     name = one_line(head.removeprefix(_BRANCH)[:_LONGEST_NAME]) if head.startswith(_BRANCH) else ""
     return "" if name in _SAY_NOTHING else name
-
-
-def _runs_filters(git_dir: str) -> bool:
-    """Whether the repository's own configuration may name programs that contents go through to be compared."""
-    common = os.path.join(git_dir, _line(os.path.join(git_dir, "commondir")))
-    for path in (os.path.join(common, "config"), os.path.join(git_dir, "config.worktree")):
-        try:
-            text = read_text(path, _LARGEST_SPEC).lower()
-        except (StorageError, ValueError):
-            return True
-        if "filter" in text or "include" in text:
-            return True
-    return False
 
 
 def _line(path: str) -> str:
@@ -248,114 +224,3 @@ def _line(path: str) -> str:
         return read_text(path, 8 * 1024).partition("\n")[0].strip()
     except (StorageError, ValueError):  # a path with a NUL in it is a ValueError
         return ""
-
-
-class _Process:
-    __slots__ = ("descriptor", "pid")
-
-    def __init__(self, pid: int, descriptor: int) -> None:
-        self.pid = pid
-        self.descriptor = descriptor
-
-
-class _Git:
-    """Runs git in a work tree, several at once, until a common deadline."""
-
-    __slots__ = ("_deadline", "_running", "_work_tree", "late")
-
-    def __init__(self, work_tree: str, deadline: float) -> None:
-        self._work_tree = work_tree
-        self._deadline = deadline
-        self._running: list[_Process] = []
-        self.late = False
-
-    def start(self, *arguments: str) -> _Process | None:
-        """Start git; None when there is none to start."""
-        reading, writing = os.pipe()
-        # The pipe comes first: its end may be 0 or 2 itself, in a process that was started with these closed.
-        actions = (
-            (os.POSIX_SPAWN_DUP2, writing, 1),
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        )
-        command = ["git", "-C", self._work_tree, *_GIT, *arguments]
-        try:
-            pid = os.posix_spawnp("git", command, self._environment(), file_actions=actions, setpgroup=0)
-        except OSError:
-            os.close(reading)
-            return None
-        finally:
-            os.close(writing)
-        self._running.append(_Process(pid, reading))
-        return self._running[-1]
-
-    def names(self, process: _Process | None) -> list[str]:
-        """The names that a process prints, each ended by a NUL; none when it fails or is late."""
-        if process is None:
-            return []
-        output = self._read(process)
-        good = self.late is False and (len(output) >= _LARGEST_OUTPUT or self._wait(process) == 0)
-        self._end(process)
-        return output.decode("utf-8", "surrogateescape").split("\0")[:-1] if good else []
-
-    def close(self) -> None:
-        """End what still runs, together with all that it started."""
-        for process in self._running[:]:
-            self._end(process)
-
-    def _environment(self) -> dict[str, str]:
-        """The user's own, without what would point git at another repository, and with all that keeps it quiet."""
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_CONFIG")}
-        return {
-            **kept,
-            "GIT_CEILING_DIRECTORIES": os.path.dirname(self._work_tree),
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_TERMINAL_PROMPT": "0",
-            # A partial clone would fetch what it lacks.
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_ALLOW_PROTOCOL": "none",
-        }
-
-    def _read(self, process: _Process) -> bytes:
-        from select import POLLIN, poll
-
-        output = b""
-        ready = poll()
-        ready.register(process.descriptor, POLLIN)
-        while len(output) < _LARGEST_OUTPUT:
-            left = self._deadline - time.monotonic()
-            if left <= 0 or not ready.poll(left * 1000):
-                self.late = True
-                break
-            piece = os.read(process.descriptor, _LARGEST_OUTPUT)
-            if not piece:
-                break
-            output += piece
-        return output
-
-    def _wait(self, process: _Process) -> int:
-        """The exit code of a process that has closed its output, and so is about to end."""
-        while True:
-            try:
-                pid, status = os.waitpid(process.pid, os.WNOHANG)
-            except ChildProcessError:
-                return 0  # whoever embeds this leaves its children to the system
-            if pid:
-                process.pid = 0
-                return os.waitstatus_to_exitcode(status)
-            if time.monotonic() > self._deadline:
-                self.late = True
-                return -1
-            time.sleep(0.0005)
-
-    def _end(self, process: _Process) -> None:
-        self._running.remove(process)
-        os.close(process.descriptor)
-        if process.pid:
-            from signal import SIGKILL
-
-            for end in (lambda: os.killpg(process.pid, SIGKILL), lambda: os.waitpid(process.pid, 0)):
-                try:
-                    end()
-                except OSError:
-                    continue  # it ended by itself in the meantime

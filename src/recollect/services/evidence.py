@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import tomllib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from recollect.domain.classify import ProjectFacts
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
-from recollect.services import locations, project
+from recollect.services import git, locations, project
 
 _MOST_FILES = 20_000
 _LARGEST_SOURCE = 512 * 1024
@@ -63,8 +62,10 @@ def _declared(root: str, file: str, parse: Any, table: str) -> str:
 def _files(root: str) -> list[str]:
     """Relative paths, with forward slashes, of the project's own files. The bank is about the project, not of it."""
     bank = locations.BANK.replace(os.sep, "/") + "/"
-    listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    paths = listed.split("\0") if listed else _walk(root)
+    top = git.repository(root)
+    below = "" if not top or os.path.realpath(root) == top else os.path.relpath(os.path.realpath(root), top) + "/"
+    listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *filter(None, [below]))
+    paths = (path.removeprefix(below) for path in listed.split("\0")) if listed else _walk(root)
     found: list[str] = []
     for path in paths:
         if path and not path.startswith(bank):
@@ -106,14 +107,10 @@ def _repository(root: str) -> str:
 
 
 def _git(root: str, *arguments: str) -> str:
+    """Return what git prints in the checkout around a folder; nothing when there is none."""
+    top = git.repository(root)
     try:
-        done = subprocess.run(
-            ["git", "-C", root, "-c", "core.fsmonitor=false", *arguments],
-            capture_output=True,
-            timeout=_GIT_SECONDS,
-            check=True,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.SubprocessError):
+        code, output, _ = git.run(top, _GIT_SECONDS, *arguments) if top else (1, "", "")
+    except git.CannotRun:
         return ""
-    return done.stdout.decode("utf-8", "surrogateescape")
+    return output if code == 0 else ""

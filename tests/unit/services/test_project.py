@@ -187,6 +187,7 @@ def test_repository_below_a_folder_called_modules_keeps_its_name_in_a_worktree(t
     main, tree = tmp_path / "modules" / "shop", tmp_path / "tree"
     (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
     (main / ".git" / "worktrees" / "tree" / "commondir").write_text("../..\n", encoding="utf-8")
+    (main / ".git" / "worktrees" / "tree" / "gitdir").write_text(f"{tree}/.git\n", encoding="utf-8")
     (main / ".git" / "config").write_text("[core]\n\tbare = false\n", encoding="utf-8")
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n", encoding="utf-8")
