@@ -71,6 +71,11 @@ def source_path(key: str, store: str) -> str:
     return os.path.join(store, key.removeprefix(_IN_STORE)) if key.startswith(_IN_STORE) else key
 
 
+def consents() -> str:
+    """Return the file of what the user has agreed to in the settings of projects."""
+    return os.path.join(global_store(), ".consents")
+
+
 def claude_config() -> str:
     """The folder in which Claude Code keeps what is not a project's."""
     return os.path.abspath(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home(), ".claude"))

@@ -13,7 +13,7 @@ from recollect.domain.selection import deduplicate
 from recollect.domain.stored import SOURCES, StoredEntry
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StillReading, StorageError
-from recollect.files.bank import BankFile, bank_paths
+from recollect.files.bank import BankFile, bank_file_leads_out, bank_paths
 from recollect.files.textfile import read_text
 from recollect.services import locations, project
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
@@ -112,8 +112,13 @@ def _sync_banks(  # noqa: PLR0917 (one step of the function above)
 
 
 def _has_gone(source: Source, banks: dict[str, str]) -> bool:
-    """Return whether a bank is no longer there, or is one of `banks` under a name that it had before."""
-    return not source.project or not os.path.exists(source.path) or os.path.realpath(source.path) in banks
+    """Return whether a bank can no longer be read, or is one of `banks` under a name that it had before.
+
+    That of a project must be in the project.
+    """
+    if not source.project or os.path.realpath(source.path) in banks:
+        return True
+    return not os.path.exists(source.path) or bank_file_leads_out(source.path)
 
 
 def sync_journal(store: Store, global_store: str, labels: Labels | None = None) -> list[str]:
