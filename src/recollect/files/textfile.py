@@ -153,7 +153,8 @@ def _sweep_old(folder: str, name: str) -> None:
     """Remove what writers of a file that were killed long ago left beside it: of such an age, it is nobody's work."""
     try:
         for other in os.listdir(folder):
-            if other.startswith(f".{name}.") and other.endswith(".tmp"):
+            process = other.removeprefix(f".{name}.").removesuffix(".tmp").removeprefix("recollect-")
+            if process.isdecimal() and other.endswith(f"{process}.tmp"):
                 path = os.path.join(folder, other)
                 if os.lstat(path).st_mtime < time.time() - _OLD:
                     os.unlink(path)
