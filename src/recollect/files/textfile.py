@@ -154,7 +154,7 @@ def _sweep_old(folder: str, name: str) -> None:
     try:
         for other in os.listdir(folder):
             process = other.removeprefix(f".{name}.").removesuffix(".tmp").removeprefix("recollect-")
-            if process.isdecimal() and other.endswith(f"{process}.tmp"):
+            if process.isdecimal() and other in (f".{name}.{process}.tmp", f".{name}.recollect-{process}.tmp"):
                 path = os.path.join(folder, other)
                 if os.lstat(path).st_mtime < time.time() - _OLD:
                     os.unlink(path)

@@ -369,3 +369,14 @@ def test_file_is_moved_with_its_new_text(tmp_path):
     write_texts({str(new): "other", str(tmp_path / "index"): "i"}, moved=(str(old), str(new)))
     assert new.read_text(encoding="utf-8") == "other"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "new"]
+
+
+def test_a_writer_removes_what_was_left_long_ago_of_its_own_file_only(tmp_path):
+    ours = [".notes.md.123.tmp", ".notes.md.recollect-123.tmp"]
+    others = ["123.tmp", ".notes.md.mine.tmp", ".other.md.123.tmp", "notes.md.tmp", ".notes.md.124.tmp"]
+    for name in (*ours, *others):
+        (tmp_path / name).write_text("left", encoding="utf-8")
+        if name != others[-1]:
+            os.utime(tmp_path / name, (0, 0))
+    write_text(str(tmp_path / "notes.md"), "new")
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "notes.md"])
