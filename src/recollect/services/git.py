@@ -77,10 +77,14 @@ def run(root: str, seconds: float, *arguments: str) -> tuple[int, str, str]:
     from signal import SIGKILL, SIGTERM
     from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
-    command = _command(root, arguments)
     try:
         process = Popen(
-            command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=_environment(root), start_new_session=True
+            command(root, arguments),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=environment(root),
+            start_new_session=True,
         )
     except OSError as error:
         raise CannotRun(f"git cannot be run ({error.strerror}); install it, or add it to PATH") from None
@@ -97,11 +101,12 @@ def run(root: str, seconds: float, *arguments: str) -> tuple[int, str, str]:
     return process.returncode, os.fsdecode(output), errors.decode("utf-8", "replace")
 
 
-def _command(root: str, arguments: Sequence[str]) -> list[str]:
+def command(root: str, arguments: Sequence[str]) -> list[str]:
+    """Return the command that runs git in a project's root."""
     return ["git", "-C", root, f"--work-tree={root}", *_OPTIONS, *arguments]
 
 
-def _environment(root: str) -> dict[str, str]:
+def environment(root: str) -> dict[str, str]:
     """Return the user's environment without what points git at another repository, and with what keeps it quiet."""
     kept = {name: v for name, v in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
     return {
@@ -148,9 +153,9 @@ class Git:
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
         )
-        command, environment = _command(self._root, arguments), _environment(self._root)
+        words = command(self._root, arguments)
         try:
-            pid = os.posix_spawnp("git", command, environment, file_actions=actions, setpgroup=0)
+            pid = os.posix_spawnp("git", words, environment(self._root), file_actions=actions, setpgroup=0)
         except OSError:
             os.close(reading)
             return None

@@ -7,22 +7,13 @@ import time
 from collections.abc import Iterator, Sequence
 from subprocess import DEVNULL, PIPE, Popen
 
+from recollect.services import git
+
 SECONDS = 60.0
 LARGEST = 256 * 1024 * 1024
 _LONGEST_LINE = 1024 * 1024
 
-# The repository is not trusted: nothing that its configuration names is run, and nothing is fetched.
-_CONFIGURATION = (
-    "core.fsmonitor=false",
-    f"core.hooksPath={os.devnull}",
-    f"core.attributesFile={os.devnull}",
-    "core.pager=cat",
-    "diff.external=",
-    "log.showSignature=false",
-    "protocol.allow=never",
-    "safe.bareRepository=explicit",
-)
-_OPTIONS = ("--no-pager", "--literal-pathspecs", *(word for line in _CONFIGURATION for word in ("-c", line)))
+_QUIET = ("-c", f"core.attributesFile={os.devnull}", "-c", "log.showSignature=false")
 _LOG = (
     *("log", "--all", "--format=commit %H", "--patch", "--unified=0", "--no-color", "--no-renames", "--text"),
     *("--no-ext-diff", "--no-textconv", "--no-show-signature", "--submodule=short", "--ignore-submodules=all"),
@@ -41,7 +32,7 @@ class History:
         self._folders = [folder for folder in inside if not folder.startswith(os.pardir) and folder != os.curdir]
 
     def __iter__(self) -> Iterator[tuple[str, str, int, str]]:
-        if not self._folders or not os.path.exists(os.path.join(self._root, ".git")):
+        if not self._folders or git.repository(self._root) != self._root:
             return
         commit, path, number = "", "", 0
         for line in self._output():
@@ -57,13 +48,10 @@ class History:
 
     def _output(self) -> Iterator[str]:
         """Yield what git prints, line by line, until it ends or the limits are reached."""
-        command = ["git", "-C", self._root, *_OPTIONS, *_LOG, "--", *self._folders]
-        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-        env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(self._root)
+        command = git.command(self._root, (*_QUIET, *_LOG, "--", *self._folders))
         end, size = time.monotonic() + SECONDS, 0
         try:
-            process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=env)
+            process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=git.environment(self._root))
         except OSError as error:
             self.unread.append(f"the git history: git cannot be run ({error.strerror})")
             return

@@ -403,3 +403,13 @@ def test_sweeping_goes_on_after_what_it_cannot_remove(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     sweep_folder(str(tmp_path))
     assert sorted(os.listdir(tmp_path)) == [".a.recollect-1.tmp", ".d.4.tmp"]
+
+
+def test_a_writer_removes_what_was_left_long_ago_of_its_own_file_only(tmp_path: Path) -> None:
+    others = [".notes.md.123.tmp", ".notes.md.mine.tmp", ".other.md.recollect-123.tmp", ".notes.md.recollect-124.tmp"]
+    for name in (".notes.md.recollect-123.tmp", *others):
+        (tmp_path / name).write_text("left", encoding="utf-8")
+        if name != others[-1]:
+            os.utime(tmp_path / name, (0, 0))
+    write_text(str(tmp_path / "notes.md"), "new")
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "notes.md"])
