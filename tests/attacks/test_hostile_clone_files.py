@@ -171,10 +171,11 @@ def test_a_bank_that_leads_out_of_the_project_is_not_read(semantic_world: World,
     clone_into(world, hostile)
     assert SECRET not in everything_said(world)
     assert "leads out of the project" in world.run("inject").stderr
+    assert remember(world).returncode == 0
     backup = world.home / "b.tar.gz"
-    world.run("backup", str(backup))
+    assert "leads out of the project" in world.run("backup", "create", str(backup)).stderr
     (outside / "patterns.md").unlink()
-    world.run("backup", "--restore", str(backup))
+    world.run("backup", "restore", str(backup))
     assert not (outside / "patterns.md").exists()
 
 
@@ -189,9 +190,10 @@ def test_nothing_is_written_to_a_bank_that_leads_out_of_the_project(world: World
     clone_into(world, hostile)
     before = snapshot(outside.parent)
     entry = json.dumps({"name": "Local", "description": "Only in this project.", "category": "patterns"})
-    done = world.run("promote", "--entry-json", entry, "--as", "project")
+    done = world.run("promote", "--entry-json", entry, "--as", "project-specific")
     assert snapshot(outside.parent) == before
-    assert done.returncode != 0 or "leads out of the project" in done.stderr, done.stdout + done.stderr
+    assert "leads out of the project" in done.stderr
+    assert "nothing was promoted" in done.stderr
 
 
 def test_a_bank_behind_a_link_inside_the_project_is_read(world: World, hostile: Hostile) -> None:

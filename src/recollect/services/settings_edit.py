@@ -80,8 +80,7 @@ def _edit(root: str, key: Key, value: Value | None) -> Edit:
         with locked_folder(folder):
             path = _rewrite(root, key, value)
     if key.is_harmless:
-        is_plain = value is None or key.is_harmless(value)
-        agree(path, key.name, None if is_plain else as_text(value))
+        agree(path, key.name, None if value is None or key.is_harmless(value) else as_text(value))
     settings = load_settings(root)
     return Edit(path, settings.value(key.name), settings.source(key.name))
 
