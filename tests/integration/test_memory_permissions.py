@@ -127,13 +127,13 @@ def test_memory_that_cannot_be_read_is_still_found_as_it_was(place):
     assert "cannot read" in place.run("status").stdout
 
 
-def test_candidate_reads_the_files_when_the_index_cannot_be_made_again(place):
+def test_candidate_reads_the_files_when_there_is_no_index(place):
     place.create()
     (place.root / "index.md").unlink()
     place.root.chmod(0o555)
     done = place.run("candidate", "--category", "decision", "--new-info", "cache prices longer")
     assert json.loads(done.stdout)["candidate"]["path"] == ".claude/memory/decisions/cache-prices.json"
-    assert "the index could not be made again" in done.stderr
+    assert done.stderr == ""
 
 
 def test_garbage_that_cannot_be_removed_is_an_error_in_the_report(place):

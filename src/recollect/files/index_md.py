@@ -6,7 +6,7 @@ import os
 
 from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
 from recollect.domain.stored import ACTIVE
-from recollect.errors import LockTimeout, StorageError
+from recollect.errors import StorageError
 from recollect.files.memories import (
     ENDING,
     Found,
@@ -18,8 +18,7 @@ from recollect.files.memories import (
     scan,
     slug_of,
 )
-from recollect.files.memory_lock import PATIENCE, memories_locked
-from recollect.files.textfile import read_text, sweep, sweep_folder, write_text
+from recollect.files.textfile import read_regular, read_text, sweep, sweep_folder, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
 _HEADER = "# Memory Index\n\n<!-- Made by recollect from the files beside it. Do not edit: it is made again. -->\n\n"
 _TITLE = "# Memory Index"
+_LONGEST_START = 4096
 _NO_ENTRY = ("#", "<!--")
 
 
@@ -135,10 +135,10 @@ def current_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
     return rebuild_index(root, problems) if entries is None else entries
 
 
-def indexed_memories(root: MemoryRoot, warnings: list[str], patience: float = PATIENCE) -> list[IndexEntry]:
-    """What the index tells, for somebody who only reads: made again if need be, or else gathered from the files.
+def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
+    """Return what the index tells, for somebody who only asks: by the files if it cannot be believed.
 
-    `patience` is for how many seconds other writers are waited for.
+    Nothing is written: the next change of a memory makes the index again.
 
     Raises:
         StorageError: the index is there but cannot be read.
@@ -147,19 +147,7 @@ def indexed_memories(root: MemoryRoot, warnings: list[str], patience: float = PA
         entries = trusted_index(root)
     except StorageError as error:
         raise StorageError(f"{error}; make it readable, or remove it: it is made again from the files") from error
-    if entries is not None:
-        return entries
-    problems: list[str] = []
-    try:
-        with memories_locked(root.path, patience) as complaints:
-            entries = current_index(root, problems)
-        warnings += complaints
-    except (LockTimeout, StorageError, OSError) as error:
-        warnings.append(f"the index could not be made again, so every file was read: {error}")
-        problems = []
-        entries = gathered(root, problems)
-    warnings += problems
-    return entries
+    return gathered(root, warnings) if entries is None else entries
 
 
 def gathered(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
@@ -171,8 +159,9 @@ def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
     """Make the index again from the files; its entries. The caller holds the lock.
 
     Raises:
-        StorageError: it cannot be written.
+        StorageError: it cannot be written, or somebody else's file is in its place.
     """
+    refuse_foreign(root)
     entries = gathered(root, problems)
     for folder in map(root.folder, root.folders):
         sweep_folder(folder)
@@ -183,7 +172,12 @@ def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
 
 
 def index_with(root: MemoryRoot, memory: MemoryFile, before: str = "") -> str:
-    """The text of the index once a memory is as it is here; `before` is the path that it had."""
+    """The text of the index once a memory is as it is here; `before` is the path that it had.
+
+    Raises:
+        StorageError: somebody else's file is in its place.
+    """
+    refuse_foreign(root)
     try:
         entries = read_index(root)
     except StorageError:
@@ -217,6 +211,26 @@ def forget_in_index(root: MemoryRoot, paths: Iterable[str]) -> None:
     gone = {root.shown(path) for path in paths}
     entries = [entry for entry in read_index(root) or [] if entry.path not in gone]
     write_text(root.index, index_text(entries), durable=False)
+
+
+def refuse_foreign(root: MemoryRoot) -> None:
+    """Refuse to take the place of an index.md that is no index of memories: it is somebody's own file.
+
+    Raises:
+        StorageError: it is one.
+    """
+    if os.path.islink(root.index):
+        return  # the link is replaced, what it leads to stays
+    try:
+        start = read_regular(root.index, _LONGEST_START).decode("utf-8", "replace")
+    except (OSError, StorageError):
+        return  # there is none, or writing it will say what is wrong
+    lines = start.removeprefix("\ufeff").strip("\0 \t\r\n").split("\n")
+    if lines != [""] and not any(line.startswith(_TITLE) for line in lines):
+        raise StorageError(
+            f"{root.index} is no index of memories, and is not replaced; move it away, or choose another folder with"
+            " `recollect config set memory_root DIR`"
+        )
 
 
 def unlink_link(path: str) -> None:

@@ -27,9 +27,6 @@ _OPENED = 20
 _RECENT = 30
 _BONUS = 1
 
-# Seconds to wait for another writer; a person waits for them too, and the files can be read instead.
-_PATIENCE = 0.5
-
 
 class _Scored:
     """A line of the index, its points, and its file once it was opened."""
@@ -84,11 +81,11 @@ def _points(wording: Wording, entry: IndexEntry) -> int:
 
 
 def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
-    """The lines of the index, made again if it is missing, broken, or older than a folder of memories."""
+    """Return the lines of the index, or what the files say if it is missing, broken, or older than a folder."""
     try:
         entries = read_index(root)
         if entries is None or any(_changed(root.folder(name)) > _changed(root.index) for name in root.folders):
-            entries = indexed_memories(root, warnings, _PATIENCE)
+            entries = indexed_memories(root, warnings)
     except StorageError as error:
         warnings.append(str(error))
         return []

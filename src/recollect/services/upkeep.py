@@ -114,7 +114,7 @@ def check_index(root: MemoryRoot, memories: list[MemoryFile]) -> IndexCheck:
 def query(root: MemoryRoot, keyword: str) -> tuple[list[IndexEntry], list[str]]:
     """The entries of the index with the keyword anywhere in their lines, in any case, and what is worth a warning.
 
-    An index that cannot be believed is made again first; if it cannot be, the files are asked.
+    Where the index cannot be believed, the files are asked.
 
     Raises:
         StorageError: the index is there but cannot be read.

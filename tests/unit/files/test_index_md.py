@@ -15,6 +15,7 @@ from recollect.files.index_md import (
     index_entry,
     index_text,
     index_with,
+    indexed_memories,
     parse_line,
     read_index,
     rebuild_index,
@@ -225,7 +226,7 @@ def test_missing_index_is_none_and_is_made_by_the_next_change(root):
 
 BROKEN = [
     "",
-    "nonsense",
+    "\0" * 100,
     "\ufeff# Memory Index\n",
     "# Memory Index\n- no line of an index\n",
     "# Memory Index\n- [DECISION] A -> x.json\n- [DECISION] A -> x.json\n",
@@ -242,6 +243,17 @@ def test_broken_index_is_none_and_is_made_again_by_the_next_change(root, text):
     assert read_index(root) is None
     update_index(root, write(root, "b"))
     assert [entry.title for entry in read_index(root)] == ["A", "B"]
+
+
+@pytest.mark.parametrize("text", ["nonsense", "# Notes\n\n# Memory\n", "\x01\0 nothing of ours", "Memory Index\n"])
+def test_file_of_somebody_else_is_left_alone(root, text):
+    write(root, "a")
+    put(root, text)
+    assert [entry.title for entry in indexed_memories(root, [])] == ["A"]
+    for change in (lambda: update_index(root, write(root, "b")), lambda: rebuild_index(root, [])):
+        with pytest.raises(StorageError, match="is no index of memories, and is not replaced; move it away"):
+            change()
+    assert text_of(root) == text
 
 
 def test_index_with_a_conflict_of_git_in_it_is_broken(root):
@@ -275,7 +287,7 @@ def test_current_index_is_made_again_when_it_does_not_tell_the_truth(root, damag
     if damage == "missing":
         os.unlink(root.index)
     elif damage == "broken":
-        put(root, "nonsense")
+        put(root, "# Memory Index\nnonsense")
     else:
         os.utime(root.index, ns=(0, 0))
     write(root, "b")
