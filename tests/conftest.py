@@ -109,6 +109,17 @@ def days_ago(days: float) -> str:
     return (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def link_worktree(main: Path, tree: Path) -> Path:
+    """Make a folder a worktree of a repository, as git does: each of the two names the other."""
+    folder = main / ".git" / "worktrees" / tree.name
+    folder.mkdir(parents=True)
+    tree.mkdir(exist_ok=True)
+    (folder / "commondir").write_text("../..\n", encoding="utf-8")
+    (folder / "gitdir").write_text(f"{tree}/.git\n", encoding="utf-8")
+    (tree / ".git").write_text(f"gitdir: {folder}\n", encoding="utf-8")
+    return tree
+
+
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -193,6 +204,10 @@ class World:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(record), encoding="utf-8")
         return path
+
+    def make_repository(self) -> None:
+        """Make the project a repository that tracks nothing yet: its settings are the user's own then."""
+        (self.project / ".git").mkdir()
 
     def write_local_settings(self, text: str) -> Path:
         path = self.project / ".claude" / "iflow-dev.local.md"

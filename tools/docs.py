@@ -73,6 +73,13 @@ def settings_page() -> str:
             "",
             "A worktree without files of its own uses those of the main checkout.",
             "",
+            "A value *from the repository* is one in a file that git tracks, or in a folder that is no git",
+            "repository. Of keys that act on the machine or the network, or that cost, it counts only if it is one of",
+            "those in the column of that name. Any other counts if you have said so yourself: in a file that git does",
+            "not track, in a variable of the environment, or with `recollect config set KEY VALUE`, which is",
+            "remembered for this project in the global store. Until then the next weaker source decides, and",
+            "`recollect config` says why.",
+            "",
             "`RECOLLECT_HOME` is not a setting but a place: the folder of the global store, by default",
             "`~/.claude/iflow/memory`. A relative one is relative to the home folder.",
             "",
@@ -96,12 +103,13 @@ def _not_used(keys: list[Key]) -> Iterator[str]:
 
 
 def _table(keys: list[Key]) -> Iterator[str]:
-    yield "| key | default | allowed | file | meaning |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield "| key | default | allowed | from the repository | file | meaning |"
+    yield "| --- | --- | --- | --- | --- | --- |"
     for key in keys:
         allowed = key.range + (" (clamped)" if key.clamped else "")
         file = "local" if key.file == LOCAL else "config"
-        yield f"| `{key.name}` | `{as_text(key.default)}` | {allowed} | {file} | {key.meaning} |"
+        cells = (f"`{key.name}`", f"`{as_text(key.default)}`", allowed, key.harmless or "any", file, key.meaning)
+        yield f"| {' | '.join(cells)} |"
 
 
 def cli_page() -> str:

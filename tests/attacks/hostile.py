@@ -88,7 +88,7 @@ class Hostile:
     def clone(self, target: Path) -> Path:
         """Commit everything and clone it, as the user does: in an empty or missing folder."""
         self.git("add", "-A", "-f")
-        self.git("commit", "-q", "-m", "A harmless project")
+        self.git("commit", "-q", "--allow-empty", "-m", "A harmless project")
         self.git("clone", "-q", self.path, target, cwd=self.path.parent)
         self.marker.unlink(missing_ok=True)
         return target

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.attacks.hostile import Hostile, ask, clone_into, hostile_of, remember, start_session
@@ -20,17 +20,14 @@ def victim(world: World) -> Path:
     hostile = hostile_of(world)
     hostile.write("README.md", "x\n")
     clone_into(world, hostile)
-    assert (
-        world.run("write", "--action", "create", "--category", "decision", "--input", "-", stdin=_decision()).returncode
-        == 0
-    )
+    assert remember(world, _decision()).returncode == 0
     hostile.git("worktree", "add", "-q", world.home / "tree", cwd=world.project)
     return world.project
 
 
-def _decision() -> str:
+def _decision() -> dict[str, Any]:
     content = {"status": "accepted", "context": SECRET, "decision": SECRET, "rationale": ["r"]}
-    return json.dumps({"title": SECRET, "tags": ["ledger"], "confidence": 0.9, "content": content})
+    return {"title": SECRET, "tags": ["ledger"], "confidence": 0.9, "content": content}
 
 
 def archive(world: World, pointer: str) -> World:
@@ -50,7 +47,6 @@ def test_an_archive_that_names_the_repository_of_another_project_is_a_project_of
     said = start_session(fake).stdout + ask(fake, "where does the billing importer keep its ledger").stdout
     said += fake.run("list").stdout + fake.run("search", "billing ledger").stdout
     assert SECRET not in said
-    assert "unpacked" in fake.run("status").stdout or SECRET not in fake.run("status").stdout
 
 
 def test_a_link_to_the_git_file_of_a_worktree_is_not_believed(world: World, victim: Path) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.conftest import World, days_ago
+from tests.conftest import World, days_ago, link_worktree
 
 FOLDER = ".claude/memory/decisions"
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
@@ -163,12 +163,7 @@ def test_store_that_cannot_be_used_needs_attention_and_the_rest_is_told(world: W
 
 def test_worktree_shows_the_memories_of_its_repository(world: World) -> None:
     world.write_decision("one")
-    git_folder = world.project / ".git"
-    (git_folder / "worktrees" / "side").mkdir(parents=True)
-    (git_folder / "worktrees" / "side" / "commondir").write_text("../..\n", encoding="utf-8")
-    side = world.home / "side"
-    side.mkdir()
-    (side / ".git").write_text(f"gitdir: {git_folder / 'worktrees' / 'side'}\n", encoding="utf-8")
+    side = link_worktree(world.project, world.home / "side")
     told = json.loads(world.run("status", "--json", cwd=side).stdout)
     assert told["memory_root"] == str(world.project / ".claude" / "memory")
     assert told["totals"]["active"] == 1

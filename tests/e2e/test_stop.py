@@ -492,6 +492,7 @@ def test_settings_can_keep_a_decision_from_being_looked_for(session: Session, va
 
 
 def test_settings_of_the_project_count(session: Session) -> None:
+    session.world.make_repository()
     path = session.world.project / ".claude" / "memory" / "memory-config.json"
     path.parent.mkdir(parents=True)
     models = {"decision": "opus"}

@@ -117,6 +117,7 @@ def test_what_killed_writers_left_goes_in_every_project_that_is_known(
     semantic_world: World, tmp_path: Path, root: str
 ) -> None:
     world = semantic_world
+    world.make_repository()
     folder = world.write_decision("kept").parents[1]
     world.write_local_settings(f"memory_root: {root}\n")
     (world.project / "docs").mkdir()

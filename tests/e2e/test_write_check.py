@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import SOURCE, World
+from tests.conftest import SOURCE, World, link_worktree
 
 # As the client sends it, but for the paths.
 EVENT: dict[str, Any] = {
@@ -262,12 +262,9 @@ def test_path_that_only_the_response_names_is_checked(world: World) -> None:
 
 
 def test_copy_of_the_memory_folder_in_a_worktree_is_told_not_to_be_read(world: World) -> None:
-    tree = world.home / "side"
-    (world.project / ".git" / "worktrees" / "side").mkdir(parents=True)
-    (world.project / ".git" / "worktrees" / "side" / "commondir").write_text("../..\n", encoding="utf-8")
+    tree = link_worktree(world.project, world.home / "side")
     copy = tree / ".claude" / "memory" / "decisions" / "use-sqlite.json"
     copy.parent.mkdir(parents=True)
-    (tree / ".git").write_text(f"gitdir: {world.project}/.git/worktrees/side\n", encoding="utf-8")
     copy.write_bytes(world.write_decision("use-sqlite").read_bytes())
     told = {**event(world, ".claude/memory/decisions/use-sqlite.json"), "cwd": str(tree)}
     assert str(world.project / ".claude" / "memory" / "decisions") in heard(world.run_hook("write-check", told))[0]

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import link_worktree
 
 from recollect.domain.hashing import content_hash
 from recollect.errors import InvalidEntry, UnsafeEdit
@@ -131,11 +132,7 @@ def test_comma_and_line_break_in_a_project_name_do_not_break_the_source_line(wor
 
 
 def test_worktree_promotes_under_the_name_of_its_repository(world):
-    tree = world.home / "fix-7"
-    (world.project / ".git" / "worktrees" / "fix-7").mkdir(parents=True)
-    (world.project / ".git" / "worktrees" / "fix-7" / "commondir").write_text("../..\n", encoding="utf-8")
-    tree.mkdir()
-    (tree / ".git").write_text(f"gitdir: {world.project}/.git/worktrees/fix-7\n", encoding="utf-8")
+    tree = link_worktree(world.project, world.home / "fix-7")
     promote(str(tree), str(world.store), lesson(), judgement="universal")
     assert entries(world)[0].metadata("source") == "shop-front"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World
+from tests.conftest import RECOLLECT, World, link_worktree
 
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
@@ -233,11 +233,7 @@ def test_universal_lesson_that_others_observed_too_takes_all_observations_along(
 
 def test_worktree_sees_what_sessions_of_its_repository_stored(shop: World) -> None:
     store(shop, UNIVERSAL)
-    folder = shop.project / ".git" / "worktrees" / "fix-7"
-    folder.mkdir(parents=True)
-    (folder / "commondir").write_text("../..\n", encoding="utf-8")
-    tree = elsewhere(shop, "fix-7")
-    (tree / ".git").write_text(f"gitdir: {folder}\n", encoding="utf-8")
+    tree = link_worktree(shop.project, elsewhere(shop, "fix-7"))
     assert "+ promoted Pattern: Read Before Write" in shop.run("promote", cwd=tree, **BY_WORDS).stdout
     assert promoted(shop) == {}
 

@@ -289,9 +289,8 @@ def test_settings_that_are_set_at_once_are_all_kept(world):
     settings = {"retrieval.max_inject": "3", "triage.max_messages": "60", "auto_commit": "true", "triage.mode": "stage"}
     command = os.path.join(os.path.dirname(sys.executable), "recollect")
     options = ["config", "--project-root", str(world.project), "set"]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(world.home)}
     runs = [
-        subprocess.Popen([command, *options, key, value], env=environment, stdout=subprocess.DEVNULL)
+        subprocess.Popen([command, *options, key, value], env=world.environment({}), stdout=subprocess.DEVNULL)
         for key, value in settings.items()
     ]
     assert [run.wait() for run in runs] == [0] * 4

@@ -15,14 +15,30 @@ if TYPE_CHECKING:
 LARGEST = 64 * 1024 * 1024
 
 
-def read_text(path: str, largest: int = LARGEST) -> str:
+def leads_out(path: str, folder: str) -> bool:
+    """Tell whether a link takes a path out of a folder."""
+    top = os.path.realpath(folder).rstrip(os.sep) + os.sep
+    return not (os.path.realpath(path) + os.sep).startswith(top)
+
+
+def refuse_link_out(path: str, folder: str) -> None:
+    """Refuse a path in a project that leads to a file which is not the project's.
+
+    Raises:
+        StorageError: it does.
+    """
+    if leads_out(path, folder):
+        raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
+
+
+def read_text(path: str, largest: int = LARGEST, *, follow: bool = True) -> str:
     """A file's text with bytes that are not UTF-8 kept as surrogates; empty when there is no file.
 
     Raises:
         StorageError: it is no regular file, too large, or cannot be read.
     """
     try:
-        data = read_regular(path, largest + 1)
+        data = read_regular(path, largest + 1, follow=follow)
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -54,6 +54,11 @@ def journal(store: str) -> str:
     return os.path.join(store, "session-captures.jsonl")
 
 
+def consents() -> str:
+    """Return the file of what the user has agreed to in the settings of projects."""
+    return os.path.join(global_store(), ".consents")
+
+
 def claude_config() -> str:
     """The folder in which Claude Code keeps what is not a project's."""
     return os.path.abspath(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home(), ".claude"))

@@ -9,6 +9,7 @@ from recollect.domain.memory import clean_title
 from recollect.errors import WriteRefused
 from recollect.files.memories import ENDING, MemoryRoot, find_memories, is_file_name
 from recollect.services import project
+from recollect.services.settings_keys import is_clients_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
     A bare repository has none, so its worktrees have each their own, and git carries memories from one to the other.
 
     Raises:
-        WriteRefused: it is a link that leads out of the project, or two categories share a folder.
+        WriteRefused: it is a link that leads out of the project, a folder of the client's, or two categories share one.
     """
     home = project.checkout(project_root)
     below = settings.text("memory_root")
@@ -35,7 +36,18 @@ def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
             ("rule", "the memory root must be inside the project, but a link leads out of it"),
             ("fix", "replace the link by a folder, or name another with `recollect config set memory_root DIR`"),
         )
+    _refuse_clients_own(home, path)
     return MemoryRoot(home, path, _folders(settings))
+
+
+def _refuse_clients_own(home: str, path: str) -> None:
+    if is_clients_own(os.path.relpath(path, home).split(os.sep)):
+        raise WriteRefused(
+            "SECURITY_ERROR",
+            ("path", path),
+            ("rule", "memories are kept in a folder of their own, and this one is Claude Code's"),
+            ("fix", "name another with `recollect config set memory_root DIR`"),
+        )
 
 
 def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
@@ -44,7 +56,8 @@ def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
     Paths are shown from the project if it is that of the project, or else from two folders above it.
 
     Raises:
-        WriteRefused: two categories share a folder, or the index could not tell where it is.
+        WriteRefused: it is a folder of the client's, two categories share a folder, or the index could not tell where
+            it is.
     """
     real = os.path.realpath(path)
     try:
@@ -53,6 +66,7 @@ def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
         own = None  # it leads elsewhere, so it is not this one
     if own and own.path == real:
         return own
+    _refuse_clients_own(os.path.realpath(project.find_root(real)), real)
     root = MemoryRoot(os.path.dirname(os.path.dirname(real)), real, _folders(settings))
     if not root.shown(real).isprintable() or clean_title(root.shown(real)) != root.shown(real):
         raise WriteRefused(

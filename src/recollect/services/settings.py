@@ -10,10 +10,20 @@ import os
 
 from recollect.domain.quick_json import parse
 from recollect.errors import StorageError
-from recollect.files.textfile import read_text
+from recollect.files.textfile import read_text, refuse_link_out
 from recollect.services import project
 from recollect.services.locations import LOCAL_SETTINGS, NOT_SETTINGS, PROJECT_SETTINGS
-from recollect.services.settings_keys import BY_NAME, BY_VARIABLE, KEYS, LOCAL, PROJECT_FILE, Key, Value, as_text
+from recollect.services.settings_keys import (
+    BY_NAME,
+    BY_VARIABLE,
+    KEYS,
+    LOCAL,
+    PROJECT_FILE,
+    Key,
+    Value,
+    as_text,
+    is_clients_own,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +35,8 @@ _INFINITY = float("inf")
 LARGEST_FILE = 1024 * 1024
 _IN_NAMES = {ord(mark): "a" for mark in ".-_"}
 _DEEPEST = max(key.name.count(".") for key in KEYS)
+
+_FILES = {PROJECT_FILE: PROJECT_SETTINGS, LOCAL: LOCAL_SETTINGS}
 
 # The one place where names may also be written in capitals.
 THRESHOLDS = "triage.thresholds."
@@ -112,6 +124,9 @@ def load_settings(project_root: str, environment: Mapping[str, str] | None = Non
             problems.append(Problem(where, f"{name} is not a setting", unknown=name, doubtful=doubtful))
             continue
         value, reason = check(key, raw)
+        if value is not None and key.is_harmless and source in _FILES and not key.is_harmless(value):
+            doubt = _doubt(project_root, _FILES[source], name, as_text(value))
+            value, reason = (None, doubt) if doubt else (value, reason)
         if value is not None:
             found[name] = (value, source)
         if reason:
@@ -144,7 +159,7 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
 def _is_folder(text: str, deepest: int) -> bool:
     """Whether a text names a folder further down, and nothing else."""
     names = text.split("/")
-    if len(names) > deepest or (deepest == 1 and "." in text):
+    if len(names) > deepest or (deepest == 1 and "." in text) or is_clients_own(names):
         return False
     return all(
         name.lower() not in ("", ".", "..", ".git") and name.isascii() and name.translate(_IN_NAMES).isalnum()
@@ -240,14 +255,31 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, 
 
 def settings_path(root: str, relative: str) -> str:
     """Where a settings file of the project is: in a worktree without one, that of the main checkout counts."""
-    path = os.path.join(root, relative)
-    main = root if os.path.exists(path) else project.checkout(root)
-    return path if main in (root, os.path.realpath(root)) else os.path.join(main, relative)
+    return os.path.join(_top(root, relative), relative)
+
+
+def _top(root: str, relative: str) -> str:
+    if os.path.exists(os.path.join(root, relative)):
+        return root
+    main = project.checkout(root)
+    return root if main == os.path.realpath(root) else main
+
+
+def _doubt(root: str, relative: str, name: str, text: str) -> str:
+    """Return why a value that acts on the machine is not taken from a project's file; empty when it is."""
+    from recollect.services.consent import doubt
+
+    why = doubt(_top(root, relative), relative, name, text)
+    return why and f"{text} {why}; run `recollect config set {name} {text}` if you want it"
 
 
 def _read(root: str, relative: str, problems: list[Problem]) -> str:
+    top = _top(root, relative)
+    path = os.path.join(top, relative)
     try:
-        return read_text(settings_path(root, relative), LARGEST_FILE)
+        if os.path.lexists(path):
+            refuse_link_out(path, top)
+        return read_text(path, LARGEST_FILE)
     except StorageError as error:
         problems.append(Problem(relative, f"{error}; its settings are not used"))
         return ""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from recollect.errors import InvalidSetting, UnsafeEdit
 from recollect.files.json_edit import remove_value, set_value
 from recollect.files.locks import locked_folder
-from recollect.files.textfile import read_text, write_text
+from recollect.files.textfile import read_text, refuse_link_out, write_text
+from recollect.services.consent import agree
 from recollect.services.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
 from recollect.services.settings import THRESHOLDS, check, load_settings, local_lines, settings_path
 from recollect.services.settings_keys import BY_NAME, LOCAL, Key, Value, as_text
@@ -69,12 +70,17 @@ def unset_setting(project_root: str, name: str) -> Edit:
 
 
 def _edit(root: str, key: Key, value: Value | None) -> Edit:
+    for relative in (LOCAL_SETTINGS, PROJECT_SETTINGS):
+        path = settings_path(root, relative)
+        refuse_link_out(path, path.removesuffix(relative))
     folder = os.path.dirname(settings_path(root, LOCAL_SETTINGS))
     if value is None and not os.path.isdir(folder):
         path = settings_path(root, LOCAL_SETTINGS if key.file == LOCAL else PROJECT_SETTINGS)
     else:
         with locked_folder(folder):
             path = _rewrite(root, key, value)
+    if key.is_harmless:
+        agree(path, key.name, None if value is None or key.is_harmless(value) else as_text(value))
     settings = load_settings(root)
     return Edit(path, settings.value(key.name), settings.source(key.name))
 

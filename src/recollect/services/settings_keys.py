@@ -6,12 +6,18 @@ from recollect.domain.categories import FOLDER, PROJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
 Value = bool | int | float | str | tuple[str, ...]
 
 # How a session may start.
 EVENTS = ("startup", "resume", "clear", "compact")
+
+# Folders of .claude in which the client keeps its own: what is put there may become a command, an agent or a rule.
+CLIENT_FOLDERS = frozenset(
+    "agent-memory agents commands hooks output-styles plugins projects rules skills workflows worktrees".split()
+)
 
 LOCAL = "iflow-dev.local.md"
 PROJECT_FILE = "memory-config.json"
@@ -21,9 +27,24 @@ class Key:
     """One setting. Numbers out of range are wrong, or, where `clamped`, moved to the nearest bound.
 
     `used_by` names what obeys it in this version; empty means that it is checked and kept for later versions.
+    `harmless` is of a key that acts on the machine or the network, or that costs: which of its values a repository may
+    bring, in words and as a function. Any other value counts only if it is the user's own word.
     """
 
-    __slots__ = ("choices", "clamped", "deepest", "default", "high", "kind", "low", "meaning", "name", "used_by")
+    __slots__ = (
+        "choices",
+        "clamped",
+        "deepest",
+        "default",
+        "harmless",
+        "high",
+        "is_harmless",
+        "kind",
+        "low",
+        "meaning",
+        "name",
+        "used_by",
+    )
 
     def __init__(
         self,
@@ -36,6 +57,7 @@ class Key:
         clamped: bool = False,
         choices: Sequence[str] = (),
         deepest: int = 0,
+        harmless: tuple[str, Callable[[Any], bool]] | None = None,
         used_by: str = "",
     ) -> None:
         self.name = name
@@ -48,6 +70,7 @@ class Key:
         self.choices = choices
         self.deepest = deepest  # of a folder: how many names its path may have; 0 for what is no folder
         self.used_by = used_by
+        self.harmless, self.is_harmless = harmless or ("", None)
 
     @property
     def file(self) -> str:
@@ -72,8 +95,14 @@ class Key:
         if self.deepest == 1:
             return "the name of a folder: letters, digits, hyphens and underscores"
         if self.deepest:
-            return "a path of folders below the project, with no spaces and no .."
+            return "a path of folders below the project, with no spaces, no .. and none of the client's own"
         return "a text without spaces"
+
+
+def is_clients_own(names: Sequence[str]) -> bool:
+    """Tell whether the path from a project's root is .claude itself, or one of the client's folders in it."""
+    first, second = ([name.lower() for name in names] + ["", ""])[:2]
+    return first == ".claude" and (not second or second in CLIENT_FOLDERS)
 
 
 def as_text(value: Value) -> str:
@@ -85,7 +114,22 @@ def as_text(value: Value) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-_MODELS = ("haiku", "sonnet", "opus")
+def _any_of(*values: Value) -> tuple[str, Callable[[Any], bool]]:
+    return " or ".join(f"`{as_text(value)}`" for value in values), values.__contains__
+
+
+def _no_less_than(default: float) -> tuple[str, Callable[[Any], bool]]:
+    return f"from {default} on", lambda value: value >= default
+
+
+def _model(name: str, default: str, meaning: str) -> Key:
+    """Return the key of a model; a repository may choose none that costs more than the default."""
+    cheaper = _MODELS[: _MODELS.index(default) + 1]
+    return Key(name, default, meaning, choices=_MODELS, harmless=_any_of(*cheaper), used_by="stop")
+
+
+_MODELS = ("haiku", "sonnet", "opus")  # the cheapest first
+_BELOW = ".claude/"
 _THRESHOLD = {"constraint": 0.5, "session_summary": 0.6}
 _SONNET = ("decision", "constraint")
 
@@ -134,14 +178,13 @@ def _triage_keys(category: str) -> list[Key]:
             low=0.0,
             high=1.0,
             clamped=True,
+            harmless=_no_less_than(_THRESHOLD.get(category, 0.4)),
             used_by="stop",
         ),
-        Key(
+        _model(
             f"triage.parallel.category_models.{category}",
             "sonnet" if category in _SONNET else "haiku",
             f"The model that drafts a {words}.",
-            choices=_MODELS,
-            used_by="stop",
         ),
     ]
 
@@ -225,12 +268,14 @@ KEYS: tuple[Key, ...] = (
         "local",
         "Who computes embeddings; `local` needs no key and no network.",
         choices=("local", "gemini", "openai", "voyage", "ollama"),
+        harmless=_any_of("local"),
         used_by="inject, search, upsert, promote, reembed",
     ),
     Key(
         "memory_embedding_model",
         "auto",
         "The embedding model; `auto` is the provider's own default.",
+        harmless=_any_of("auto"),
         used_by="inject, search, upsert, promote, reembed",
     ),
     Key(
@@ -252,6 +297,7 @@ KEYS: tuple[Key, ...] = (
         "Who finds keyword labels for an entry that comes without; `auto` asks Anthropic or Ollama only if their"
         " variables are set, and many entries at once are always labelled by rules.",
         choices=("auto", "claude", "claude-api", "haiku", "anthropic", "ollama", "rules", "off"),
+        harmless=_any_of("auto", "rules", "off"),
         used_by="inject, search, upsert, promote",
     ),
     Key(
@@ -265,6 +311,7 @@ KEYS: tuple[Key, ...] = (
         ".claude/memory",
         "The folder of project memories below the project's root.",
         deepest=10,
+        harmless=(f"below `{_BELOW}`", lambda value: value.startswith(_BELOW)),
         used_by="everything that reads or writes memories",
     ),
     *(key for category in PROJECT for key in _category_keys(category)),
@@ -280,6 +327,7 @@ KEYS: tuple[Key, ...] = (
         "auto_commit",
         False,
         "Whether changes to memory files are committed to git, by themselves.",
+        harmless=_any_of(False),
         used_by="everything that writes memories",
     ),
     Key(
@@ -331,20 +379,8 @@ KEYS: tuple[Key, ...] = (
         "Whether memories of several categories are drafted side by side.",
         used_by="stop",
     ),
-    Key(
-        "triage.parallel.verification_model",
-        "sonnet",
-        "The model that checks drafts.",
-        choices=_MODELS,
-        used_by="stop",
-    ),
-    Key(
-        "triage.parallel.default_model",
-        "haiku",
-        "The model that drafts where no other is named.",
-        choices=_MODELS,
-        used_by="stop",
-    ),
+    _model("triage.parallel.verification_model", "sonnet", "The model that checks drafts."),
+    _model("triage.parallel.default_model", "haiku", "The model that drafts where no other is named."),
     Key(
         "delete.grace_period_days",
         30,

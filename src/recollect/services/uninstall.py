@@ -47,7 +47,7 @@ from recollect.store.sqlite_rescue import sources_of
 
 # What a killed writer may leave of a file: its name between a dot and the writer's number.
 _UNFINISHED = re.compile(r"\..+\.[0-9]+\.tmp")
-_IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD)
+_IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD, os.path.basename(locations.consents()))
 _OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14})?(-wal|-shm|-journal)?")
 _OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
 _ABANDONED = 3600.0  # seconds

@@ -169,6 +169,7 @@ def test_running_server_notices_that_the_provider_was_changed(
     provider = "RECOLLECT_MEMORY_EMBEDDING_PROVIDER"
     variables = {**ON, **settings(gemini), **settings(ollama)}
     del variables[provider]  # a file of the project says it, which can be changed
+    semantic_world.make_repository()
     semantic_world.write_local_settings("memory_embedding_provider: gemini\n")
     with talking(semantic_world, **variables) as talk:
         talk.call("store_memory", **LESSON)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import days_ago
+from tests.conftest import days_ago, link_worktree
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.errors import InvalidEntry, StorageError, WriteRefused
@@ -478,12 +478,7 @@ def test_store_that_is_switched_off_leaves_a_file(shop: Shop) -> None:
 
 
 def test_worktree_stores_in_the_main_checkout(shop: Shop, tmp_path: Path) -> None:
-    git = shop.folder / ".git"
-    (git / "worktrees" / "tree").mkdir(parents=True)
-    (git / "worktrees" / "tree" / "commondir").write_text("../..\n", encoding="utf-8")
-    tree = tmp_path / "home" / "tree"
-    tree.mkdir()
-    (tree / ".git").write_text(f"gitdir: {git / 'worktrees' / 'tree'}\n", encoding="utf-8")
+    tree = link_worktree(shop.folder, tmp_path / "home" / "tree")
     with shop.open(str(tree)) as engine:
         done = memorize(engine, str(tree), reasoning="r", category="decision", **NOTES["decision"])
     assert shop.record(done)["title"] == done.name

@@ -91,6 +91,7 @@ def test_root_of_a_project_behind_a_link_is_the_real_one(project, tmp_path):
 
 
 def test_root_can_be_another_folder(project):
+    (project / ".git").mkdir()
     root = root_of(project, memory_root="docs/memories")
     assert root.shown(root.path) == "docs/memories"
     assert target_file(root, "docs/memories/decisions/x.json")[1] == "decision"

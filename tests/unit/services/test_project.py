@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import pytest
+from tests.conftest import link_worktree
 
 from recollect.services.project import find_root, identity, name
 
@@ -185,12 +186,8 @@ def test_damaged_git_file_leaves_the_folder_itself(tmp_path, content):
 
 def test_repository_below_a_folder_called_modules_keeps_its_name_in_a_worktree(tmp_path):
     main, tree = tmp_path / "modules" / "shop", tmp_path / "tree"
-    (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
-    (main / ".git" / "worktrees" / "tree" / "commondir").write_text("../..\n", encoding="utf-8")
-    (main / ".git" / "worktrees" / "tree" / "gitdir").write_text(f"{tree}/.git\n", encoding="utf-8")
+    link_worktree(main, tree)
     (main / ".git" / "config").write_text("[core]\n\tbare = false\n", encoding="utf-8")
-    tree.mkdir()
-    (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n", encoding="utf-8")
     assert identity(str(tree)) == str(main)
 
 

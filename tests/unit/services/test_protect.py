@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
+from tests.conftest import World, link_worktree
 
 from recollect.services.protect import INDEX, MEMORY, SETTINGS, STORE, in_folder, kept, protected
 
@@ -23,12 +23,7 @@ def kind(world: World, path: str | Path, cwd: Path | None = None) -> str:
 
 
 def make_worktree(world: World, name: str = "side") -> Path:
-    tree = world.home / name
-    (world.project / ".git" / "worktrees" / name).mkdir(parents=True)
-    (world.project / ".git" / "worktrees" / name / "commondir").write_text("../..\n", encoding="utf-8")
-    tree.mkdir()
-    (tree / ".git").write_text(f"gitdir: {world.project}/.git/worktrees/{name}\n", encoding="utf-8")
-    return tree
+    return link_worktree(world.project, world.home / name)
 
 
 @pytest.mark.parametrize(

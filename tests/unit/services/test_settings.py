@@ -23,6 +23,9 @@ def write(root, relative, content):
 
 
 def load(root, local=None, shared=None, env=None):
+    (root / ".git").mkdir(
+        parents=True, exist_ok=True
+    )  # in a repository that does not track them, files are the user's own
     if local is not None:
         write(root, LOCAL, local)
     if shared is not None:

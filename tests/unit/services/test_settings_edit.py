@@ -6,6 +6,7 @@ import os
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import link_worktree
 
 from recollect.errors import InvalidSetting, StorageError, UnsafeEdit
 from recollect.services.settings import load_settings
@@ -17,9 +18,10 @@ SHARED = ".claude/memory/memory-config.json"
 
 
 @pytest.fixture(autouse=True)
-def _no_variables(monkeypatch):
+def _no_variables(monkeypatch, tmp_path_factory):
     for name in [name for name in os.environ if name.startswith("RECOLLECT_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path_factory.mktemp("store")))
 
 
 def write(root, relative, content):
@@ -513,11 +515,8 @@ def test_value_with_a_space_in_it_is_refused_and_not_joined(tmp_path):
 
 
 def test_settings_of_a_repository_count_in_its_worktrees_and_are_changed_for_both(tmp_path):
-    main, tree = tmp_path / "main", tmp_path / "tree"
-    (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
-    (main / ".git" / "worktrees" / "tree" / "commondir").write_text("../..\n", encoding="utf-8")
-    tree.mkdir()
-    (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n", encoding="utf-8")
+    main = tmp_path / "main"
+    tree = link_worktree(main, tmp_path / "tree")
     set_setting(str(main), "memory_injection_limit", "3")
     assert load_settings(str(tree)).value("memory_injection_limit") == 3
     set_setting(str(tree), "memory_injection_limit", "4")

@@ -1,0 +1,125 @@
+"""Tells from git's index whether git tracks a file, without starting git: hooks wait for the answer.
+
+What cannot be read or understood counts as tracked, because a tracked file came from somebody else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from recollect.errors import StorageError
+from recollect.files.textfile import read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LARGEST = 128 * 1024 * 1024
+_HEADER = 12
+_FIXED = 40  # times, device, inode, mode, owner and size, before the object's name
+_SMALLEST = _FIXED + 20 + 2
+_EXTENDED = 0x4000
+_LENGTH = 0xFFF
+_HASHES = (20, 32)
+
+
+def is_tracked(git_dir: str, relative: str) -> bool:
+    """Tell whether the index holds a path, or a submodule, a link or a folder on the way to it, in any case."""
+    try:
+        return _holds(git_dir, "index", relative.replace(os.sep, "/"))
+    except FileNotFoundError:
+        return os.path.lexists(os.path.join(git_dir, "index"))  # a repository without one tracks nothing yet
+    except (OSError, ValueError, IndexError, StorageError):
+        return True
+
+
+def _holds(git_dir: str, name: str, relative: str) -> bool:
+    data = read_regular(os.path.join(git_dir, name), _LARGEST + 1)
+    if len(data) > _LARGEST or data[:4] != b"DIRC":
+        raise ValueError("no index, or too large")
+    version = int.from_bytes(data[4:8], "big")
+    steps = relative.split("/")
+    wanted = {_plain("/".join(steps[: count + 1])) for count in range(len(steps))}
+    if int.from_bytes(data[8:12], "big") * _SMALLEST > len(data):
+        raise ValueError("not all of it is there")
+    if version in (2, 3) and sys.platform != "darwin" and not _may_hold(data, wanted):
+        return False
+    names, shared = _read(data, version)
+    if any(_plain(path.rstrip("/")) in wanted for path in names):
+        return True
+    return bool(shared) and _holds(git_dir, f"sharedindex.{shared}", relative)
+
+
+def _plain(path: str) -> str:
+    """Return a path as the most forgiving file system compares it: without case, and without unseen characters."""
+    return path.casefold().encode("ascii", "ignore").decode("ascii")
+
+
+def _may_hold(data: bytes, wanted: set[str]) -> bool:
+    """Tell by the bytes alone whether an index must be read: most have none of the paths, and are not split."""
+    lower = data.lower()
+    ends = ("\0", "/\0")
+    return b"link\0" in data or any(f"{path}{end}".encode("ascii") in lower for path in wanted for end in ends)
+
+
+def _read(data: bytes, version: int) -> tuple[list[str], str]:
+    """Return the paths of an index, and the name of the shared index that it adds to.
+
+    Its objects have names of 20 bytes or of 32; only one of the two leads to its end.
+    """
+    for size in _HASHES:
+        try:
+            entries = list(_entries(data, version, size))
+            end = entries[-1][1] if entries else _HEADER
+            return [path for path, _ in entries], _shared(data, end, size)
+        except (ValueError, IndexError):
+            continue
+    raise ValueError("not understood")
+
+
+def _entries(data: bytes, version: int, size: int) -> Iterator[tuple[str, int]]:
+    """Yield each path and where the next entry begins."""
+    if version not in (2, 3, 4):
+        raise ValueError("another version")
+    at = _HEADER
+    before = b""
+    for _ in range(int.from_bytes(data[8:12], "big")):
+        flags = int.from_bytes(data[at + _FIXED + size : at + _FIXED + size + 2], "big")
+        start = at + _FIXED + size + (4 if flags & _EXTENDED else 2)
+        kept = 0
+        if version == 4:
+            dropped, start = _number(data, start)
+            kept = len(before) - dropped
+        end = data.index(b"\0", start)
+        if kept < 0 or min(kept + end - start, _LENGTH) != flags & _LENGTH:
+            raise ValueError("not an entry")
+        before = before[:kept] + data[start:end]
+        at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8
+        yield before.decode("utf-8", "replace"), at
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number of variable length, and where it ends."""
+    byte = data[at]
+    value = byte & 127
+    while byte & 128:
+        at += 1
+        byte = data[at]
+        value = ((value + 1) << 7) | (byte & 127)
+    return value, at + 1
+
+
+def _shared(data: bytes, at: int, size: int) -> str:
+    """Return the name of the shared index out of the extensions, which begin here; empty without one."""
+    shared = ""
+    while at < len(data) - size:
+        name, length = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")
+        if name == b"link":
+            shared = data[at + 8 : at + 8 + size].hex()
+        elif name != b"sdir" and not name[:1].isupper():
+            raise ValueError("an extension that must be understood")
+        at += 8 + length
+    if at != len(data) - size:
+        raise ValueError("not the end")
+    return shared if shared.strip("0") else ""
