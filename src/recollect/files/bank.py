@@ -9,7 +9,7 @@ from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.text import fenced_lines, unclosed_fence
 from recollect.errors import StorageError, UnsafeEdit
 from recollect.files.bank_entry import may_have_fences, parse_entry, set_in_block
-from recollect.files.textfile import read_text
+from recollect.files.textfile import leads_out, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,12 @@ def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
 
 
 def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
-    """The files of a bank that are there, and a sentence on each that does not belong there."""
+    """The files of a bank that are there, and a sentence on each that does not belong there.
+
+    A link that leads a project's bank out of the project is not followed: it could show any file of the user's.
+    """
+    if origin == "local" and _leads_out(directory):
+        return [], [f"{directory} is a link that leads out of the project; it is not read"]
     try:
         names = sorted(os.listdir(directory))
     except FileNotFoundError:
@@ -90,10 +95,25 @@ def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
         return [], [f"cannot read {directory}: {error.strerror or error}"]
     known = [name for name in names if name.endswith(".md") and name.removesuffix(".md") in KNOWLEDGE]
     strays = [name for name in names if name not in known and _is_stray(name, origin)]
+    paths = [os.path.join(directory, name) for name in known]
+    outside = [path for path in paths if origin == "local" and os.path.islink(path) and bank_file_leads_out(path)]
     return (
-        [os.path.join(directory, name) for name in known],
-        [f"{os.path.join(directory, name)} is not a knowledge-bank file; skipped" for name in strays],
+        [path for path in paths if path not in outside],
+        [
+            *(f"{path} is a link that leads out of the project; skipped" for path in outside),
+            *(f"{os.path.join(directory, name)} is not a knowledge-bank file; skipped" for name in strays),
+        ],
     )
+
+
+def bank_file_leads_out(path: str) -> bool:
+    """Tell whether a link takes a file of a project's bank out of the project."""
+    return _leads_out(path, os.path.dirname(path))
+
+
+def _leads_out(path: str, directory: str = "") -> bool:
+    """Tell whether a path leads out of the project, which is two folders above its bank: docs/knowledge-bank."""
+    return leads_out(path, os.path.dirname(os.path.dirname(os.path.abspath(directory or path))))
 
 
 def read_bank_file(path: str, origin: str) -> BankFile:

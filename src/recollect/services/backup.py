@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -23,10 +23,12 @@ from recollect.files.archive import (
     LOCAL_SETTINGS,
     MEMORY,
     PROJECT_SETTINGS,
+    SETTINGS,
     USAGE,
     USAGE_FILE,
     Archive,
     Member,
+    kind_of,
     memory_name,
     read_archive,
     read_member,
@@ -75,10 +77,11 @@ def create(project_root: str, global_store: str, settings: Settings, path: str, 
     result = Created({})
     root = memory_root(project_root, settings)
     members = _memories(root, result)
+    own = (os.path.realpath(project_root), project.identity(project_root))
     for name, place in places(project_root, global_store).items():
         # One lock after the other: whoever holds the memory root's may be waiting for the journal's.
         with locked(place) if name == JOURNAL_FILE and os.path.exists(place) else nullcontext():
-            members += _member(place, name, result)
+            members += _member(place, name, result, own if kind_of(name) in (SETTINGS, BANK) else ())
     members += _usage(global_store, settings, result)
     if not members:
         where = f"{root.path}, {locations.bank(project_root)} or {global_store}"
@@ -141,10 +144,21 @@ def _memories(root: MemoryRoot, result: Created) -> list[Member]:
     return members
 
 
-def _member(path: str, name: str, result: Created) -> list[Member]:
-    """A file as a member, if there is one; one that cannot be read is left out, and said to be."""
+def inside(path: str, folders: Iterable[str]) -> str:
+    """The path, if no link leads out of these folders."""
+    real = os.path.realpath(path)
+    if not any(real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders):
+        raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
+    return path
+
+
+def _member(path: str, name: str, result: Created, folders: Sequence[str] = ()) -> list[Member]:
+    """A file as a member, if there is one; one that cannot be read is left out, and said to be.
+
+    No link may lead out of the `folders`, if any are given.
+    """
     try:
-        member = read_member(path, name)
+        member = read_member(inside(path, folders) if folders else path, name)
     except StorageError as error:
         result.left_out.append(str(error))
         return []

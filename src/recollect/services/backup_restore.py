@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ from recollect.files.memory_lock import memories_locked
 from recollect.files.textfile import sweep, write_texts
 from recollect.services import locations, project
 from recollect.services.app import Engine
-from recollect.services.backup import places, usages_of, verify
+from recollect.services.backup import inside, places, usages_of, verify
 from recollect.services.follow import follow
 from recollect.services.place import memory_root
 from recollect.services.promote import LOCK
@@ -123,7 +123,7 @@ class _Restoring:
 
         def place(member: Member) -> str:
             path = fixed[member.name]
-            return _inside(path, own) if member.kind in (SETTINGS, BANK) else path
+            return inside(path, own) if member.kind in (SETTINGS, BANK) else path
 
         claude = os.path.dirname(fixed[LOCAL_SETTINGS])
         self._group(SETTINGS, place, lambda: locked_folder(claude))
@@ -260,14 +260,6 @@ def _memory_place(root: MemoryRoot, member: Member) -> str:
     if os.path.realpath(folder) != folder:
         raise StorageError(f"{folder} is a link; replace it by a folder")
     return root.file(category, name.removesuffix(ENDING))
-
-
-def _inside(path: str, folders: Iterable[str]) -> str:
-    """The path, if no link leads out of these folders."""
-    real = os.path.realpath(path)
-    if not any(real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders):
-        raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
-    return path
 
 
 def _merge_usages(

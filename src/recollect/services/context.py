@@ -11,7 +11,7 @@ import time
 
 from recollect.domain.text import few, one_line
 from recollect.errors import StorageError
-from recollect.files.textfile import read_text
+from recollect.files.textfile import leads_out, read_text
 from recollect.services import project
 from recollect.services.git import LIST_FILTERS, Git, repository
 
@@ -108,7 +108,10 @@ def _listed(names: Iterable[str], skipped: int = 0) -> str:
 
 
 def _add_feature(context: Context, project_root: str, deadline: float) -> None:
-    folder, meta = _active_feature(context, os.path.join(project_root, FEATURES), deadline)
+    if leads_out(os.path.join(project_root, FEATURES), project_root):
+        context.warnings.append(f"{os.path.join(project_root, FEATURES)} leads out of the project; it is skipped")
+        return
+    folder, meta = _active_feature(context, project_root, deadline)
     if not folder:
         return
     slug = one_line(_text(meta, "slug")[:_LONGEST_NAME]) or one_line(os.path.basename(folder)[:_LONGEST_NAME])
@@ -117,8 +120,9 @@ def _add_feature(context: Context, project_root: str, deadline: float) -> None:
     _add(context, "Phase: ", one_line(_text(meta, "lastCompletedPhase")[:_LONGEST_NAME]) or "unknown")
 
 
-def _active_feature(context: Context, features: str, deadline: float) -> tuple[str, dict[str, Any]]:
+def _active_feature(context: Context, project_root: str, deadline: float) -> tuple[str, dict[str, Any]]:
     """The folder and the metadata of the active feature with the highest number; empty ones when none is active."""
+    features = os.path.join(project_root, FEATURES)
     active: tuple[str, dict[str, Any]] = ("", {})
     for count, name in enumerate(sorted(_folders(context, features), key=_number, reverse=True)):
         if count >= (_MOST_ONCE_FOUND if active[0] else _MOST_FEATURES):
@@ -127,7 +131,7 @@ def _active_feature(context: Context, features: str, deadline: float) -> tuple[s
             context.warnings.append(f"{features} took too long to read; {name} and those before it are left out")
             break
         folder = os.path.join(features, name)
-        meta = _read_meta(context, os.path.join(folder, ".meta.json"))
+        meta = _read_meta(context, project_root, os.path.join(folder, ".meta.json"))
         if not active[0] and _text(meta, "status") == "active":
             active = (folder, meta)
     return active
@@ -162,10 +166,14 @@ def _number(name: str) -> tuple[int, str]:
     return (int(number) if number.isascii() and number.isdigit() else -1, name)
 
 
-def _read_meta(context: Context, path: str) -> dict[str, Any]:
+def _read_meta(context: Context, project_root: str, path: str) -> dict[str, Any]:
     """The object in a .meta.json; empty when there is none, with a warning when it is of no use."""
     import json
 
+    is_linked = os.path.islink(path) or os.path.islink(os.path.dirname(path))
+    if is_linked and leads_out(path, project_root):
+        context.warnings.append(f"{path} leads out of the project; the feature is skipped")
+        return {}
     try:
         text = read_text(path, _LARGEST_META).removeprefix("\ufeff")
         if not text and not os.path.lexists(path):
@@ -190,11 +198,10 @@ def _text(meta: dict[str, Any], key: str) -> str:
 
 def _description(context: Context, project_root: str, folder: str) -> str:
     """How the feature's specification begins, or else its requirements document."""
-    inside = os.path.join(os.path.realpath(project_root), "")
     for name in ("spec.md", "prd.md"):
         path = os.path.join(folder, name)
         # A link could lead to any file of the user's, and the query may be sent to a provider.
-        if not os.path.realpath(path).startswith(inside):
+        if leads_out(path, project_root):
             context.warnings.append(f"{path} leads out of the project; it is skipped")
             continue
         try:

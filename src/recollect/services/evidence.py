@@ -51,7 +51,7 @@ def _names(root: str) -> Iterator[str]:
 
 def _declared(root: str, file: str, parse: Any, table: str) -> str:
     try:
-        document: Any = parse(read_text(os.path.join(root, file), _LARGEST_SOURCE))
+        document: Any = parse(read_text(os.path.join(root, file), _LARGEST_SOURCE, follow=False))
         section: Any = document.get(table, {}) if table else document
         name: Any = section.get("name", "")
     except (ValueError, AttributeError, RecursionError, StorageError):
@@ -91,7 +91,7 @@ def _defined(root: str, files: Iterable[str], wanted: set[str]) -> set[str]:
         if not path.lower().endswith(tuple(_SOURCES)):
             continue
         try:
-            text = read_text(os.path.join(root, path), _LARGEST_SOURCE)
+            text = read_text(os.path.join(root, path), _LARGEST_SOURCE, follow=False)
         except StorageError:
             continue
         budget -= len(text)

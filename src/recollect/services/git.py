@@ -34,7 +34,7 @@ _CONFIGURATION = (
     "maintenance.auto=false",
 )
 _OPTIONS = ("--no-pager", "--literal-pathspecs", *(word for line in _CONFIGURATION for word in ("-c", line)))
-_KEPT = ("GIT_CONFIG", "GIT_AUTHOR_", "GIT_COMMITTER_")  # whose they are, and the user's own configuration
+_KEPT = ("GIT_CONFIG_", "GIT_AUTHOR_", "GIT_COMMITTER_")  # who the user is, and their own configuration
 
 # Lists the programs that contents go through on their way into the repository, as `filter.NAME.KEY`.
 LIST_FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")

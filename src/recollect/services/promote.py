@@ -21,7 +21,7 @@ from recollect.files.bank_write import global_entry, local_entry, new_global_fil
 from recollect.files.locks import locked, locked_folder
 from recollect.files.moved import write_moved
 from recollect.files.retired import ALL, bring_back, retired_ids
-from recollect.files.textfile import read_text, sweep, write_texts
+from recollect.files.textfile import read_text, refuse_link_out, sweep, write_texts
 from recollect.services import locations, project
 from recollect.services.candidates import Candidate, from_bank, pick
 from recollect.services.captured import captured_lessons
@@ -210,7 +210,10 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
     if not homeless:
         write_texts(texts)
         return
-    with locked_folder(locations.bank(project_root)):  # always after the store's lock, never before it
+    bank = locations.bank(project_root)
+    for path in (bank, *(os.path.join(bank, f"{category}.md") for category in KNOWLEDGE)):
+        refuse_link_out(path, project_root)
+    with locked_folder(bank):  # always after the store's lock, never before it
         write_texts({**_keep_local(project_root, homeless), **texts})
 
 

@@ -13,7 +13,7 @@ from recollect.domain.selection import deduplicate
 from recollect.domain.stored import SOURCES, StoredEntry
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StillReading, StorageError
-from recollect.files.bank import BankFile, bank_paths
+from recollect.files.bank import BankFile, bank_file_leads_out, bank_paths
 from recollect.files.textfile import read_text
 from recollect.services import locations, project
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
@@ -103,10 +103,15 @@ def _sync_banks(
             problems.append(f"{error}; skipped")
     for source in known.values():
         of_this = source.project in ("", identity) and source.path not in banks
-        if of_this and source.hash != _GONE and not os.path.exists(source.path):
+        if of_this and source.hash != _GONE and not _is_there(source):
             store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
             changed = True
     return changed, problems
+
+
+def _is_there(source: Source) -> bool:
+    """Tell whether a bank can still be read; that of a project must be in the project."""
+    return os.path.exists(source.path) and not (source.project and bank_file_leads_out(source.path))
 
 
 def sync_journal(store: Store, global_store: str, labels: Labels | None = None) -> list[str]:
