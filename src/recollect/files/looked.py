@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from recollect.errors import StorageError
-from recollect.files.textfile import write_text
+from recollect.files.textfile import read_regular, write_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def _mark(texts: Sequence[str]) -> str:
 
 def _known(directory: str, version: str) -> dict[str, str]:
     try:
-        with open(os.path.join(directory, NAME), "rb") as file:
-            kept_by, *lines = file.read(_LARGEST).decode("utf-8", "replace").split("\n")
-    except OSError:
+        text = read_regular(os.path.join(directory, NAME), _LARGEST).decode("utf-8", "replace")
+    except (OSError, StorageError):
         return {}
+    kept_by, *lines = text.split("\n")
     if kept_by != version:
         return {}
     return {mark: kind for mark, _, kind in (line.partition(" ") for line in lines) if len(mark) == 16}
@@ -58,6 +58,6 @@ def _keep(directory: str, known: dict[str, str], version: str) -> None:
     """Keep the newest of what is known. What cannot be kept is looked through again, which is only slower."""
     lines = [f"{mark} {kind}".rstrip() for mark, kind in list(known.items())[-_MOST:]]
     try:
-        write_text(os.path.join(directory, NAME), "\n".join([version, *lines, ""]), durable=False)
+        write_text(os.path.join(directory, NAME), "\n".join([version, *lines, ""]), durable=False, private=True)
     except StorageError:
         return

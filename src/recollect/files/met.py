@@ -6,7 +6,7 @@ import os
 from hashlib import sha256
 
 from recollect.errors import StorageError
-from recollect.files.textfile import write_text
+from recollect.files.textfile import read_regular, write_text
 
 NAME = ".met"
 
@@ -26,7 +26,7 @@ def meet(directory: str, identity: str) -> None:
     if mark in known:
         return
     try:
-        write_text(os.path.join(directory, NAME), "\n".join([*known[-_MOST:], mark, ""]))
+        write_text(os.path.join(directory, NAME), "\n".join([*known[-_MOST:], mark, ""]), private=True)
     except StorageError:
         return
 
@@ -37,7 +37,7 @@ def _mark(identity: str) -> str:
 
 def _known(directory: str) -> list[str]:
     try:
-        with open(os.path.join(directory, NAME), "rb") as file:
-            return [line for line in file.read(_LARGEST).decode("utf-8", "replace").split("\n") if line]
-    except OSError:
+        lines = read_regular(os.path.join(directory, NAME), _LARGEST).decode("utf-8", "replace").split("\n")
+    except (OSError, StorageError):
         return []
+    return [line for line in lines if line]

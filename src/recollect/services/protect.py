@@ -30,7 +30,7 @@ _LONGEST_SHOWN = 200
 
 # What is ours in the global store beside the database and the journal, wherever the store is.
 _LOG = "recollect.log"
-_OWN_IN_STORE = (".sessions", ".told", ".last-injection.json", ".lock")
+_OWN_IN_STORE = (".sessions", ".told", ".last-injection.json", ".looked", ".met", ".consents", ".lock")
 
 _TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 

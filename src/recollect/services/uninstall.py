@@ -16,7 +16,9 @@ from recollect.files.bank import bank_paths
 from recollect.files.handover_names import is_handed_over
 from recollect.files.last_injection import NAME as LAST_INJECTION
 from recollect.files.log import NAME as LOG
+from recollect.files.looked import NAME as LOOKED
 from recollect.files.memory_lock import FOLDER as INDEX_LOCK
+from recollect.files.met import NAME as MET
 from recollect.files.session_record import FOLDER as SESSIONS
 from recollect.files.session_record import MARKS
 from recollect.files.stop_flag import FLAG
@@ -45,9 +47,8 @@ from recollect.services.settings import Settings, load_settings
 from recollect.services.sync import roots_of
 from recollect.store.sqlite_rescue import sources_of
 
-# What a killed writer may leave of a file: its name between a dot and the writer's number.
-_IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD, os.path.basename(locations.consents()))
-_OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14})?(-wal|-shm|-journal)?")
+_IN_STORE = (LEDGER, LAST_INJECTION, LOG, f"{LOG}.1", TOLD, LOOKED, MET, os.path.basename(locations.consents()))
+_OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14}(-[0-9]+)?)?(-wal|-shm|-journal)?")
 _OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
 _ABANDONED = 3600.0  # seconds
 
