@@ -12,8 +12,9 @@ _HEX = "[0-9a-fA-F]"
 _UUID = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 
 # A kind, one of the texts that a token of it contains, and a pattern of the whole token. Nothing is looked for by
-# pattern in a text that holds none of those texts. Nothing alphanumeric may stand before a token. A body is followed by
-# nothing that it could itself contain, or is of a bounded length, so that no text takes more than linear time.
+# pattern in a text that has none of those texts in a word of 15 characters or more. Nothing alphanumeric may stand
+# before a token. A body is followed by nothing that it could itself contain, or is of a bounded length, so that no text
+# takes more than linear time.
 TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("an AWS access key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
     ("an AWS key", ("ABSK", "amzn.mws."), rf"ABSK[A-Za-z0-9+/=]{{60,}}|amzn\.mws\.{_UUID}"),
@@ -136,6 +137,5 @@ TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("an Adobe secret", ("p8e-",), r"p8e-[A-Za-z0-9]{32}"),
     ("a Mapbox token", ("sk.eyJ",), r"sk\.eyJ[\w-]{20,}\.[\w-]{16,}"),
     ("a MaxMind key", ("_mmk",), r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
-    ("an Okta token", ("SSWS",), r"SSWS\s{1,4}(00[\w-]{30,50})"),
     ("an Infracost key", ("ico-",), r"ico-[A-Za-z0-9]{32}(?![0-9A-Za-z])"),
 )

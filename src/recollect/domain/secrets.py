@@ -40,6 +40,7 @@ _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (_KEY, ('"kty"',), r'"(?:d|k)"\s{0,4}:\s{0,4}"([\w-]{20,})"'),
     ("a JSON web token", ("eyj",), r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]{8,}){0,2}"),
     (_URL, ("://",), r"://[^\s/:@\"'`<>]{0,100}:([^\s/@\"'`<>]{3,200})@"),
+    ("an Okta token", ("ssws",), r"SSWS\s{1,4}(00[\w-]{30,50})"),
     (
         "a bearer token",
         ("bearer ",),
@@ -96,6 +97,7 @@ _PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 # Beside these, chance is not needed, but nobody's words are no secret either.
 _SHAPED = frozenset({PRIVATE, _KEY, "a JSON web token"})
+_SHORTEST_TOKEN = 15
 _PLACE_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in _PLACES for begin in begins)
 _TOKEN_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in TOKENS for begin in begins)
 
@@ -128,7 +130,8 @@ def _found(text: str) -> Iterator[tuple[int, int, str]]:
     lowered = _lowered(text)
     for kind, pattern in _that_may_match(_PLACE_BEGINNINGS, lowered):
         yield from _placed(text, kind, pattern)
-    for kind, pattern in _that_may_match(_TOKEN_BEGINNINGS, text):
+    long = " ".join([word for word in text.split() if len(word) >= _SHORTEST_TOKEN])
+    for kind, pattern in _that_may_match(_TOKEN_BEGINNINGS, long) if long else ():
         yield from _tokens(text, kind, pattern)
     yield from named_values(text, lowered)
 
