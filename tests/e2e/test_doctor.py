@@ -20,7 +20,7 @@ from tests.conftest import SOURCE, World, run_without_rights
 
 SUBJECTS = [
     *("Python", "Packages", "SQLite", "Settings", "Store", "Permissions", "Disk", "Database", "Vectors", "Files"),
-    *("Locks", "Journal", "Banks", "Sessions", "Self-test", "Embeddings", "Keywords", "Plugin", "Hooks"),
+    *("Locks", "Journal", "Banks", "Withheld", "Sessions", "Self-test", "Embeddings", "Keywords", "Plugin", "Hooks"),
     *("Prompt hook", "MCP server", "Resident"),
 ]
 
