@@ -38,7 +38,7 @@ def fill(world: World, bank_text: Callable[..., str], count: int, **metadata: st
 
 
 def entries_in(block: str) -> list[str]:
-    return re.findall(r"^### (?:Anti-Pattern|Heuristic|Pattern): (.+)$", block, re.MULTILINE)
+    return re.findall(r"^### (?:Anti-Pattern|Heuristic|Pattern): (.+?)(?: \[repository\])?$", block, re.MULTILINE)
 
 
 def test_ac_1_2_disabled_injection_prints_nothing(world: World, bank_text: Callable[..., str]) -> None:
@@ -256,4 +256,4 @@ def test_ac_5_3_the_tracking_file_holds_only_the_last_injection(world: World, ba
     world.run_bare("--limit", "1")
     record = json.loads((world.store / ".last-injection.json").read_text(encoding="utf-8"))
     assert record["entries_injected"] == len(record["entry_names"]) == 1
-    assert [path.name for path in world.store.iterdir()] == [".last-injection.json"]
+    assert sorted(path.name for path in world.store.iterdir()) == [".last-injection.json", ".looked"]

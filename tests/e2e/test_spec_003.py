@@ -79,7 +79,7 @@ def write_fixture(world: World, *, prominent: bool = False) -> None:
 
 
 def names(block: str) -> list[str]:
-    return re.findall(r"^### (?:Anti-Pattern|Heuristic|Pattern): (.+)$", block, re.MULTILINE)
+    return re.findall(r"^### (?:Anti-Pattern|Heuristic|Pattern): (.+?)(?: \[repository\])?$", block, re.MULTILINE)
 
 
 def start_feature(world: World, slug: str) -> None:
@@ -131,7 +131,7 @@ def test_3a_2_without_a_context_it_is_prominence_alone(semantic_world: World) ->
         "inject", "--limit", "12", RECOLLECT_MEMORY_RELEVANCE_WEIGHT="0.0", **variables
     ).stdout
     assert names(without) == names(prominent)
-    assert without.split("\n")[3:] == prominent.split("\n")[3:]
+    assert without.split("\n")[6:] == prominent.split("\n")[6:]
     assert 'context: "none"' in without
     assert 'context: "parser-file-reading' in prominent
 
@@ -360,7 +360,7 @@ def test_3d_1_an_identifier_is_not_lost_among_meanings(tmp_path: Path) -> None:
 def test_overall_a_session_with_an_active_feature_has_entries_that_match_it(semantic_world: World) -> None:
     write_fixture(semantic_world)
     start_feature(semantic_world, "rotate-signing-keys")
-    line = semantic_world.run("inject", "--limit", "3", **BY_WORDS).stdout.split("\n")[2]
+    line = semantic_world.run("inject", "--limit", "3", **BY_WORDS).stdout.split("\n")[5]
     matched = re.search(r"fts5=(\d+)", line)
     assert matched
     assert int(matched[1]) > 0

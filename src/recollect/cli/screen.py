@@ -11,7 +11,7 @@ import codecs
 import io
 import os
 import sys
-from typing import TextIO
+from typing import BinaryIO, TextIO, cast
 
 from recollect.domain.text import visible
 
@@ -48,4 +48,5 @@ def _screen(stream: TextIO) -> TextIO:
         return stream  # closed before the start, or replaced by whoever calls this
     # click passes over a stream for ASCII, and prints UTF-8 past it.
     encoding = "utf-8" if codecs.lookup(stream.encoding).name == "ascii" else stream.encoding
-    return _Screen(stream.buffer, encoding, "replace", line_buffering=stream.line_buffering)
+    buffer = cast("BinaryIO", stream.buffer)  # pyright: ignore[reportUnknownMemberType]
+    return _Screen(buffer, encoding, "replace", line_buffering=stream.line_buffering)

@@ -37,7 +37,7 @@ def fault(record: dict[str, Any], category: str) -> str:
     from recollect.domain.secrets import find_secret  # its patterns are too dear for a hook that reads no new file
 
     for field, value in record.items():
-        kind = next(filter(None, map(find_secret, texts(value, names=True))), "")
+        kind = next((kind for kind in map(find_secret, texts(value, names=True)) if kind), "")
         if kind:
             return f"field {field} seems to hold {kind}"[:_LONGEST_REASON]
     return ""

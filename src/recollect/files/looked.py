@@ -29,7 +29,7 @@ def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) ->
     if new:
         from recollect.domain.secrets import find_secret
 
-        known |= {mark: next(filter(None, map(find_secret, texts)), "") for mark, texts in new.items()}
+        known |= {mark: next((kind for kind in map(find_secret, texts) if kind), "") for mark, texts in new.items()}
         _keep(directory, known, version)
     return [known[mark] for mark in marks]
 

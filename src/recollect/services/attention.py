@@ -106,6 +106,15 @@ def settings_problems(settings: Settings, global_store: str, notes: Notes) -> li
     return [problem for problem in problems if _is_news(global_store, problem, notes)]
 
 
+def settings_not_used(problems: Sequence[str]) -> str:
+    """Return the first of the problems of the settings, and how many more there are."""
+    if not problems:
+        return ""
+    more = len(problems) - 1
+    others = f"; `recollect config` shows it and {more} more of the kind" if more else ""
+    return f"{one_line(problems[0])}{others}"
+
+
 def weakness(global_store: str, reasons: Sequence[str], notes: Notes) -> str:
     """That memories are not chosen as well as they could be, and why: once a day for each reason."""
     news = [one_line(reason) for reason in reasons if _is_news(global_store, reason, notes)]

@@ -114,6 +114,7 @@ def notices(start: Start) -> list[str]:
     store = start.global_store
     found = [
         _noticed(start.problems, lambda: attention.newcomer(start.project_root, store, start.settings, start.notes)),
+        attention.settings_not_used(start.problems),
         _noticed(start.problems, lambda: attention.captures(start.project_root, store)),
         _noticed(start.problems, lambda: attention.log_notes(store, start.notes)),
     ]
