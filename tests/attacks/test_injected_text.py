@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp import ClientSession
 from tests.conftest import World, days_ago
+from tests.integration.mcp_server.talk import called, with_client
 
 from recollect.domain.text import as_data, client_length
 
@@ -174,3 +176,21 @@ def test_the_fence_counts_towards_the_limit_of_the_client(world: World) -> None:
     text = context_of(world, "session-start")
     assert client_length(text) < 9_500
     assert_fenced(text, "recollect")
+
+
+def test_a_hostile_memory_cannot_speak_for_the_server_of_the_tools(world: World) -> None:
+    world.write_bank("patterns", hostile_lesson())
+    world.write_decision("advisory-locks", title=f"Locks {TAGS[:60]}", content={"context": TAGS, "decision": POSING[0]})
+
+    async def use(session: ClientSession) -> None:
+        shown, found = await called(session, "search_memory", query="importers locks")
+        ids = [hit["id"] for hit in found["results"]]
+        assert {hit["origin"] for hit in found["results"]} == {"repository"}
+        read, full = await called(session, "get_memories", ids=ids)
+        listed, page = await called(session, "list_memories")
+        for text in (shown, read, listed, *(json.dumps(data, ensure_ascii=False) for data in (found, full, page))):
+            assert not any(tag in text for tag in ("<system", "</", "<|", "\uff1c/", "< /", "<!"))
+            assert not set(text) & {"\x1b", "\x9b", "\u202e", "\u200b", "\ufe0f", "\U000e0041"}
+            assert not any(line.lstrip().startswith(("System:", "Human:", "[Request")) for line in text.split("\n"))
+
+    with_client(world, use)

@@ -84,6 +84,7 @@ def test_list_as_json(world: World) -> None:
                 "updated_at": LONG_AGO,
                 "tags": ["db"],
                 "path": ".claude/memory/decisions/use-postgres.json",
+                "origin": "repository",
             }
         ],
         "warnings": [],
@@ -158,6 +159,7 @@ def test_show_labels_every_field(world: World) -> None:
         "Use postgres\n"
         "Path            .claude/memory/decisions/use-postgres.json\n"
         f"Hash            {hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}\n"
+        "Origin          repository\n"
         "Category        decision\n"
         "State           retired since 2026-03-04T00:00:00Z: We moved.\n"
         "Tags            shop\n"
@@ -206,6 +208,7 @@ def test_show_as_json_and_raw(world: World) -> None:
     assert document == {
         "path": ".claude/memory/decisions/use-postgres.json",
         "hash": hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest(),
+        "origin": "repository",
         "record": json.loads(path.read_text(encoding="utf-8")),
     }
     path.write_text("{broken: \x07\u202e", encoding="utf-8")
