@@ -143,3 +143,12 @@ def test_memories_that_were_written_by_recollect_were_not_brought(world: World) 
     done = world.run("write", "--action", "create", "--category", "decision", "--input", "-", stdin=draft, **WORDS)
     assert done.returncode == 0, done.stderr + done.stdout
     assert "brings" not in started(world).get("systemMessage", "")
+
+
+def test_a_repository_cannot_count_itself_to_the_front(world: World) -> None:
+    text = "### Pattern: {}\nImporters need advisory locks, {}.\n- Observation count: {}\n- Confidence: high\n"
+    world.write_bank("patterns", text.format("Theirs", "say they", 999_999_999))
+    world.write_bank("patterns", text.format("Mine", "say I", 3), shared=True)
+    counts = {hit["name"]: hit["observation_count"] for hit in found(world, "importers advisory locks")}
+    assert counts["Mine"] == 3
+    assert counts["Theirs"] <= 20

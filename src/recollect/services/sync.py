@@ -36,6 +36,10 @@ _SETTLED_AFTER = 2.0
 # How many entries of a large bank are read before it is asked what time it is.
 _SLICE = 500
 _GONE = "gone"
+
+# How often a repository may claim that its lessons were observed: nobody here has counted, and ranking is relative to
+# the largest count.
+MOST_CLAIMED = 20
 _READING = "reading:"
 
 
@@ -270,7 +274,7 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
         keywords=entry.keywords,
         references=entry.references,
         details="\n".join(details).strip("\n"),
-        observation_count=entry.observation_count,
+        observation_count=min(entry.observation_count, MOST_CLAIMED) if owner else entry.observation_count,
         confidence=entry.confidence,
         source="import",
         source_project=os.path.basename(owner),
