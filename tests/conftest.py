@@ -283,6 +283,12 @@ def _world(folder: Path, *, semantic: bool) -> Iterator[World]:
 
 
 @pytest.fixture
+def tried(record_property: Callable[[str, object], None]) -> Callable[[int], None]:
+    """Notes how often a test has tried something, for the table of `make attack`; else it counts once."""
+    return lambda count: record_property("tried", count)
+
+
+@pytest.fixture
 def bank_text() -> Callable[..., str]:
     """A bank file with a given number of entries, each with the metadata that the call names."""
 

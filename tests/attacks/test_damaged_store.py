@@ -238,10 +238,12 @@ def attack(world: World, seeds: range) -> None:
             assert name in ended_well("search", query).stdout, (seed, query)
 
 
-def test_database_damaged_anywhere_is_made_again(in_process: World) -> None:
+def test_database_damaged_anywhere_is_made_again(in_process: World, tried: Callable[[int], None]) -> None:
     attack(in_process, range(20, 32))
+    tried(12)
 
 
 @pytest.mark.attack
-def test_database_damaged_in_two_hundred_places_is_made_again(in_process: World) -> None:
+def test_database_damaged_in_two_hundred_places_is_made_again(in_process: World, tried: Callable[[int], None]) -> None:
     attack(in_process, range(100, 300))
+    tried(200)

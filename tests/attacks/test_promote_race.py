@@ -142,7 +142,9 @@ def test_file_that_was_made_or_removed_meanwhile_is_not_replaced(tmp_path: Path)
 
 @pytest.mark.attack
 @pytest.mark.parametrize("way", ["append", "rename"])
-def test_no_edit_is_lost_to_a_hundred_promotions(world: World, shared_bank: Path, way: str) -> None:
+def test_no_edit_is_lost_to_a_hundred_promotions(
+    world: World, shared_bank: Path, way: str, tried: Callable[[int], None]
+) -> None:
     world.write_bank("patterns", "".join(f"### Pattern: P{n}\nLesson number {n} of many.\n\n" for n in range(100)))
     chosen, _ = candidates_of(str(world.project), str(world.store))
     editor = subprocess.Popen(
@@ -159,3 +161,4 @@ def test_no_edit_is_lost_to_a_hundred_promotions(world: World, shared_bank: Path
     assert len(written) > 50
     for each in written:
         assert each.outcomes[0].candidate.description in text
+    tried(400)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from tests.conftest import BARE_ENTRY, World
@@ -44,7 +44,8 @@ def stop_at_once(session: Session, variables: Mapping[str, str], **fields: str) 
     return sorted(hook.wait(60) for hook in hooks)
 
 
-def test_one_of_several_hooks_holds_the_stop(sessions: list[Session]) -> None:
+def test_one_of_several_hooks_holds_the_stop(sessions: list[Session], tried: Callable[[int], None]) -> None:
+    tried(ROUNDS * AT_ONCE)
     for session in sessions:
         session.says(DECISION)
         session.says(PREFERENCE)

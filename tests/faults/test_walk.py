@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from functools import cache
 from itertools import groupby
 
@@ -34,8 +35,11 @@ def test_what_only_looks_writes_nothing(stage: Stage, scene: Scene) -> None:
 
 
 @every_scene
-def test_a_fault_at_an_operation_of_a_command_loses_nothing(stage: Stage, scene: Scene) -> None:
+def test_a_fault_at_an_operation_of_a_command_loses_nothing(
+    stage: Stage, scene: Scene, tried: Callable[[int], None]
+) -> None:
     known = _reference(stage, scene)
+    tried(sum(bool(_steps(known, fault)) for fault in FAULTS))
     for fault in FAULTS:
         steps = _steps(known, fault)
         if steps:
@@ -46,8 +50,11 @@ def test_a_fault_at_an_operation_of_a_command_loses_nothing(stage: Stage, scene:
 @pytest.mark.attack
 @every_scene
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_at_any_operation_of_a_command_loses_nothing(stage: Stage, scene: Scene, fault: str) -> None:
+def test_a_fault_at_any_operation_of_a_command_loses_nothing(
+    stage: Stage, scene: Scene, fault: str, tried: Callable[[int], None]
+) -> None:
     known = _reference(stage, scene)
+    tried(len(_steps(known, fault)))
     for at in _steps(known, fault):
         try:
             check(stage, scene, known, fault, at)
