@@ -1,3 +1,3 @@
 """The version: of the package, of the plugin, of what `--version` prints."""
 
-VERSION = "0.5.0"
+VERSION = "0.6.0"
