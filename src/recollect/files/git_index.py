@@ -43,7 +43,7 @@ def _holds(git_dir: str, name: str, relative: str) -> bool:
     wanted = {_plain("/".join(steps[: count + 1])) for count in range(len(steps))}
     if int.from_bytes(data[8:12], "big") * _SMALLEST > len(data):
         raise ValueError("not all of it is there")
-    if version in (2, 3) and sys.platform != "darwin" and not _may_hold(data, wanted):
+    if version in (2, 3) and relative.isascii() and sys.platform != "darwin" and not _may_hold(data, wanted):
         return False
     names, shared = _read(data, version)
     if any(_plain(path.rstrip("/")) in wanted for path in names):

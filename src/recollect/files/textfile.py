@@ -20,9 +20,10 @@ _OLD_SECONDS = 3600  # no writer takes that long
 
 
 def leads_out(path: str, folder: str) -> bool:
-    """Tell whether a link takes a path out of a folder."""
+    """Tell whether a link takes a path out of a folder, or into git's own part of it."""
     top = os.path.realpath(folder).rstrip(os.sep) + os.sep
-    return not (os.path.realpath(path) + os.sep).startswith(top)
+    real = os.path.realpath(path) + os.sep
+    return not real.startswith(top) or f"{os.sep}.git{os.sep}" in os.sep + real[len(top) :].lower()
 
 
 def refuse_link_out(path: str, folder: str) -> None:
@@ -33,6 +34,16 @@ def refuse_link_out(path: str, folder: str) -> None:
     """
     if leads_out(path, folder):
         raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
+
+
+def refuse_link(path: str, folder: str) -> None:
+    """Refuse a path below a folder that is a link, or goes through one, wherever that leads.
+
+    Raises:
+        StorageError: it does.
+    """
+    if os.path.realpath(path) != os.path.join(os.path.realpath(folder), os.path.relpath(path, folder)):
+        raise StorageError(f"{path} is a link, or behind one; replace it by a file")
 
 
 def read_text(path: str, largest: int = LARGEST, *, follow: bool = True) -> str:

@@ -37,6 +37,13 @@ def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
             ("fix", "replace the link by a folder, or name another with `recollect config set memory_root DIR`"),
         )
     _refuse_clients_own(home, path)
+    if path != os.path.join(home, *below.split("/")) and not path.startswith(os.path.join(home, ".claude") + os.sep):
+        raise WriteRefused(
+            "SECURITY_ERROR",
+            ("path", os.path.join(home, below)),
+            ("rule", "a link may lead the memory root elsewhere only below .claude: a repository can bring links"),
+            ("fix", "replace the link by a folder, or name the folder with `recollect config set memory_root DIR`"),
+        )
     return MemoryRoot(home, path, _folders(settings))
 
 
@@ -45,7 +52,7 @@ def _refuse_clients_own(home: str, path: str) -> None:
         raise WriteRefused(
             "SECURITY_ERROR",
             ("path", path),
-            ("rule", "memories are kept in a folder of their own, and this one is Claude Code's"),
+            ("rule", "memories are kept in a folder of their own, and this one is Claude Code's or git's"),
             ("fix", "name another with `recollect config set memory_root DIR`"),
         )
 

@@ -10,7 +10,7 @@ import os
 
 from recollect.domain.quick_json import parse
 from recollect.errors import StorageError
-from recollect.files.textfile import read_text, refuse_link_out
+from recollect.files.textfile import read_text, refuse_link
 from recollect.services import project
 from recollect.services.locations import LOCAL_SETTINGS, NOT_SETTINGS, PROJECT_SETTINGS
 from recollect.services.settings_keys import (
@@ -34,6 +34,7 @@ DEFAULT = "default"
 _INFINITY = float("inf")
 LARGEST_FILE = 1024 * 1024
 _IN_NAMES = {ord(mark): "a" for mark in ".-_"}
+_IN_VALUES = {ord(mark): "a" for mark in "._:/"}
 _DEEPEST = max(key.name.count(".") for key in KEYS)
 
 _FILES = {PROJECT_FILE: PROJECT_SETTINGS, LOCAL: LOCAL_SETTINGS}
@@ -270,7 +271,12 @@ def _doubt(root: str, relative: str, name: str, text: str) -> str:
     from recollect.services.consent import doubt
 
     why = doubt(_top(root, relative), relative, name, text)
-    return why and f"{text} {why}; run `recollect config set {name} {text}` if you want it"
+    if not why:
+        return ""
+    # Somebody else's text is not put into a command that people are told to run.
+    is_plain = text.isascii() and text.replace("-", "a").translate(_IN_VALUES).isalnum() and not text.startswith("-")
+    value = text if is_plain else "VALUE"
+    return f"{text if is_plain else ''} {why}; run `recollect config set {name} {value}` if you want it".lstrip()
 
 
 def _read(root: str, relative: str, problems: list[Problem]) -> str:
@@ -278,7 +284,7 @@ def _read(root: str, relative: str, problems: list[Problem]) -> str:
     path = os.path.join(top, relative)
     try:
         if os.path.lexists(path):
-            refuse_link_out(path, top)
+            refuse_link(path, top)
         return read_text(path, LARGEST_FILE)
     except StorageError as error:
         problems.append(Problem(relative, f"{error}; its settings are not used"))

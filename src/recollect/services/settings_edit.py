@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recollect.errors import InvalidSetting, UnsafeEdit
 from recollect.files.json_edit import remove_value, set_value
 from recollect.files.locks import locked_folder
-from recollect.files.textfile import read_text, refuse_link_out, write_text
+from recollect.files.textfile import read_text, refuse_link, write_text
 from recollect.services.consent import agree
 from recollect.services.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
 from recollect.services.settings import THRESHOLDS, check, load_settings, local_lines, settings_path
@@ -72,7 +72,7 @@ def unset_setting(project_root: str, name: str) -> Edit:
 def _edit(root: str, key: Key, value: Value | None) -> Edit:
     for relative in (LOCAL_SETTINGS, PROJECT_SETTINGS):
         path = settings_path(root, relative)
-        refuse_link_out(path, path.removesuffix(relative))
+        refuse_link(path, path.removesuffix(relative))
     folder = os.path.dirname(settings_path(root, LOCAL_SETTINGS))
     if value is None and not os.path.isdir(folder):
         path = settings_path(root, LOCAL_SETTINGS if key.file == LOCAL else PROJECT_SETTINGS)

@@ -16,7 +16,8 @@ EVENTS = ("startup", "resume", "clear", "compact")
 
 # Folders of .claude in which the client keeps its own: what is put there may become a command, an agent or a rule.
 CLIENT_FOLDERS = frozenset(
-    "agent-memory agents commands hooks output-styles plugins projects rules skills workflows worktrees".split()
+    "agent-memory agent-memory-local agents commands hooks ide output-styles plugins projects rules shell-snapshots"
+    " skills statsig tasks todos workflows worktrees".split()
 )
 
 LOCAL = "iflow-dev.local.md"
@@ -100,9 +101,13 @@ class Key:
 
 
 def is_clients_own(names: Sequence[str]) -> bool:
-    """Tell whether the path from a project's root is .claude itself, or one of the client's folders in it."""
+    """Tell whether a path from a project's root is the client's or git's: .claude, what the client has in it, or .git.
+
+    The client's files have an ending (settings.json, CLAUDE.md); a folder for memories needs none.
+    """
     first, second = ([name.lower() for name in names] + ["", ""])[:2]
-    return first == ".claude" and (not second or second in CLIENT_FOLDERS)
+    is_clients = first == ".claude" and (not second or second in CLIENT_FOLDERS or second.endswith((".json", ".md")))
+    return is_clients or any(name.lower() == ".git" for name in names)
 
 
 def as_text(value: Value) -> str:

@@ -170,12 +170,21 @@ def test_root_that_a_link_leads_out_of_the_project_is_refused(tmp_path, link, ta
 
 
 def test_root_that_a_link_leads_elsewhere_in_the_project_is_the_real_one(project):
-    (project / "docs").mkdir()
+    (project / ".claude" / "kept").mkdir()
     (project / ".claude" / "memory").rmdir()
-    (project / ".claude" / "memory").symlink_to(project / "docs")
+    (project / ".claude" / "memory").symlink_to(project / ".claude" / "kept")
     root = root_of(project)
-    assert root.path == os.path.realpath(project / "docs")
+    assert root.path == os.path.realpath(project / ".claude" / "kept")
     assert target_file(root, ".claude/memory/decisions/x.json")[0] == os.path.join(root.path, "decisions", "x.json")
+
+
+@pytest.mark.parametrize("place", ["docs", ".git", ".git/hooks", ".claude/commands", ".claude/settings.json"])
+def test_root_that_a_link_leads_to_what_is_not_ours_is_refused(project, place):
+    (project / place).mkdir(parents=True, exist_ok=True)
+    (project / ".claude" / "memory").rmdir()
+    (project / ".claude" / "memory").symlink_to(project / place)
+    with pytest.raises(WriteRefused, match="SECURITY_ERROR"):
+        root_of(project)
 
 
 # ---- worktrees

@@ -518,10 +518,15 @@ def test_pipe_in_place_of_a_file_does_not_block(tmp_path):
     assert len(complaints(load(tmp_path))) == 1
 
 
-def test_dangling_link_is_a_missing_file(tmp_path):
+@pytest.mark.parametrize("target", ["nowhere", "notes.md", ".git/index"])
+def test_settings_behind_a_link_are_not_read(tmp_path, target):
     (tmp_path / ".claude").mkdir()
-    (tmp_path / LOCAL).symlink_to(tmp_path / "nowhere")
-    assert load(tmp_path).problems == []
+    (tmp_path / ".git").mkdir()
+    (tmp_path / target).write_text("memory_injection_limit: 7\n", encoding="utf-8")
+    (tmp_path / LOCAL).symlink_to(tmp_path / target)
+    loaded = load(tmp_path)
+    assert loaded.value("memory_injection_limit") == 20
+    assert [str(problem) for problem in loaded.problems if "is a link" in str(problem)]
 
 
 def test_local_file_with_invalid_utf8_is_read_around_it(tmp_path):

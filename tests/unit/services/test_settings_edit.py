@@ -250,16 +250,22 @@ def test_set_of_the_value_that_stands_there_leaves_the_file_alone(tmp_path):
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_edit_keeps_permissions_and_follows_links(tmp_path):
-    real = tmp_path / "dotfiles" / "settings.md"
-    write(tmp_path, "dotfiles/settings.md", "memory_injection_limit: 5\n")
-    real.chmod(0o600)
+def test_edit_keeps_permissions(tmp_path):
+    path = write(tmp_path, LOCAL, "memory_injection_limit: 5\n")
+    path.chmod(0o600)
+    set_setting(str(tmp_path), "memory_injection_limit", "7")
+    assert path.read_text(encoding="utf-8") == "memory_injection_limit: 7\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("target", ["Makefile", ".git/config"])
+def test_edit_follows_no_link(tmp_path, target):
+    real = write(tmp_path, target, "[core]\n")
     (tmp_path / ".claude").mkdir()
     (tmp_path / LOCAL).symlink_to(real)
-    set_setting(str(tmp_path), "memory_injection_limit", "7")
-    assert (tmp_path / LOCAL).is_symlink()
-    assert real.read_text(encoding="utf-8") == "memory_injection_limit: 7\n"
-    assert real.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(StorageError, match="is a link"):
+        set_setting(str(tmp_path), "memory_injection_limit", "7")
+    assert real.read_text(encoding="utf-8") == "[core]\n"
 
 
 def test_list_of_events_is_written_with_commas_and_read_back(tmp_path):
