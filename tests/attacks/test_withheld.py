@@ -134,3 +134,16 @@ def test_a_text_is_looked_through_once(world: World) -> None:
     started(world, "s2", RECOLLECT_MEMORY_SEMANTIC_ENABLED="false")
     assert record.stat().st_mtime_ns == before
     assert TOKEN not in record.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("strategy", ["fts5_bm25", "title_tags"])
+def test_a_credential_in_the_index_of_a_repository_reaches_nobody(world: World, strategy: str) -> None:
+    path = write_good(world)
+    line = f"- [DECISION] Advisory locks keep importers {TOKEN} -> .claude/memory/decisions/{path.name}"
+    index = path.parent.parent / "index.md"
+    index.write_text(f"# Memory Index\n\n{line} #tags:locks,importers,{TOKEN}\n", encoding="utf-8")
+    for session in ("s1", "s2"):
+        told = prompted(world, session, {**WORDS, "RECOLLECT_RETRIEVAL_MATCH_STRATEGY": strategy})
+        assert "Advisory locks keep importers apart" in told
+        assert "#tags:locks" in told
+        assert TOKEN.lower() not in told.lower()
