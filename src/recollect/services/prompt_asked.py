@@ -129,7 +129,7 @@ class Asked:
 
 
 def retell(told: Told, memory: MemoryFile) -> Told:
-    """Return what a prompt is told, by the file as it is now: nobody has looked through what else says something of it."""
+    """Return what a prompt is told, by the file alone: what else there is of it, nobody has looked through."""
     told.title, told.tags = memory.title, memory.tags
     told.description, told.reasoning, told.details = described(told.category, told.title, memory.content)
     return told
