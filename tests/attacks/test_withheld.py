@@ -134,3 +134,50 @@ def test_a_text_is_looked_through_once(world: World) -> None:
     started(world, "s2", RECOLLECT_MEMORY_SEMANTIC_ENABLED="false")
     assert record.stat().st_mtime_ns == before
     assert TOKEN not in record.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("strategy", ["fts5_bm25", "title_tags"])
+def test_a_credential_in_the_index_of_a_repository_reaches_nobody(world: World, strategy: str) -> None:
+    path = write_good(world)
+    line = f"- [DECISION] Advisory locks keep importers {TOKEN} -> .claude/memory/decisions/{path.name}"
+    index = path.parent.parent / "index.md"
+    index.write_text(f"# Memory Index\n\n{line} #tags:locks,importers,{TOKEN}\n", encoding="utf-8")
+    for session in ("s1", "s2"):
+        told = prompted(world, session, {**WORDS, "RECOLLECT_RETRIEVAL_MATCH_STRATEGY": strategy})
+        assert "Advisory locks keep importers apart" in told
+        assert "#tags:locks" in told
+        assert TOKEN.lower() not in told.lower()
+
+
+def test_a_credential_in_the_title_of_an_entry_is_not_repeated_by_what_says_that_it_is_withheld(world: World) -> None:
+    world.write_bank("patterns", f"### Pattern: Locks {TOKEN}\nAdvisory locks keep importers apart.\n")
+    begun = started(world, "s1")
+    assert "'Pattern: Locks [redacted: a GitHub token]' is withheld" in begun["systemMessage"]
+    assert TOKEN not in json.dumps(begun)
+    for arguments in (("doctor",), ("doctor", "--json"), ("search", "locks"), ("search", "locks", "--json")):
+        done = world.run(*arguments, **WORDS)
+        assert "Locks [redacted" in done.stdout + done.stderr
+        assert TOKEN not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(("list",), ("list", "--json"), ("show", "advisory-locks"), ("show", "advisory-locks", "--json")),
+        *(("show", "advisory-locks", "--history"), ("export",), ("export", "--format", "markdown")),
+        *(("doctor",), ("status",), ("index", "--health")),
+    ],
+    ids=" ".join,
+)
+def test_commands_do_not_print_the_credential_that_a_memory_is_withheld_for(
+    world: World, arguments: tuple[str, ...]
+) -> None:
+    change = {"date": "2026-01-01", "summary": f"by {TOKEN}", "field": "title", "old_value": TOKEN, "new_value": "x"}
+    fields = {"tags": ["locks", TOKEN], "changes": [change], "content": content(context=TOKEN), TOKEN: [TOKEN]}
+    world.write_decision("advisory-locks", title=f"Locks {TOKEN}", **fields)
+    world.write_bank("patterns", f"### Pattern: Importers {TOKEN}\nThey are kept apart with {TOKEN}.\n")
+    done = world.run(*arguments, **WORDS)
+    assert done.stdout
+    assert TOKEN not in done.stdout + done.stderr
+    if arguments[0] in ("list", "show", "export"):
+        assert "Locks [redacted: a GitHub token]" in done.stdout

@@ -4,6 +4,7 @@ import click
 
 from recollect.cli.shared import counted, json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.domain.categories import PROJECT
+from recollect.domain.secrets import redact, redacted
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
 from recollect.domain.trust import REPOSITORY
@@ -35,7 +36,7 @@ def command(category: str | None, state: str, as_json: bool, project_root: str) 
     chosen.sort(key=lambda memory: (memory.category, one_line(memory.title).lower(), memory.slug))
     warn(problems)
     if as_json:
-        print_json({"memories": [_as_object(root, memory) for memory in chosen], "warnings": problems})
+        print_json(redacted({"memories": [_as_object(root, memory) for memory in chosen], "warnings": problems}))
     elif chosen:
         click.echo("\n".join(_lines(chosen)))
     else:
@@ -55,8 +56,9 @@ def _lines(memories: list[MemoryFile]) -> list[str]:
 
 def _row(memory: MemoryFile) -> tuple[str, ...]:
     state = "" if memory.status == ACTIVE else cut(one_line(memory.status), 10)
-    title, tags = cut(one_line(memory.title), _LONGEST_TITLE), cut(one_line(", ".join(memory.tags)), _LONGEST_TAGS)
-    return state, memory.category, memory.slug, title, one_line(memory.updated_at[:10]), tags
+    title = cut(redact(one_line(memory.title)), _LONGEST_TITLE)
+    tags = cut(redact(one_line(", ".join(memory.tags))), _LONGEST_TAGS)
+    return state, memory.category, redact(memory.slug), title, one_line(memory.updated_at[:10]), tags
 
 
 def _as_object(root: MemoryRoot, memory: MemoryFile) -> dict[str, object]:

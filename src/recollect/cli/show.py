@@ -20,6 +20,7 @@ from recollect.cli.shared import (
     warn,
 )
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.secrets import redact, redacted
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import cut, one_line, visible
 from recollect.domain.trust import REPOSITORY, origin_of
@@ -33,6 +34,7 @@ from recollect.services.place import memory_root
 from recollect.services.settings import Settings
 from recollect.services.sync import sync
 from recollect.services.sync_memories import sync_memories_of
+from recollect.services.withhold import redacted_entry
 
 _NEWEST = 10
 _WIDTH = 14
@@ -75,6 +77,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: st
         _print_raw(find_memory(root, slug, project_root).path)
         return
     memory = read_named(root, slug, project_root)
+    memory.record = redacted(memory.record)
     if as_json:
         facts = {"path": root.shown(memory.path), "hash": memory.hash, "origin": REPOSITORY}
         print_json({**facts, "record": memory.record})
@@ -95,7 +98,7 @@ def _by_id(settings: Settings, id: str, project_root: str, global_store: str) ->
 
 
 def _show_knowledge(known: Known, as_json: bool) -> None:
-    entry = known.entry
+    entry = redacted_entry(known.entry)
     facts: dict[str, object] = {
         "id": entry.id,
         "category": entry.category,
@@ -131,7 +134,7 @@ def _show_knowledge(known: Known, as_json: bool) -> None:
 def _print_raw(path: str) -> None:
     text = read_text(path, LARGEST)
     if is_terminal(sys.stdout):
-        click.echo(visible(text), nl=False)
+        click.echo(visible(redact(text)), nl=False)
     else:
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
 

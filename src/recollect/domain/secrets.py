@@ -15,6 +15,7 @@ from recollect.domain.text import visible
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 PRIVATE = "a part marked as private"
 _KEY = "a private key"
@@ -123,6 +124,17 @@ def redact(text: str) -> str:
             parts += [seen[end:start], "[private]" if kind == PRIVATE else f"[redacted: {kind}]"]
         end = max(end, stop)
     return "".join([*parts, seen[end:]]) if parts else text
+
+
+def redacted(value: Any) -> Any:
+    """Return a value of JSON with `redact` done to each text in it, the names of fields included."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [redacted(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {redact(str(key)): redacted(item) for key, item in value.items()}  # pyright: ignore
+    return value
 
 
 def _found(text: str) -> Iterator[tuple[int, int, str]]:

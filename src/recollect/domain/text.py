@@ -4,12 +4,41 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+_MOST_KEPT = 5_000
+
+
+class _Table(dict[int, "str | int | None"]):
+    """A table for `translate`; what is not in it is worked out, and kept while there is room."""
+
+    def __init__(self, known: dict[int, str | int | None], work_out: Callable[[int], int | None]) -> None:
+        super().__init__(known)
+        self._work_out = work_out
+
+    def __missing__(self, point: int) -> int | None:
+        found = self._work_out(point)
+        if len(self) < _MOST_KEPT:
+            self[point] = found
+        return found
+
+
+def _seen(point: int) -> int | None:
+    """Return a character, unless it is for private use: then nobody knows what it looks like."""
+    return None if 0xE000 <= point < 0xF900 or point >= 0xF0000 else point
+
+
+def _plain(point: int) -> int | None:
+    """Return a character as it reads: wide letters and signs as those of ASCII, and marks above others as nothing."""
+    if 0xFF01 <= point <= 0xFF5E:
+        return point - 0xFEE0
+    return None if any(first <= point < end for first, end in _COMBINING) else point
+
 
 # Control characters (but tab and newline), zero-width and bidirectional marks, invisible tags and selectors: what a
 # reader cannot see must not reach a model. Those that part words, or lines, become a space.
-_UNSEEN: dict[int, str | None] = {
-    **dict.fromkeys(
+_UNSEEN = _Table(
+    dict.fromkeys(
         [
             *range(0x09),
             *range(0x0E, 0x1C),
@@ -24,13 +53,21 @@ _UNSEEN: dict[int, str | None] = {
             *range(0xFFF0, 0xFFFC),
             *range(0x13430, 0x13440),
             *range(0x1BCA0, 0x1BCA4),
-            *range(0x1D173, 0x1D17B),
+            *(0x1D159, *range(0x1D173, 0x1D17B)),
             *range(0xE0000, 0xE01F0),
             *(plane + last for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF)),
         ]
-    ),
-    **dict.fromkeys([0x0B, 0x0C, 0x0D, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029, 0x202F, 0x2800], " "),
-}
+    )
+    | dict.fromkeys([0x0B, 0x0C, 0x0D, *range(0x1C, 0x20), 0x85, 0x2028, 0x2029, 0x202F, 0x2800], " "),
+    _seen,
+)
+
+# Marks that are written over the character before them, and signs that read as a colon.
+_COMBINING = (
+    *((0x300, 0x370), (0x483, 0x48A), (0x591, 0x5BE), (0x610, 0x61B), (0x64B, 0x660), (0x1AB0, 0x1B00)),
+    *((0x1DC0, 0x1E00), (0x20D0, 0x2100), (0x3099, 0x309B), (0xFE20, 0xFE30)),
+)
+_PLAIN = _Table(dict.fromkeys([0x02D0, 0x0589, 0x05C3, 0x2236, 0xA789, 0xFE13, 0xFE55], ":"), _plain)
 
 # Signs that open a tag, or look as if they did; and how a tag goes on after one, with or without spaces between.
 _OPENING = "<\uff1c\ufe64\u02c2\u1438\u2039\u2329\u276c\u276e\u2770\u27e8\u3008"
@@ -50,14 +87,30 @@ _NAMES = (
     "transcript",
 )
 
-# How lines begin that somebody else says, the client or a speaker; and what the client says in the middle of a line.
-_SPEAKING = (
-    *("system:", "human:", "user:", "assistant:", "developer:", "claude:", "tool:", "function:", "tool result:"),
-    *("system prompt", "system message", "system note", "system reminder", "system-reminder", "system instruction"),
-    *("system]", "user]", "assistant]", "inst]", "/inst]", "request interrupted", "stop hook feedback"),
+# How lines begin that the client says, and what it says in the middle of one; how lines of other speakers begin, which
+# are ordinary in code; and speakers whose name is ordinary unless words follow it.
+_CLIENT = (
+    *("system reminder", "system-reminder", "request interrupted", "stop hook feedback"),
     *("caveat: the messages below", "this session is being continued", "end of memory"),
 )
-_CLIENT = (" hook additional context", " hook success", " hook error", " hook feedback", " hook blocking error")
+_HOOK = (" hook additional context", " hook success", " hook error", " hook feedback", " hook blocking error")
+_SPEAKERS = (
+    *("system:", "human:", "assistant:", "developer:", "system]", "user]", "assistant]", "inst]", "/inst]"),
+    *("system prompt", "system message", "system note", "system instruction"),
+)
+_USERS = ("user:", "tool result:")
+
+# A text without any of these needs no closer look.
+_TELLING = (
+    *("system", "human", "user", "assistant", "developer", "tool", "inst]"),
+    *("request", "hook", "caveat", "session", "memory"),
+)
+
+# What may stand before the first word of a line: spaces of all kinds, emphasis, headings, quotation marks, list marks.
+_SPACES = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u205f\u3000"
+_BEFORE = _SPACES + "#[('\"`-+\u2022\u2013\u2014"
+_MOST_NUMBERS = 3
+_MOST_WORDS = 12
 _LONGEST_BEGINNING = 80
 
 # The mark of what comes from a file of the repository.
@@ -95,9 +148,7 @@ def as_data(text: str) -> str:
         if sign in text:
             first, *rest = text.split(sign)
             text = first + "".join(("&lt;" if _is_tag(sign, part) else sign) + part for part in rest)
-    if ":" not in text and "[" not in text and " hook " not in text and "\uff1a" not in text:
-        return text
-    return "\n".join(_quote(line) if _speaks(line) else line for line in text.split("\n"))
+    return _quoted(text)
 
 
 def data_line(text: str) -> str:
@@ -106,20 +157,51 @@ def data_line(text: str) -> str:
 
 
 def _is_tag(sign: str, following: str) -> bool:
-    """Whether a sign begins a tag, by what follows it."""
+    """Return whether a sign begins a tag, by what follows it."""
+    if not following.lstrip()[:_LONGEST_BEGINNING].isascii():
+        following = following.translate(_PLAIN)
     next_one = following[:1]
     if next_one in _IN_TAG and next_one:
         return True
     # Other signs than the real one are quotation marks in many languages.
     is_letter = next_one.isalpha() if sign == "<" else next_one.isascii() and next_one.isalpha()
-    return is_letter or following[:40].lstrip().lower().startswith(_NAMES)
+    return is_letter or following.lstrip()[:40].lower().startswith(_NAMES)
 
 
-def _speaks(line: str) -> bool:
-    """Whether a line begins as the client's, the system's or a speaker's words do."""
-    begun = line.lstrip(" \t*_#[('\"`")[:_LONGEST_BEGINNING].lower()
-    begun = begun.replace("*", "").replace("_", "").replace("\uff1a", ":").replace(" :", ":")
-    return begun.startswith(_SPEAKING) or any(words in begun for words in _CLIENT)
+def _quoted(text: str) -> str:
+    """Return a text in which lines are quotes that begin as the client's or, outside code, a speaker's words do."""
+    plain = (text if text.isascii() else text.translate(_PLAIN)).lower().replace("*", "").replace("_", "")
+    if not any(word in plain for word in _TELLING):
+        return text
+    lines = text.split("\n")
+    begun = [_beginning(line) for line in plain.split("\n")]
+    posing = {at for at, words in enumerate(begun) if _is_client(words)}
+    code: set[int] = set()
+    if "```" in text or "~~~" in text:
+        code = fenced_lines(["" if at in posing else line for at, line in enumerate(lines)])
+    posing |= {at for at, words in enumerate(begun) if at not in code and _speaks(words)}
+    return "\n".join(_quote(line) if at in posing else line for at, line in enumerate(lines)) if posing else text
+
+
+def _beginning(line: str) -> str:
+    """Return the first words of a line, with single spaces, none of them before a colon, and without marks before."""
+    line = line.lstrip(_BEFORE)
+    for _ in range(_MOST_NUMBERS):
+        rest = line.lstrip("0123456789")
+        if rest == line or not rest.startswith((".", ")")):
+            break
+        line = rest[1:].lstrip(_BEFORE)
+    return " ".join(line.split(None, _MOST_WORDS)[:_MOST_WORDS])[:_LONGEST_BEGINNING].replace(" :", ":")
+
+
+def _is_client(words: str) -> bool:
+    """Return whether a line that begins so is the client's; a quote is not."""
+    return words.startswith(_CLIENT) or (any(said in words for said in _HOOK) and not words.startswith(">"))
+
+
+def _speaks(words: str) -> bool:
+    """Return whether a line that begins so is somebody else's words."""
+    return words.startswith(_SPEAKERS) or (words.startswith(_USERS) and words not in _USERS)
 
 
 def _quote(line: str) -> str:
@@ -148,7 +230,7 @@ def json_safe(text: str) -> str:
     """A text of JSON with what cannot be seen in it written as escapes, which mean the same to whoever reads it."""
     if text.isascii() and "\x7f" not in text:
         return text
-    return "".join(_escape(char) if ord(char) in _UNSEEN and char != "\n" else char for char in text)
+    return "".join(_escape(char) if _UNSEEN[ord(char)] != ord(char) and char != "\n" else char for char in text)
 
 
 def _escape(char: str) -> str:

@@ -34,10 +34,10 @@ def fault(record: dict[str, Any], category: str) -> str:
     problems = basic_problems(record, category)
     if problems:
         return problems[0]
-    from recollect.domain.secrets import find_secret  # its patterns are too dear for a hook that reads no new file
+    from recollect.domain.secrets import find_secret, redact  # too dear for a hook that reads no new file
 
     for field, value in record.items():
-        kind = next((kind for kind in map(find_secret, texts(value, names=True)) if kind), "")
+        kind = next((kind for kind in map(find_secret, [field, *texts(value, names=True)]) if kind), "")
         if kind:
-            return f"field {field} seems to hold {kind}"[:_LONGEST_REASON]
+            return f"field {redact(field)} seems to hold {kind}"[:_LONGEST_REASON]
     return ""

@@ -181,7 +181,7 @@ def banks(case: Case) -> Iterator[Finding]:
 def withheld(case: Case) -> Iterator[Finding]:
     """Look for memory files and entries of banks that nobody is given until they are mended."""
     from recollect.domain.render import entry_text
-    from recollect.domain.secrets import find_secret
+    from recollect.domain.secrets import find_secret, redact
     from recollect.domain.withheld import fault
     from recollect.files.bank import read_bank
     from recollect.files.memories import scan
@@ -192,7 +192,7 @@ def withheld(case: Case) -> Iterator[Finding]:
     found: list[str] = []
     for memory in scan(root, found):
         reason = fault(memory.record, memory.category)
-        found += [f"{root.shown(memory.path)}: {reason}"] if reason else []
+        found += [f"{redact(root.shown(memory.path))}: {reason}"] if reason else []
     for folder, origin in ((locations.bank(case.project_root), "local"), (case.global_store, "global")):
         for entry in read_bank(folder, origin)[0]:
             kind = find_secret(entry_text(entry))

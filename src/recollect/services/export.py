@@ -9,6 +9,7 @@ from typing import Any
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.memory import seen
+from recollect.domain.secrets import redacted
 from recollect.domain.selection import deduplicate
 from recollect.domain.stored import ACTIVE, RETIRED, StoredEntry
 from recollect.files.bank import read_bank
@@ -18,6 +19,7 @@ from recollect.services import locations, project
 from recollect.services.place import memory_root
 from recollect.services.settings import Settings
 from recollect.services.sync import captured, from_bank
+from recollect.services.withhold import redacted_entry
 
 
 @dataclass
@@ -75,7 +77,9 @@ def gather(
     categories: tuple[str, ...] = (),
     include_retired: bool = False,
 ) -> Export:
-    """The project's memories, its bank, the global bank and the journal: some categories of them, or all.
+    """Return the project's memories, its bank, the global bank and the journal: some categories of them, or all.
+
+    Credentials in them are not exported: the kind of each stands in its place.
 
     Raises:
         WriteRefused: the memory root is outside the project.
@@ -94,6 +98,10 @@ def gather(
         found = [item for item in export.knowledge if item.entry.category in wanted]
         export.knowledge = [item for item in found if include_retired or item.entry.status == ACTIVE]
         hidden += len(found) - len(export.knowledge)
+    for memory in export.memories:
+        memory.record = redacted(memory.record)
+    for item in export.knowledge:
+        redacted_entry(item.entry)
     if not export.count:
         only = f" of {', '.join(categories)}" if categories else ""
         places = f"{export.root.path}, {locations.bank(project_root)} and {global_store}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from recollect.domain.clock import parse_time, time_text
+from recollect.domain.secrets import redact
 from recollect.domain.stored import ACTIVE, RETIRED, STATUSES
 from recollect.domain.text import cut, one_line
 from recollect.domain.withheld import fault
@@ -99,7 +100,7 @@ def _found(kind: str, places: list[str], one: str, many: str, fix: str) -> list[
             kind,
             one if len(places) == 1 else many.format(f"{len(places):,}"),
             fix,
-            [cut(one_line(place), _LONGEST_PLACE) for place in places],
+            [cut(redact(one_line(place)), _LONGEST_PLACE) for place in places],
         )
     ]
 

@@ -107,21 +107,16 @@ class Asked:
             self.notes.do(lambda: add_words(self.global_store, self.session, marks(text)))
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
-        """The memory file at a path as it is now; None if it is not to be told of.
+        """Return the memory file at a path as it is now; None if it is not to be told of.
 
-        That is one that is gone, is behind a link, is not active, is no memory, or seems to hold a credential. One that
-        cannot be read now has an empty record.
+        That is one that cannot be read, is behind a link, is not active, is no memory, or seems to hold a credential.
         """
         if self.root is None or os.path.dirname(path) != self.root.folder(category) or os.path.realpath(path) != path:
             return None
         try:
             record: Any = parse(read_regular(path, LARGEST, follow=False).decode("utf-8").removeprefix("\ufeff"))
-        except (FileNotFoundError, NotADirectoryError, StorageError):
+        except (OSError, StorageError, ValueError):
             return None
-        except ValueError:
-            return None
-        except OSError:
-            return MemoryFile(path, category, {}, "")
         if not isinstance(record, dict) or basic_problems(record, category):  # pyright: ignore[reportUnknownArgumentType]
             return None
         memory = MemoryFile(path, category, record, "")  # pyright: ignore[reportUnknownArgumentType]
@@ -134,8 +129,7 @@ class Asked:
 
 
 def retell(told: Told, memory: MemoryFile) -> Told:
-    """What a prompt is told, by the file as it is now."""
-    if memory.record:
-        told.title = memory.title
-        told.description, told.reasoning, told.details = described(told.category, told.title, memory.content)
+    """Return what a prompt is told, by the file alone: what else there is of it, nobody has looked through."""
+    told.title, told.tags = memory.title, memory.tags
+    told.description, told.reasoning, told.details = described(told.category, told.title, memory.content)
     return told

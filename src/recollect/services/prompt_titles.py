@@ -67,8 +67,8 @@ def from_titles(asked: Asked, root: MemoryRoot, *, least: int) -> list[Told]:
     for each in kept:
         if len(told) == asked.settings.whole("retrieval.max_inject"):
             break
-        if each.open(asked, root):
-            told.append(_told(each))
+        if each.open(asked, root) and each.memory:
+            told.append(_told(each, each.memory))
     return told
 
 
@@ -99,15 +99,9 @@ def _changed(path: str) -> int:
         return 0
 
 
-def _told(scored: _Scored) -> Told:
-    entry = scored.entry
+def _told(scored: _Scored, memory: MemoryFile) -> Told:
+    path = scored.entry.path
     told = Told(
-        category=entry.category,
-        title=entry.title,
-        description="",
-        tags=entry.tags,
-        path=entry.path,
-        key=entry.path,
-        nats=float(scored.points),
+        category=scored.entry.category, title="", description="", path=path, key=path, nats=float(scored.points)
     )
-    return retell(told, scored.memory) if scored.memory else told
+    return retell(told, memory)

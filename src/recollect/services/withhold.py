@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.domain.render import entry_text, fresh_block
-from recollect.domain.text import one_line
+from recollect.domain.text import data_line
 from recollect.files.looked import secrets_in
 from recollect.version import VERSION
 
@@ -52,7 +52,18 @@ def entry_texts(entry: StoredEntry) -> list[str]:
     return [entry.name, entry.description, entry.reasoning, entry.details, *entry.keywords, *entry.references]
 
 
+def redacted_entry(entry: StoredEntry) -> StoredEntry:
+    """Return an entry with the kind of each credential in its place, for people who look at what is withheld."""
+    from recollect.domain.secrets import redacted
+
+    for field in ("name", "description", "reasoning", "details", "keywords", "references"):
+        setattr(entry, field, redacted(getattr(entry, field)))
+    return entry
+
+
 def withheld_text(name: str, kind: str) -> str:
     """Return the sentence on an entry that is withheld. It does not repeat what the entry holds."""
-    named = one_line(name)[:_LONGEST_NAME]
+    from recollect.domain.secrets import redact  # too dear for a hook that withholds nothing
+
+    named = redact(data_line(name))[:_LONGEST_NAME]
     return f"the entry {named!r} is withheld until it is mended: it seems to hold {kind}"
