@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _PASSWORD = "a password"  # noqa: S105 (a kind)
 _CREDENTIAL = "a credential"
+TOO_MUCH = "too much to look through"
+_MOST_LOOKED_AT = 5_000  # values beside one word
 _LONGEST_NAME = 60
 _LONGEST_LINE = 200
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -57,29 +59,40 @@ _AFTER = r"""(?x)
 
 
 def named_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where each secret beside a telling name begins and ends, and its kind."""
+    """Yield where each secret beside a telling name begins and ends, and its kind.
+
+    A text that names one word too often is not looked through to its end: the rest counts as one secret.
+    """
     for word, is_a_password in TELLING:
+        left = _MOST_LOOKED_AT
         at = lowered.find(word)
         while at >= 0:
             end = at + len(word)
-            span = _value(text, at, end, word, is_a_password)
+            found = _followed(text, end)
+            left -= bool(found)
+            if left < 0:
+                yield at, len(text), TOO_MUCH
+                break
+            span = found and _value(text, at, word, is_a_password, found)
             if span:
                 yield (*span, _PASSWORD if is_a_password else _CREDENTIAL)
                 end = span[1]
             at = lowered.find(word, end)
 
 
-def _value(text: str, at: int, end: int, word: str, is_a_password: bool) -> tuple[int, int] | None:
+def _followed(text: str, end: int) -> re.Match[str] | None:
+    """Return what follows a telling word, if a value may be in it."""
     if text[end : end + 1].islower() and text[end : end + 2] not in _PLURALS:
         return None  # another word: "tokenizer", "passing"
-    found = compiled(_AFTER).match(text, end)
-    if not found:
-        return None
+    return compiled(_AFTER).match(text, end)
+
+
+def _value(text: str, at: int, word: str, is_a_password: bool, found: re.Match[str]) -> tuple[int, int] | None:
     start = at
     while start and at - start < _LONGEST_NAME and text[start - 1] in _NAME:
         start -= 1
     before, rest = text[start:at], found["rest"]
-    if not _is_telling(before, text[at:end], rest, word):
+    if not _is_telling(before, text[at : found.start()], rest, word):
         return None
     group = "quoted" if found["quoted"] else "bare"
     value, stop = found[group], found.end(group)
