@@ -80,3 +80,55 @@ def test_a_private_part_is_taken_out_however_its_tag_is_written(text: str, left:
 )
 def test_a_tag_that_is_only_mentioned_marks_nothing(text: str) -> None:
     assert find_secret(text) == ""
+
+
+# What comes before a secret, the secret, and what comes after it.
+WHOLE = [
+    ("DB_PASSWORD=", "G7kd9" + ",Lm2p;x", "\nnext"),
+    ("DB_PASSWORD=", "a(b|c{d" + "<e;f,g9", "\nnext"),
+    ("export DB_PASSWORD=", "ab" + "(c|9", "\nnext"),
+    ("password=", "G7kd9q" + "(Lm2p;x", "\nnext"),
+    ("postgres://app:", "Secr3t" + "@99x", "@db/shop"),
+    ('password = "', "two words" + " 99!", '"\nnext'),
+    ('password = "', 'two\\"' + "words99", '"\nnext'),
+    ('password: "', "it's" + "9here", '"\nnext'),
+    ("password='", 'a"b' + "9cdefg", "'\nnext"),
+    ('{"x": "password = \\"', "sword" + "'f9sh", '\\" and"}'),
+    ('API_TOKEN="', "a1B2c3D4e5" * 40, '"\nnext'),
+    ("<password>", "Korn77" + "x", "</password>"),
+    ("AWS_SECRET_ACCESS_KEY=", "/DKOHQ9sdf/sdfkjhKJH" + "SDF87sdfkjhSDFkjh12+", "\nnext"),
+    ("password=", "-Korn77" + "x!", "\nnext"),
+    ("password: ", "$Korn77" + "x!", "\nnext"),
+    ("password: ", "%Korn77" + "x", "\nnext"),
+    ("password: ", "!Korn77" + "x", "\nnext"),
+    ("password=", "/Korn77" + "x!", "\nnext"),
+]
+
+
+@pytest.mark.parametrize(("before", "secret", "after"), WHOLE)
+def test_a_secret_is_taken_out_from_its_first_character_to_its_last(before: str, secret: str, after: str) -> None:
+    kind = find_secret(before + secret + after)
+    assert redact(before + secret + after) == f"{before}[redacted: {kind}]{after}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = $password",
+        "password: $db->password2",
+        "PASSWORD=$DB_PASSWORD2",
+        "query = password=%s&x=%s",
+        "password: %PASS%",
+        "password: %(password2)s",
+        "password: !Ref Password2",
+        "password=/run/secrets/x9",
+        "password: /api/v1/x7",
+        "DB_PASSWORD=make(x9)",
+        "password=b64decode(x9)",
+        'password = "Must have 8 characters!"',
+        'password = "see #123"',
+        "password: --stdin9",
+    ],
+)
+def test_a_reference_or_a_message_is_no_secret(text: str) -> None:
+    assert find_secret(text) == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from recollect.domain.secret_values import (
     compiled,
     has_digit,
+    is_call,
     is_code,
     is_ordinary,
     is_passphrase,
@@ -12,6 +13,7 @@ from recollect.domain.secret_values import (
     is_placeholder,
     is_random,
     is_secret_word,
+    is_strong_phrase,
     words_of,
 )
 from recollect.domain.secret_words import NEUTRAL_AFTER, NEUTRAL_BEFORE, TELLING
@@ -54,7 +56,7 @@ _AFTER = r"""(?x)
   | (?P<option>[ ]{1,4})
   | (?P<tag>>[ ]{0,4})
 )
-(?:(?P<quote>\\?["'`])(?P<quoted>[^"'`\n\\]{3,200})["'`\\]|(?P<bare>[^\s"'`<>(){}\[\],;|\\]{3,200})(?P<next>.?))
+(?:(?P<quote>\\?["'`])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\n\\])){3,200})|(?P<bare>[^\s"'`]{3,200}))
 """
 
 
@@ -95,19 +97,19 @@ def _value(text: str, at: int, word: str, is_a_password: bool, found: re.Match[s
     if not _is_telling(before, text[at : found.start()], rest, word):
         return None
     group = "quoted" if found["quoted"] else "bare"
-    value, stop = found[group], found.end(group)
-    if group == "bare":
-        stripped = value.rstrip(".,:")
-        value, stop = stripped, stop - len(value) + len(stripped)
-        if found["next"] and found["next"] in "([{":
-            return None
     style = _style(text, start, found)
+    value = found[group] if group == "quoted" or style == "shell" else _before_code(found["bare"])
+    if len(value) < 3 or (group == "bare" and is_call(found["bare"], value)):
+        return None
     accepted = (
         _holds_password(value, style, word, group) if is_a_password else _holds_credential(value, style, word, found)
     )
-    if not accepted:
-        return None
-    return found.start(group), _whole(text, stop) if group == "bare" and stop - found.start(group) >= 190 else stop
+    return _whole(text, found, style) if accepted else None
+
+
+def _before_code(bare: str) -> str:
+    """Return a bare value up to what would end it in code, and without what ends a sentence."""
+    return compiled(r"[^<>(){}\[\],;|\\]*").match(bare)[0].rstrip(".,:")  # type: ignore[index]
 
 
 def _is_telling(before: str, word: str, rest: str, telling: str) -> bool:
@@ -145,9 +147,11 @@ def _assigned_style(text: str, start: int, name: str, found: re.Match[str]) -> s
     before = text[max(0, start - _LONGEST_LINE) : start].rpartition("\n")[2].strip(" \t-*#>`'\"{_")
     if found["assigned"] == "=" and name == name.upper() and before in _BEFORE_VARIABLE:
         return "shell"
-    if found["assigned"] == "=" and found["next"] == ";":
-        return "line"
-    stop = found.end("bare") if found["bare"] else found.end()
+    stop = found.end("quoted") + len(found["quote"]) if found["quoted"] else found.start("bare")
+    if found["bare"]:
+        stop += len(_before_code(found["bare"]))
+        if found["assigned"] == "=" and text[stop : stop + 1] == ";":
+            return "line"
     after = text[stop : stop + _LONGEST_LINE].partition("\n")[0].strip(" \t`'\"*_,;.}")
     return "code" if before or after else "line"
 
@@ -158,12 +162,20 @@ def _holds_password(value: str, style: str, word: str, group: str) -> bool:
     if style == "prose":
         return _is_told(value, quoted=group == "quoted")
     if group == "quoted":
-        return is_password(value, bare=style == "beside") or (word == "passphrase" and is_passphrase(value))
+        return _is_quoted_password(value, style, word)
     if style == "shell":
         return len(value) >= 4
     if style == "option":
         return len(value) >= 4 and not is_ordinary(value, told=value.islower()) and not is_code(value)
     return is_password(value, bare=style == "code")
+
+
+def _is_quoted_password(value: str, style: str, word: str) -> bool:
+    if word == "passphrase" and is_passphrase(value):
+        return True
+    if " " in value:
+        return style in ("shell", "line", "code") and is_strong_phrase(value)
+    return is_password(value, bare=style == "beside")
 
 
 def _is_told(value: str, *, quoted: bool) -> bool:
@@ -179,7 +191,7 @@ def _is_told(value: str, *, quoted: bool) -> bool:
 
 
 def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -> bool:
-    if not style or " " in value or not is_secret_word(value):
+    if not style or " " in value or "\\" in value or not is_secret_word(value):
         return False
     if word == "key" and (len(value) < 16 or not has_digit(value)):
         return False
@@ -190,8 +202,13 @@ def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -
     return is_random(value)
 
 
-def _whole(text: str, stop: int) -> int:
-    """Return where a very long value ends: at the next space or quote."""
-    while stop < len(text) and text[stop] not in " \t\n\"'`":
-        stop += 1
-    return stop
+def _whole(text: str, found: re.Match[str], style: str) -> tuple[int, int]:
+    """Return where a value begins and ends, to its last character: at its own quote, or at a space or any quote."""
+    if found["quoted"]:
+        start, stop = found.span("quoted")
+        end = compiled(rf"(?:(?!{found['quote'].replace(chr(92), chr(92) * 2)})(?:\\.|[^\n\\]))*").match(text, stop)
+        return start, end.end() if end else stop
+    start = found.start("bare")
+    end = compiled(r"[^\s\"'`<]*" if style == "tag" else r"[^\s\"'`]*").match(text, start)
+    stop = end.end() if end else found.end("bare")
+    return start, stop if style == "shell" else start + len(text[start:stop].rstrip(".,:;)}]"))
