@@ -132,3 +132,56 @@ def test_a_secret_is_taken_out_from_its_first_character_to_its_last(before: str,
 )
 def test_a_reference_or_a_message_is_no_secret(text: str) -> None:
     assert find_secret(text) == ""
+
+
+# What comes before a secret, the secret, and what comes after it.
+ADDED = [
+    ("https://", "a1B2c3D4e5F6g7H8i9J0" + "k1L2", "@git.example.com/shop.git"),
+    ("Log in with password ", "Korn77" + "blume", " first."),
+    ("password ", "hunter" + "2", ""),
+    ("Password:\n", "Korn77" + "blume!", "\nnext"),
+    ("password: >-\n  ", "Korn77" + "blume!", "\nnext: 1"),
+    ("| user | password |\n|---|---|\n| ana | ", "Korn77" + "blume", " |\n"),
+    ("private key ", "0x" + "ab12" * 16, ""),
+    ("requirepass ", "Korn" + "blume", "\n"),
+    ("ldapsearch -x -D cn=ana -w ", "Korn" + "77", " -b dc=shop"),
+    ("smbclient //files/shop -U ana%", "Korn" + "77", ""),
+    ("lftp -u ana,", "Korn" + "77", " files.example.com"),
+    ("gh secret set DEPLOY --body ", "Korn" + "77", ""),
+    ("echo '", "Korn " + "77", "' | sudo -S ls"),
+    ("", "$2y$10$" + "aB3./" * 10 + "xyz", ""),
+    ("root:", "$6$" + "saltsalt$" + "aB3./x" * 14 + "yz", ":19000:"),
+    ("Das Passwort lautet ", "Korn77" + "blume", "."),
+    ("Das Passwort ist ", "Korn77" + "blume", "."),
+    ("mot de passe : ", "Korn" + "77", ""),
+    ("La contraseña es ", "Korn77" + "x", "."),
+    ("", "sk-proj-" + "a1B2c3D4e5" * 4 + "-" * 12, ""),
+]
+
+
+@pytest.mark.parametrize(("before", "secret", "after"), ADDED)
+def test_a_secret_is_seen_in_commands_tables_and_sentences(before: str, secret: str, after: str) -> None:
+    kind = find_secret(before + secret + after)
+    assert kind
+    assert redact(before + secret + after) == f"{before}[redacted: {kind}]{after}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://" + "0a1b" * 8 + "@o1.ingest.sentry.io/1",
+        "AKIA" + "IOSFODNN7EXAMPLE",
+        "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "Das Passwort ist falsch",
+        "mot de passe : oublié",
+        "The password sha256 digest, the password PBKDF2-HMAC.",
+        "Password:\n  host2: x",
+        "if password:\n    foo2()",
+        "| password | required |\n|---|---|\n| a12 | yes |",
+        "the requirepass option",
+        "sk-proj-" + "-" * 30,
+        "https://a-rather-long-name-of-a-user@example.com/x",
+    ],
+)
+def test_examples_policies_and_names_are_no_secrets(text: str) -> None:
+    assert find_secret(text) == ""

@@ -14,9 +14,10 @@ from recollect.domain.secret_values import (
     is_random,
     is_secret_word,
     is_strong_phrase,
+    is_told_beside,
     words_of,
 )
-from recollect.domain.secret_words import NEUTRAL_AFTER, NEUTRAL_BEFORE, TELLING
+from recollect.domain.secret_words import FOREIGN, NEUTRAL_AFTER, NEUTRAL_BEFORE, TELLING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,20 +38,23 @@ _SHORT = frozenset({"pass", "pw", "pwd", "key"})
 _BEFORE_OPTION = frozenset(("", *" \n`\"'"))
 _BEFORE_VARIABLE = frozenset(("", "export", "set", "ENV", "ARG", "env"))
 _SYMBOLS = frozenset("!@#$%^&*_+")
+# Words right after which a sentence may give a password: "with password X".
+_TOLD = FOREIGN | {"password", "passphrase", "passcode"}
 _PLURALS = frozenset(f"s{char}" for char in ("", *" :=\"'`*_\t\n"))
 
 # What follows the telling word: the rest of the name, what connects it to a value, and the value, bare or in quotes.
 _AFTER = r"""(?x)
 (?P<rest>[\w-]{0,40})
 (?:
-    (?P<assigned>
+    (?P<below>[\\'"`*_]{0,5}[ \t]{0,4}:[*_]{0,3}[ \t]{0,4}(?:[>|][+-]?[ \t]{0,4})?\n[ \t]{0,12})
+  | (?P<assigned>
         [\\'"`*_\])]{0,5}[ \t]{0,8}
         (?::[ ]?[A-Za-z_][\w.\[\]|]{0,40}[ ]?=|:=|=>|={1,2}|->|:)
         [*_]{0,3}[ \t]{0,8}
     )
   | (?P<prose>
         (?:[ ](?:for|of|to|on|in|at|there)\b[ \w@.'/-]{0,40}?)?
-        [ ](?:is|was|are|will[ ]be|to)[ ](?:now[ ]|set[ ]to[ ]|still[ ]|just[ ])?:?[ ]?
+        [ ](?:is|was|are|will[ ]be|to|ist|lautet|est|es)[ ](?:now[ ]|set[ ]to[ ]|still[ ]|just[ ])?:?[ ]?
       | [ ]for[ ][\w ./-]{1,30}:[ ]
     )
   | (?P<option>[ ]{1,4})
@@ -80,6 +84,29 @@ def named_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
                 yield (*span, _PASSWORD if is_a_password else _CREDENTIAL)
                 end = span[1]
             at = lowered.find(word, end)
+
+
+def columns(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where each password in a Markdown table begins and ends: a column bears its name."""
+    if not any(word in lowered for word in _TOLD):
+        return
+    named: list[bool] = []
+    start = 0
+    for line in text.splitlines(keepends=True):
+        cells = line.split("|")
+        if len(cells) < 2:
+            named = []
+        elif not any(named):
+            named = [any(word in _TOLD for word in cell.lower().strip(" *`\n").split()) for cell in cells]
+        else:
+            at = start
+            for is_named, cell in zip(named, cells, strict=False):
+                value = cell.strip(" *`\n")
+                begin = at + cell.find(value)
+                if is_named and has_digit(value) and is_password(value, bare=True):
+                    yield begin, begin + len(value), _PASSWORD
+                at += len(cell) + 1
+        start += len(line)
 
 
 def _followed(text: str, end: int) -> re.Match[str] | None:
@@ -136,10 +163,18 @@ def _style(text: str, start: int, found: re.Match[str]) -> str:
     name = text[start : found.end("rest")]
     if found["option"] and found["quoted"]:
         return "beside"
+    if found["below"]:
+        return "below" if _stands_alone(text, found) else ""
     if found["option"] or (found["assigned"] and name.startswith("--")):
         is_first = text[max(0, start - 1) : start] in _BEFORE_OPTION
-        return "option" if name.startswith("--") and is_first else ""
+        return "told" if not name.startswith("-") else "option" if is_first else ""
     return "prose" if found["prose"] else "tag" if found["tag"] else _assigned_style(text, start, name, found)
+
+
+def _stands_alone(text: str, found: re.Match[str]) -> bool:
+    """Return whether a value is all that its line has, and no name of another value."""
+    after = text[found.end() : found.end() + _LONGEST_LINE].partition("\n")[0].strip()
+    return after == found["quote"] if found["quoted"] else not after and found["bare"][-1] not in ":=,({["
 
 
 def _assigned_style(text: str, start: int, name: str, found: re.Match[str]) -> str:
@@ -157,17 +192,22 @@ def _assigned_style(text: str, start: int, name: str, found: re.Match[str]) -> s
 
 
 def _holds_password(value: str, style: str, word: str, group: str) -> bool:
-    if not style or not is_secret_word(value):
+    if not style or not is_secret_word(value) or (word in FOREIGN and not _has_sign(value)):
         return False
-    if style == "prose":
-        return _is_told(value, quoted=group == "quoted")
+    if style in ("told", "prose"):
+        is_told = word in _TOLD and is_told_beside(value)
+        return is_told if style == "told" else _is_told(value, quoted=group == "quoted")
     if group == "quoted":
         return _is_quoted_password(value, style, word)
     if style == "shell":
         return len(value) >= 4
     if style == "option":
         return len(value) >= 4 and not is_ordinary(value, told=value.islower()) and not is_code(value)
-    return is_password(value, bare=style == "code")
+    return is_password(value, bare=style in ("code", "below"))
+
+
+def _has_sign(value: str) -> bool:
+    return has_digit(value) or not _SYMBOLS.isdisjoint(value.strip("!?*_"))
 
 
 def _is_quoted_password(value: str, style: str, word: str) -> bool:
@@ -185,19 +225,19 @@ def _is_told(value: str, *, quoted: bool) -> bool:
     if quoted:
         return is_password(value, bare=False)
     inner = value.strip("!?")
-    if has_digit(inner) or not _SYMBOLS.isdisjoint(inner):
+    if _has_sign(inner):
         return not is_code(inner) and not ("-" in inner and is_ordinary(inner, told=True))
     return inner.replace("-", "").isalpha() and len(inner) >= 6 and not is_ordinary(inner, told=True)
 
 
 def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -> bool:
-    if not style or " " in value or "\\" in value or not is_secret_word(value):
+    if style in ("", "told") or " " in value or "\\" in value or not is_secret_word(value):
         return False
     if word == "key" and (len(value) < 16 or not has_digit(value)):
         return False
     if style == "shell" and word != "key":
         return len(value) >= (8 if word == "secret" else 12) and not is_placeholder(value) and not is_code(value)
-    if style == "code" and found["bare"] and not has_digit(value):
+    if style in ("code", "below") and found["bare"] and not has_digit(value):
         return False
     return is_random(value)
 

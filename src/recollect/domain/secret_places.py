@@ -7,6 +7,10 @@ _URL = "a password in a URL"
 _PASSWORD = "a password"  # noqa: S105 (a kind)
 _CREDENTIAL = "a credential"
 
+IN_URL = "a token in a URL"
+# A value as shells take it: in quotes to its own quote, or up to a space.
+_GIVEN = r"""(?:"([^"\n]{3,200})"|'([^'\n]{3,200})'|([^\s"'-][^\s"'|]{2,200}))"""
+
 # As TOKENS, by place; a group is the secret itself. Here the texts are looked for in lower case.
 PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
@@ -73,5 +77,25 @@ PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         r"(?i)(?:credentials (?:are|is|of)|(?:log|logged|logs|sign) ?in (?:with|as)|login:?)[ :]{1,3}"
         r"['\"`]?[\w.@-]{2,60}['\"`]?\s?[:/]\s?['\"`]?"
         r"((?=[^\s'\"`]{0,60}(?:\d|[!@#$%^&*]))[^\s'\"`/,;)]{5,100})",
+    ),
+    (IN_URL, ("://",), r"://([\w.~%+=-]{20,300})@(?![^\s/]{0,100}sentry)[\w-]{1,60}[.:/\w]"),
+    (KEY, ("0x",), r"(?i)private[ _-]?key\W{1,8}(?:is\W{1,4}|was\W{1,4})?(0x[0-9a-f]{64})\b"),
+    (
+        _PASSWORD,
+        ("requirepass", "masterauth"),
+        rf"(?im)(?:^[ \t]{{0,8}}|config set |--)(?:requirepass|masterauth)[ \t]{{1,4}}{_GIVEN}",
+    ),
+    (_PASSWORD, (" -w",), rf"\bldap[a-z]{{2,10}}\b[^\n|;]{{0,200}}? -w ?{_GIVEN}"),
+    (
+        _PASSWORD,
+        ("smb", "rpcclient"),
+        r"\b(?:smb\w{3,8}|rpcclient)\b[^\n|;]{0,200}? (?:-U|--user)[ =]?['\"]?[^\s%'\"]{1,80}%([^\s'\"]{3,200})",
+    ),
+    (_PASSWORD, ("lftp",), r"\blftp\b[^\n|;]{0,200}? (?:-u|--user)[ =]?['\"]?[^\s,'\"]{1,80},([^\s'\"]{3,200})"),
+    (_CREDENTIAL, ("secret set",), rf"\bgh secret set\b[^\n|;]{{0,200}}? (?:--body|-b)[ =]{_GIVEN}"),
+    (
+        _PASSWORD,
+        ("sudo",),
+        rf"\b(?:echo|printf) (?:-\w )?{_GIVEN}\s{{0,4}}\|\s{{0,4}}sudo (?:-\w+ ){{0,4}}(?:-\w*S|--stdin)\b",
     ),
 )

@@ -47,8 +47,14 @@ _ROOTS = tuple(f"/{name}/" for name in "bin dev etc home mnt opt path proc root 
 _SEPARATORS = dict.fromkeys(map(ord, "_-./:+, @"), " ")
 _SIGNS = frozenset("$%!-/")
 _LONGEST_NAME = 100
+_SHORTEST_BODY, _SHORTEST_EXAMPLE = 12, 16
 _compiled: dict[str, re.Pattern[str]] = {}
 _STRONG = frozenset("!@#$%^&*?~+")
+# Words with a digit or a sign in what is written about passwords: algorithms, encodings, versions, addresses, options.
+_NAMES_WITH_DIGITS = (
+    r"(?i)(?:sha|pbkdf|argon|base|utf|md[45]|aes|[bsy]?crypt|oauth|rfc|win|x509|1pass|rs\d|hs\d|v?\d+[.+-]|iso|ntlm|hash"
+    r"|pass|arg|param|field|user|test|str|py|-|\d+\w?$)|.*(?:@.+\.|[=:/.]|\*\*|&&|\$$)"
+)
 _SIGNS_OF_PHRASES = frozenset("!@#$^&*?~")
 _TEMPLATES = frozenset("{}<>()%\\")
 _DIGITS = frozenset("0123456789")
@@ -65,8 +71,14 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_masked(token: str) -> bool:
-    """Return whether a token is written as one is in examples: it ends in one letter over and over."""
-    return len(set(token[-12:])) == 1
+    """Return whether a token is written as one is in examples: it ends in one letter over and over, or in EXAMPLE."""
+    body = token.rstrip("-_")
+    return len(body) < _SHORTEST_BODY or len(set(body[-12:])) == 1 or is_example(body)
+
+
+def is_example(value: str) -> bool:
+    """Return whether a value is one of those that AWS shows in its documentation."""
+    return len(value) >= _SHORTEST_EXAMPLE and value.endswith(("EXAMPLE", "EXAMPLEKEY"))
 
 
 def is_secret_word(value: str) -> bool:
@@ -86,7 +98,7 @@ def _is_reference(value: str) -> bool:
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value is nobody's: a few letters over and over, or made of words such as "your-token-here"."""
-    if len(set(value)) <= 2 or "[redacted" in value or "${" in value or "{{" in value:
+    if len(set(value)) <= 2 or "[redacted" in value or "${" in value or "{{" in value or is_example(value):
         return True
     words = words_of(value)
     return len(value) <= _LONGEST_NAME and all(
@@ -160,6 +172,15 @@ def is_strong_phrase(value: str) -> bool:
 
 def _is_date(value: str) -> bool:
     return value[:4].isdigit() and value[5:7].isdigit() and value[4] == value[7] == "-"
+
+
+def is_told_beside(value: str) -> bool:
+    """Return whether a bare word right after "password" is one: it has letters and a digit or a sign within."""
+    inner = value.strip("!?*_")
+    if len(inner) < 6 or not is_secret_word(value) or is_code(inner) or compiled(_NAMES_WITH_DIGITS).match(inner):
+        return False
+    has_letter = any(map(str.isalpha, inner))
+    return has_letter and (has_digit(inner) or not _SIGNS_OF_PHRASES.isdisjoint(inner))
 
 
 def is_passphrase(value: str) -> bool:

@@ -7,11 +7,11 @@ most texts need none, and hooks that find nothing do not load `re`.
 
 from __future__ import annotations
 
-from recollect.domain.secret_names import named_values
-from recollect.domain.secret_places import KEY, PLACES
+from recollect.domain.secret_names import columns, named_values
+from recollect.domain.secret_places import IN_URL, KEY, PLACES
 from recollect.domain.secret_private import PRIVATE, private_parts
 from recollect.domain.secret_rules import TOKENS
-from recollect.domain.secret_values import compiled, is_masked, is_secret_word
+from recollect.domain.secret_values import compiled, is_masked, is_random, is_secret_word
 from recollect.domain.text import visible
 
 TYPE_CHECKING = False
@@ -59,6 +59,7 @@ def _found(text: str) -> Iterator[tuple[int, int, str]]:
     for kind, pattern in _that_may_match(_TOKEN_BEGINNINGS, long) if long else ():
         yield from _tokens(text, kind, pattern)
     yield from named_values(text, lowered)
+    yield from columns(text, lowered) if "|" in text else ()
 
 
 def _that_may_match(beginnings: tuple[tuple[str, tuple[str, str]], ...], text: str) -> dict[tuple[str, str], None]:
@@ -77,7 +78,7 @@ def _tokens(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]
 def _placed(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]]:
     for found in compiled(pattern).finditer(text):
         group = found.lastindex or 0
-        if kind in _SHAPED or is_secret_word(found[group]):
+        if kind in _SHAPED or (is_random(found[group]) if kind == IN_URL else is_secret_word(found[group])):
             yield (*found.span(group), kind)
 
 
