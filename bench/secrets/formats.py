@@ -2,6 +2,7 @@
 
 A template is the format; `{a36}` stands for 36 letters and digits drawn by chance. Each format belongs to one of two
 halves, by a checksum of its name: rules were chosen with `seen` in sight, `held out` is the half to believe.
+`reported` is the list of a tester.
 """
 
 from __future__ import annotations
@@ -198,8 +199,51 @@ marked as private | Deploy with <{=private}>the door code is 12 34</private> and
 marked as private, never closed | Deploy as <{=private}>whatever follows
 """
 
+# What an independent tester reported as missed, or as found only in part.
+_REPORTED = r"""
+private part that begins with a backtick | <{=private}>`{n}` is the code</private> b
+private tag with a space | < {=private}>{n}</private> b
+private tag with a long attribute | <{=private} why="{c200}">{n}</private> b
+private tag in full width | ＜{=private}＞{n}＜/private＞ b
+private tag, escaped | &lt;{=private}&gt;{n}&lt;/private&gt; b
+private tags, nested | <{=private}>{n}<private>b</private>tail</private>
+value with a comma | {=DB_PASSWORD}={a5},{a4};x
+value with brackets | {=DB_PASSWORD}={c2}(|<{a4}
+URL, password with an at sign | postgres://app:{a6}@{a3}@db/shop
+quoted words | {=password} = "{w} {w} {d2}!"
+quoted, with an escaped quote | {=password} = "{w}\"{w}{d2}"
+secret key that begins with a slash | {=AWS_SECRET_ACCESS_KEY}=/{s39}
+password that begins with a hyphen | {=password}=-{p}
+password that begins with a dollar sign | {=password}: ${p}
+password that begins with a percent sign | {=password}: %{p}
+password that begins with an exclamation mark | {=password}: !{p}
+token as the user of a URL | https://{a24}@git.example.com/shop.git
+sentence, with password | Log in as ana with {=password} {w}{d2}{w} first.
+two words | {=password} {w}{d2}
+value on the next line | {=Password}:\n{p}
+YAML folded block | {=password}: >-\n  {p}
+Markdown table | | user | {=password} |\n|---|---|\n| ana | {p} |
+Ethereum key | private {=key} 0x{h64}
+redis requirepass | {=requirepass} {n}
+ldapsearch | ldapsearch -x -D cn=ana {=-w} {p} -b dc=shop
+smbclient | smbclient //files/shop {=-U} ana%{p}
+lftp | lftp {=-u} ana,{p} files.example.com
+gh secret set | gh secret set DEPLOY {=--body} {p}
+sudo from echo | echo '{p}' | {=sudo} -S systemctl restart shop
+bcrypt hash | {=$2y$}10${a53}
+crypt hash | root:{=$6$}{a8}${a86}:19000:0
+German, lautet | Das {=Passwort} lautet {p}
+German, ist | Das {=Passwort} ist {p}
+French | mot de {=passe} : {p}
+Spanish | La {=contraseña} es {p}
+OpenAI key and hyphens | {=sk-proj-}{a120}------------
+"""
+_NAMES_REPORTED = frozenset(row.split(" | ", 1)[0] for row in _REPORTED.strip().split("\n"))
+
 
 def half(name: str) -> str:
+    if name in _NAMES_REPORTED:
+        return "reported"
     return ("seen", "held out")[crc32(name.encode()) % 2]
 
 
@@ -207,7 +251,7 @@ def lines(seed: int = 1) -> dict[str, str]:
     """Return a line for each format, by its name."""
     chance = random.Random(seed)  # noqa: S311 (nothing is guarded by it)
     found: dict[str, str] = {}
-    for row in _FORMATS.strip().split("\n"):
+    for row in (_FORMATS.strip() + _REPORTED.rstrip()).split("\n"):
         name, template = row.split(" | ", 1)
         found[name] = (
             re.sub(r"\{(=?)([^{}]+)\}", lambda part: _filled(part[1], part[2], chance), template)

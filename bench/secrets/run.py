@@ -108,7 +108,7 @@ def main() -> int:
     given = parser.parse_args()
     formats, raised = found(), alarms()
     rows: list[tuple[str, int, int]] = []
-    for part in ("seen", "held out"):
+    for part in ("seen", "held out", "reported"):
         counts = [count for which, _, count in formats if which == part]
         rows.append((part, len(counts), sum(count == len(SEEDS) for count in counts)))
     took = milliseconds((MEMORY * 20)[:2000])

@@ -56,6 +56,8 @@ OWN_MODULES = {
     "recollect.domain.ranking",
     "recollect.domain.render",
     "recollect.domain.secret_names",
+    "recollect.domain.secret_places",
+    "recollect.domain.secret_private",
     "recollect.domain.secret_rules",
     "recollect.domain.secret_values",
     "recollect.domain.secret_words",

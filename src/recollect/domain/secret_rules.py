@@ -138,4 +138,10 @@ TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("a Mapbox token", ("sk.eyJ",), r"sk\.eyJ[\w-]{20,}\.[\w-]{16,}"),
     ("a MaxMind key", ("_mmk",), r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
     ("an Infracost key", ("ico-",), r"ico-[A-Za-z0-9]{32}(?![0-9A-Za-z])"),
+    (
+        "a password hash",
+        ("$2a$", "$2b$", "$2x$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$argon2"),
+        r"\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|\$[156y]\$[./A-Za-z0-9=$]{1,60}\$[./A-Za-z0-9]{22,86}"
+        r"|\$argon2i?d?\$[\w=,$]{5,60}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{20,100}",
+    ),
 )

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
 # What a reference to a value begins with, in shells, templates, YAML, markup and secret stores.
 _REFERENCES = (
-    "$",
-    "%",
     "<",
     "{",
     "[",
@@ -20,7 +18,6 @@ _REFERENCES = (
     "&",
     "...",
     "…",
-    "!",
     "@/",
     "op://",
     "arn:",
@@ -32,21 +29,34 @@ _REFERENCES = (
     "secrets.",
     "process.env",
     "os.environ",
-    "/",
     "./",
     "../",
     "~/",
     "\\",
-    "-",
     "=",
     "`",
     "http://",
     "https://",
 )
+# Signs that begin a reference only with what follows them: `${X}`, `$X`, `%X%`, `%(x)s`, `!vault`, `--x`, `//`.
+_SIGNED = (
+    r"\$(?:[{(]|[A-Z_][A-Z0-9_]*(?![\w!@#%^&*?~+])|env:|$)|%(?:\w+%|[({\[<]|[-.\d]{0,4}[sdrif](?!\w)|$)"
+    r"|!{1,2}(?:[A-Za-z.:/]+(?: |$)|$)|-(?:[- ]|$)|/(?:\W|$)"
+)
+_ROOTS = tuple(f"/{name}/" for name in "bin dev etc home mnt opt path proc root run srv tmp usr var Users".split())
 _SEPARATORS = dict.fromkeys(map(ord, "_-./:+, @"), " ")
+_SIGNS = frozenset("$%!-/")
 _LONGEST_NAME = 100
+_SHORTEST_BODY, _SHORTEST_EXAMPLE = 12, 16
 _compiled: dict[str, re.Pattern[str]] = {}
 _STRONG = frozenset("!@#$%^&*?~+")
+# Words with a digit or a sign in what is written about passwords: algorithms, encodings, versions, addresses, options.
+_NAMES_WITH_DIGITS = (
+    r"(?i)(?:sha|pbkdf|argon|base|utf|md[45]|aes|[bsy]?crypt|oauth|rfc|win|x509|1pass|rs\d|hs\d|v?\d+[.+-]|iso|ntlm|hash"
+    r"|pass|arg|param|field|user|test|str|py|-|\d+\w?$)|.*(?:@.+\.|[=:/.]|\*\*|&&|\$$)"
+)
+_SIGNS_OF_PHRASES = frozenset("!@#$^&*?~")
+_TEMPLATES = frozenset("{}<>()%\\")
 _DIGITS = frozenset("0123456789")
 
 
@@ -61,18 +71,34 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_masked(token: str) -> bool:
-    """Return whether a token is written as one is in examples: it ends in one letter over and over."""
-    return len(set(token[-12:])) == 1
+    """Return whether a token is written as one is in examples: it ends in one letter over and over, or in EXAMPLE."""
+    body = token.rstrip("-_")
+    return len(body) < _SHORTEST_BODY or len(set(body[-12:])) == 1 or is_example(body)
+
+
+def is_example(value: str) -> bool:
+    """Return whether a value is one of those that AWS shows in its documentation."""
+    return len(value) >= _SHORTEST_EXAMPLE and value.endswith(("EXAMPLE", "EXAMPLEKEY"))
 
 
 def is_secret_word(value: str) -> bool:
     """Return whether a value in a place of secrets may be one: neither a reference nor a placeholder."""
-    return not value.startswith(_REFERENCES) and not is_placeholder(value)
+    return not _is_reference(value) and not is_placeholder(value)
+
+
+def _is_reference(value: str) -> bool:
+    """Return whether a value stands for one that is elsewhere: a variable, a template, a path, an address."""
+    if value.startswith(_REFERENCES) or (value[:1] in _SIGNS and compiled(_SIGNED).match(value)):
+        return True
+    if value[:1] == "/":
+        return value.startswith(_ROOTS) or all(map(_is_wordy, value.translate(_SEPARATORS).split()))
+    name = value[1:].replace("->", "_").replace(":", "_").replace(".", "_")
+    return value[:1] == "$" and name.isidentifier() and all(map(_is_wordy, name.split("_")))
 
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value is nobody's: a few letters over and over, or made of words such as "your-token-here"."""
-    if len(set(value)) <= 2 or "[redacted" in value or "${" in value or "{{" in value:
+    if len(set(value)) <= 2 or "[redacted" in value or "${" in value or "{{" in value or is_example(value):
         return True
     words = words_of(value)
     return len(value) <= _LONGEST_NAME and all(
@@ -128,8 +154,33 @@ def is_code(value: str) -> bool:
     return False
 
 
+def is_call(bare: str, value: str) -> bool:
+    """Return whether a bare value, of which `value` comes before any bracket, is a call, an index or a block."""
+    if bare != value and bare[len(value)] not in "([{":
+        return False
+    is_closed = compiled(r"[A-Za-z_][\w.]*[(\[{](?:.*[)\]}].*|.*[(\[{,])?$").match(bare)
+    return bool(is_closed) or (bare != value and all(map(_is_wordy, value.translate(_SEPARATORS).split())))
+
+
+def is_strong_phrase(value: str) -> bool:
+    """Return whether a quoted value of a few words is a password, no message: a word has a digit and a sign."""
+    words = value.split(" ")
+    return len(words) <= 6 and any(
+        has_digit(word) and not _SIGNS_OF_PHRASES.isdisjoint(word[1:]) and _TEMPLATES.isdisjoint(word) for word in words
+    )
+
+
 def _is_date(value: str) -> bool:
     return value[:4].isdigit() and value[5:7].isdigit() and value[4] == value[7] == "-"
+
+
+def is_told_beside(value: str) -> bool:
+    """Return whether a bare word right after "password" is one: it has letters and a digit or a sign within."""
+    inner = value.strip("!?*_")
+    if len(inner) < 6 or not is_secret_word(value) or is_code(inner) or compiled(_NAMES_WITH_DIGITS).match(inner):
+        return False
+    has_letter = any(map(str.isalpha, inner))
+    return has_letter and (has_digit(inner) or not _SIGNS_OF_PHRASES.isdisjoint(inner))
 
 
 def is_passphrase(value: str) -> bool:

@@ -9,6 +9,10 @@ TELLING: tuple[tuple[str, bool], ...] = (
     ("passphrase", True),
     ("passcode", True),
     ("passwort", True),
+    ("kennwort", True),
+    ("mot de passe", True),
+    ("contraseña", True),
+    ("contrasena", True),
     ("pwd", True),
     ("pass", True),
     ("pw", True),
@@ -33,6 +37,9 @@ TELLING: tuple[tuple[str, bool], ...] = (
     ("_auth", False),
     ("key", False),
 )
+
+# Of these, sentences are not known well enough to tell a word without a digit or a sign from a password.
+FOREIGN = frozenset({"passwort", "kennwort", "mot de passe", "contraseña", "contrasena"})
 
 # Words after the telling one, or before it, that make a name one of something else: token_count, next_token.
 NEUTRAL_AFTER = frozenset(

@@ -7,9 +7,11 @@ most texts need none, and hooks that find nothing do not load `re`.
 
 from __future__ import annotations
 
-from recollect.domain.secret_names import named_values
+from recollect.domain.secret_names import columns, named_values
+from recollect.domain.secret_places import IN_URL, KEY, PLACES
+from recollect.domain.secret_private import PRIVATE, private_parts
 from recollect.domain.secret_rules import TOKENS
-from recollect.domain.secret_values import compiled, is_masked, is_secret_word
+from recollect.domain.secret_values import compiled, is_masked, is_random, is_secret_word
 from recollect.domain.text import visible
 
 TYPE_CHECKING = False
@@ -17,89 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-PRIVATE = "a part marked as private"
-_KEY = "a private key"
-_URL = "a password in a URL"
-_PASSWORD = "a password"  # noqa: S105 (a kind)
-_CREDENTIAL = "a credential"
-
-# As TOKENS, by place; a group is the secret itself. Here the texts are looked for in lower case.
-_PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    (
-        PRIVATE,
-        ("<private",),
-        r"(?i)<private\b[^<>]{0,80}>(?!`)(?!\s*(?:\.{3}|…)?\s*</private)[\s\S]*?(?:</private\s*>|\Z)",
-    ),
-    (
-        _KEY,
-        ("private key",),
-        r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-        r"[\s\S]*?(?:-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|\Z)",
-    ),
-    (_KEY, ("putty-user-key-file",), r"PuTTY-User-Key-File-\d: [\s\S]*?(?:Private-MAC: \w+|\Z)"),
-    (_KEY, ("age-secret-key-",), r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{40,}"),
-    (_KEY, ('"kty"',), r'"(?:d|k)"\s{0,4}:\s{0,4}"([\w-]{20,})"'),
-    ("a JSON web token", ("eyj",), r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]{8,}){0,2}"),
-    (_URL, ("://",), r"://[^\s/:@\"'`<>]{0,100}:([^\s/@\"'`<>]{3,200})@"),
-    ("an Okta token", ("ssws",), r"SSWS\s{1,4}(00[\w-]{30,50})"),
-    (
-        "a bearer token",
-        ("bearer ",),
-        r"(?i)(?<!\w)bearer\s{1,4}(?=[^\s'\"]{0,100}[0-9])([A-Za-z0-9._~+/=-]{16,})",
-    ),
-    (
-        _CREDENTIAL,
-        ("authorization",),
-        r"(?i)authorization['\"]?\s{0,4}[:=,]\s{0,4}[bfru]?['\"]?(?:basic|bearer|token|apikey|api-key|key|digest|negotiate|aws)"
-        r"\s{1,4}([A-Za-z0-9._~+/=-]{6,})",
-    ),
-    (
-        _CREDENTIAL,
-        ("authorization",),
-        r"(?i)authorization['\"]?\s{0,4}:\s{0,4}['\"]?((?=[^\s'\"]{0,100}\d)[\w.~+/=-]{16,})",
-    ),
-    (_CREDENTIAL, ("basic ",), r"(?i)['\"]basic\s([A-Za-z0-9+/]{10,}={0,2})['\"]"),
-    (
-        _CREDENTIAL,
-        ("cookie",),
-        r"(?i)cookie['\"]?:\s{0,4}[^\n=]{0,40}(?:sess|sid|auth|token)[\w.-]{0,40}=([^\s;'\"]{12,})",
-    ),
-    (
-        _PASSWORD,
-        (" -u", " --user", " -p"),
-        r"(?i)\bcurl\b[^\n|;]{0,300}? (?:-u|--user|--proxy-user)[ =]?['\"]?[^\s:'\"$<{]{1,80}:([^\s'\"]{3,200})",
-    ),
-    (_PASSWORD, (" -p",), r"\b(?:mysql\w{0,6}|mariadb)\b[^\n|;]{0,200}? -p['\"]?([^\s'\"=-][^\s'\"]{2,200})"),
-    (
-        _PASSWORD,
-        (" -p ", " -p'", ' -p"'),
-        r"\b(?:sshpass|docker login|mongo\w{0,8})\b[^\n|;]{0,200}? -p ?['\"]?([^\s'\"=-][^\s'\"]{2,200})",
-    ),
-    (_PASSWORD, (" -a ",), r"redis-cli\b[^\n|;]{0,200}? -a[ =]?['\"]?([^\s'\"-][^\s'\"]{2,200})"),
-    (
-        _PASSWORD,
-        ("login",),
-        r"(?i)(?:machine\s{1,8}\S{1,200}|default)\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}(\S{1,200})",
-    ),
-    (_PASSWORD, (":5432:", ":*:"), r"(?m)^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*-]{1,60}:(\S{3,200})$"),
-    (_PASSWORD, ("identified", "password '"), r"(?i)(?:identified (?:with \w{1,40} )?by|password) '([^'\s]{3,200})'"),
-    (
-        _PASSWORD,
-        ("value=",),
-        r"(?i)(?:key|name)=[\"'][\w:.-]{0,60}(?:password|secret|token|apikey)[\"']\s{1,8}value=[\"']([^\"']{4,200})[\"']",
-    ),
-    (
-        _PASSWORD,
-        ("credentials", "log in", "login", "logged in", "sign in"),
-        r"(?i)(?:credentials (?:are|is|of)|(?:log|logged|logs|sign) ?in (?:with|as)|login:?)[ :]{1,3}"
-        r"['\"`]?[\w.@-]{2,60}['\"`]?\s?[:/]\s?['\"`]?"
-        r"((?=[^\s'\"`]{0,60}(?:\d|[!@#$%^&*]))[^\s'\"`/,;)]{5,100})",
-    ),
-)
 # Beside these, chance is not needed, but nobody's words are no secret either.
-_SHAPED = frozenset({PRIVATE, _KEY, "a JSON web token"})
+_SHAPED = frozenset({KEY, "a JSON web token"})
 _SHORTEST_TOKEN = 15
-_PLACE_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in _PLACES for begin in begins)
+_PLACE_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in PLACES for begin in begins)
 _TOKEN_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in TOKENS for begin in begins)
 
 
@@ -140,12 +63,15 @@ def redacted(value: Any) -> Any:
 def _found(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where each secret begins and ends, and its kind; some of them overlap."""
     lowered = _lowered(text)
+    for start, stop in private_parts(text) if "private" in lowered else ():
+        yield start, stop, PRIVATE
     for kind, pattern in _that_may_match(_PLACE_BEGINNINGS, lowered):
         yield from _placed(text, kind, pattern)
     long = " ".join([word for word in text.split() if len(word) >= _SHORTEST_TOKEN])
     for kind, pattern in _that_may_match(_TOKEN_BEGINNINGS, long) if long else ():
         yield from _tokens(text, kind, pattern)
     yield from named_values(text, lowered)
+    yield from columns(text, lowered) if "|" in text else ()
 
 
 def _that_may_match(beginnings: tuple[tuple[str, tuple[str, str]], ...], text: str) -> dict[tuple[str, str], None]:
@@ -164,7 +90,7 @@ def _tokens(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]
 def _placed(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]]:
     for found in compiled(pattern).finditer(text):
         group = found.lastindex or 0
-        if kind in _SHAPED or is_secret_word(found[group]):
+        if kind in _SHAPED or (is_random(found[group]) if kind == IN_URL else is_secret_word(found[group])):
             yield (*found.span(group), kind)
 
 
