@@ -15,6 +15,8 @@ from tests.conftest import World
 from recollect.cli import upsert as upsert_command
 from recollect.cli.main import cli
 from recollect.files.captures import append_capture
+from recollect.hooks.answer import bounded
+from recollect.services.catch_up import LARGE
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 LESSON = {"name": "Pelican", "description": "A pelican stores fish for later.", "category": "patterns"}
@@ -131,6 +133,46 @@ def test_first_line_of_a_journal_survives_a_power_cut_with_its_folder(
     synced.clear()
     append_capture(str(journal), LESSON)
     assert synced == [journal.stat().st_ino]
+
+
+# A journal full of what is no capture
+
+
+PROMPT = {"session_id": "s1", "prompt": "What does a pelican store for later?"}
+
+
+def spoil(world: World, line: str, lines: int) -> None:
+    assert upsert(world, LESSON).returncode == 0
+    with (world.store / "session-captures.jsonl").open("a", encoding="utf-8") as file:
+        file.write(line * lines)
+
+
+@pytest.mark.parametrize("bad", ["no capture at all\n", '{"name": "No category", "description": "x"}\n'])
+@pytest.mark.parametrize("command", ["rebuild", "search pelican", "export", "doctor"])
+def test_lines_that_cannot_be_used_are_counted_not_listed(semantic_world: World, bad: str, command: str) -> None:
+    spoil(semantic_world, bad, 3_000)
+    done = semantic_world.run(*command.split(), **BY_WORDS)
+    assert "Traceback" not in done.stderr
+    told = done.stderr + (done.stdout if command == "doctor" else "")
+    assert "3,000" in told or "2,997 more" in told
+    assert len(done.stderr) < 2_000
+
+
+@pytest.mark.parametrize("bad", ["no capture at all\n", '{"name": "No category", "description": "x"}\n'])
+def test_prompt_is_answered_beside_a_spoilt_journal_and_leaves_it_to_a_process_of_its_own(
+    semantic_world: World, bad: str
+) -> None:
+    spoil(semantic_world, bad, 40_000)
+    assert (semantic_world.store / "session-captures.jsonl").stat().st_size > LARGE
+    done = semantic_world.run_hook("prompt", {**PROMPT, "cwd": str(semantic_world.project)}, **BY_WORDS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "A pelican stores fish" in done.stdout
+
+
+def test_hook_tells_a_few_warnings_and_counts_the_rest() -> None:
+    assert bounded(["a"] * 5) == ["a"] * 5
+    assert bounded(["a"] * 1_005) == [*["a"] * 5, "and 1,000 more warnings"]
+    assert len(bounded(["x" * 1_000_000])[0]) == 10_000
 
 
 # What is no regular file

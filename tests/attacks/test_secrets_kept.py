@@ -68,6 +68,27 @@ def test_secrets_in_the_database_are_named_by_entry(world: World) -> None:
     assert leak["place"].startswith(f"{world.store / 'memory.db'}: entry ")
 
 
+def test_rebuild_takes_out_of_the_database_what_was_taken_out_of_the_file(world: World) -> None:
+    bank = world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n- Keywords: {TOKEN}\n")
+    other = world.write_bank("heuristics", f"### Heuristic: H {TOKEN}\nPull first.\n\nWith {TOKEN}.\n", shared=True)
+    assert world.run("search", "push", TOKEN).returncode == 0
+    bank.write_text("### Pattern: P\nPush with the token of the vault.\n", encoding="utf-8")
+    other.write_text("### Heuristic: H\nPull first.\n", encoding="utf-8")
+    assert {leak["where"] for leak in found(world)} >= {"database"}
+    done = world.run("rebuild")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert own(world, "database") == []
+    for path in world.store.glob("memory.db*"):
+        assert LETTERS.lower().encode() not in path.read_bytes().lower()
+    assert "token of the vault" in world.run("search", "push").stdout
+
+
+def test_rebuild_leaves_a_secret_that_a_file_still_holds_to_its_owner(world: World) -> None:
+    world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")
+    assert world.run("rebuild").returncode == 0
+    assert len(own(world, "database")) == 1
+
+
 def test_secrets_that_were_ever_committed_are_named_by_commit(world: World) -> None:
     git(world, "init", "-q")
     bank = world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")

@@ -33,6 +33,8 @@ def screened(text: str) -> str:
 class _Screen(io.TextIOWrapper):
     """A stream that prints only what can be seen. Bytes that are written to its buffer are printed as they are."""
 
+    behind: TextIO
+
     def write(self, text: str, /) -> int:
         super().write(screened(text))
         return len(text)
@@ -49,4 +51,6 @@ def _screen(stream: TextIO) -> TextIO:
     # click passes over a stream for ASCII, and prints UTF-8 past it.
     encoding = "utf-8" if codecs.lookup(stream.encoding).name == "ascii" else stream.encoding
     buffer = cast("BinaryIO", stream.buffer)  # pyright: ignore[reportUnknownMemberType]
-    return _Screen(buffer, encoding, "replace", line_buffering=stream.line_buffering)
+    screen = _Screen(buffer, encoding, "replace", line_buffering=stream.line_buffering)
+    screen.behind = stream  # which would close the buffer if nobody held it
+    return screen

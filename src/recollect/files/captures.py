@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 1024 * 1024
 _TAIL = 1024
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Captures:
-    """What a journal holds from some place on: its lines, where they end, and what could not be read."""
+    """What a journal holds from some place on: its lines, where they end, and how many others were skipped."""
 
-    __slots__ = ("end", "lines", "problems")
+    __slots__ = ("end", "lines", "problems", "skipped")
 
     def __init__(self, end: int) -> None:
         self.lines: list[dict[str, Any]] = []
         self.end = end
-        self.problems: list[str] = []
+        self.skipped = 0
+        self.problems: list[str] = []  # at most one sentence, however much was skipped
 
 
 def append_capture(path: str, *captures: Mapping[str, object]) -> list[int]:
@@ -68,16 +70,16 @@ def append_lines(path: str, texts: list[str]) -> list[int]:
 
 
 def read_captures(path: str, start: int) -> Captures:
-    """The complete lines of a journal from `start` on. A line that is no JSON object is passed over and reported.
+    """Return the complete lines of a journal from `start` on. Lines that are no JSON objects are skipped and counted.
 
     Raises:
         StorageError: it cannot be read.
     """
     found = Captures(start)
+    number = first = 0
     try:
         with open_regular(path) as file:
             file.seek(start)
-            number = 0
             while line := file.readline(LONGEST_LINE + 1):
                 if not line.endswith(b"\n"):
                     if len(line) <= LONGEST_LINE:
@@ -87,11 +89,18 @@ def read_captures(path: str, start: int) -> Captures:
                     line = b"?"
                 found.end = file.tell()
                 number += 1
-                _read_line(path, line, number, found)
+                if not _read_line(line, found):
+                    found.skipped += 1
+                    first = first or number
     except FileNotFoundError:
         return found
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    if found.skipped == 1:
+        found.problems.append(f"{path}: line {first} after the last one read is no capture; skipped")
+    elif found.skipped:
+        which = f"{found.skipped:,} lines (the first: line {first} after the last one read)"
+        found.problems.append(f"{path}: {which} are no captures; skipped")
     return found
 
 
@@ -113,16 +122,16 @@ def fingerprint(path: str, end: int) -> str:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _read_line(path: str, line: bytes, number: int, found: Captures) -> None:
-    if not line.strip():
-        return
+def _read_line(line: bytes, found: Captures) -> bool:
+    """Take one line; return whether it is a capture, or empty."""
+    text = line.removeprefix(_BYTE_ORDER_MARK).strip()
+    if not text.startswith(b"{"):  # there may be very many
+        return not text
     from json import loads
 
     try:
-        capture: Any = loads(line)
+        capture: Any = loads(text)
     except (ValueError, RecursionError):
-        capture = None
-    if isinstance(capture, dict):
-        found.lines.append(capture)  # pyright: ignore[reportUnknownArgumentType]
-    else:
-        found.problems.append(f"{path}: line {number} after the last one read is no capture; skipped")
+        return False
+    found.lines.append(capture)
+    return True

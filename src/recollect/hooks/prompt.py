@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recollect.domain.quick_json import dump
 from recollect.domain.spoken import is_worth_asking
-from recollect.hooks.answer import Answer
+from recollect.hooks.answer import Answer, bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _apart(work: Callable[[], Sequence[str]], global_store: str) -> Callable[[],
     def logged() -> None:
         from recollect.files.log import log
 
-        for sentence in work():
+        for sentence in bounded(work()):
             log(global_store, f"prompt: {sentence}")
 
     def begin() -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.hooks.answer import Answer
+from recollect.hooks.answer import Answer, bounded
 from recollect.hooks.stdin import read_event
 
 TYPE_CHECKING = False
@@ -35,9 +35,10 @@ def run(arguments: Sequence[str]) -> int:
             answer.warnings += answer.afterwards()
     except Exception as error:  # a hook never breaks the session that it serves
         answer.warnings.append(f"{type(error).__name__}: {error}")
-    _log(name, answer.warnings)
-    if answer.warnings and not answer.stderr:  # for whoever runs it by hand, or looks at what the client keeps of it
-        print_to(2, "".join(f"recollect {name}: {_shown(warning)}\n" for warning in answer.warnings))
+    warnings = bounded(answer.warnings)
+    _log(name, warnings)
+    if warnings and not answer.stderr:  # for whoever runs it by hand, or looks at what the client keeps of it
+        print_to(2, "".join(f"recollect {name}: {_shown(warning)}\n" for warning in warnings))
     return answer.code
 
 

@@ -26,7 +26,8 @@ _NOTE = "followed "
 # In seconds: how long a prompt may wait for changed files to be read; the rest is for the next one.
 _PATIENCE = 0.3
 
-# In bytes: more than this of a bank takes longer to read than a prompt may wait, and cannot be stopped half-way.
+# In bytes: more than this of banks and the journal takes longer to read than a prompt may wait, and reading cannot be
+# stopped half-way.
 LARGE = 256 * 1024
 
 # In nanoseconds: what was changed so lately may be changed again without a change of its time.
@@ -45,8 +46,8 @@ def catch_up(
 ) -> list[str]:
     """Have the store follow what has changed since this last looked; what went wrong, in sentences.
 
-    A large bank, or very many files, are left for the next time after so many seconds. Who can `leave` large banks that
-    have changed is told to. A `thorough` look also finds memories that were overwritten, which no folder's time tells.
+    A large bank, or very many files, are left for the next time after so many seconds. Who can `leave` much that is
+    to be read is told to. A `thorough` look also finds memories that were overwritten, which no folder's time tells.
 
     Raises:
         StoreError: the store cannot be read.
@@ -93,9 +94,12 @@ def bank_bytes(project_root: str, global_store: str, known: Mapping[str, Source]
 
 
 def _unread(engine: Engine, project_root: str) -> int:
+    """Return how many bytes of banks and of the journal are to be read."""
+    from recollect.services.sync import unread_journal
     from recollect.store.values import BANK
 
-    return bank_bytes(project_root, engine.global_store, engine.store.sources(BANK))
+    banks = bank_bytes(project_root, engine.global_store, engine.store.sources(BANK))
+    return banks + unread_journal(engine.store, engine.global_store)
 
 
 def _banks(project_root: str, global_store: str) -> list[str]:

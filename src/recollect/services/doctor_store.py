@@ -152,7 +152,8 @@ def journal(case: Case) -> Iterator[Finding]:
         yield Finding(ERROR, "Journal", str(error), f"check what {path} is, and its permissions")
         return
     count = len(found.lines)
-    problems = [*found.problems, *captured(found.lines)[-1]]
+    unusable = captured(found.lines)[-1]
+    problems = found.problems + unusable
     whole_size = os.path.getsize(path)
     size = size_text(whole_size)
     if whole_size > found.end:
@@ -161,8 +162,8 @@ def journal(case: Case) -> Iterator[Finding]:
     if not problems:
         yield Finding(OK, "Journal", f"{some(count, 'line', 'lines')}, {size}")
         return
-    whole = count + len(found.problems)
-    told = f"{len(problems):,} of {some(whole, 'line', 'lines')} cannot be used: {'; '.join(problems[:_NAMED])}"
+    whole = some(count + found.skipped, "line", "lines")
+    told = f"{found.skipped + len(unusable):,} of {whole} cannot be used: {'; '.join(problems[:_NAMED])}"
     yield Finding(WARNING, "Journal", told, f"correct these lines in {path}, or take them out")
 
 

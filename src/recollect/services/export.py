@@ -12,13 +12,14 @@ from recollect.domain.memory import seen
 from recollect.domain.secrets import redacted
 from recollect.domain.selection import deduplicate
 from recollect.domain.stored import ACTIVE, RETIRED, StoredEntry
+from recollect.domain.text import few
 from recollect.files.bank import read_bank
 from recollect.files.captures import read_captures
 from recollect.files.memories import MemoryFile, MemoryRoot, scan
 from recollect.services import locations, project
 from recollect.services.place import memory_root
 from recollect.services.settings import Settings
-from recollect.services.sync import captured, from_bank
+from recollect.services.sync import NAMED, captured, from_bank
 from recollect.services.withhold import redacted_entry
 
 
@@ -148,7 +149,7 @@ def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> lis
         found.setdefault(stored.id, ExportedEntry(stored, homes_of_it))
     captures = read_captures(locations.journal(global_store), 0)
     entries, retirements, problems = captured(captures.lines)
-    warnings += captures.problems + problems
+    warnings += captures.problems + few(problems, NAMED)
     for capture in entries:
         capture.confidence = capture.confidence or "medium"
         known = found.setdefault(capture.id, ExportedEntry(capture, []))

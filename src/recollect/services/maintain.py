@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from recollect.domain.secrets import find_secret
 from recollect.errors import StoreError
 from recollect.services import locations, project
 from recollect.services.app import Engine
 from recollect.services.settings import Settings
 from recollect.services.sync import roots_of, sync
 from recollect.services.sync_memories import sync_all_memories, sync_memories_of
+from recollect.services.withhold import entry_texts
 from recollect.store.sqlite_driver import is_damage
 from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside, sources_of
 from recollect.store.values import MEMORY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.domain.stored import StoredEntry
     from recollect.store.base import Store
 
 
@@ -66,12 +69,26 @@ def _filled(project_root: str, global_store: str, settings: Settings, result: Re
                 result.warnings += sync(engine.store, root, global_store, engine.labels())
             result.warnings += sync_memories_of(engine.store, project_root, settings, anew=True)
             result.warnings += sync_all_memories(engine.store, roots, project.identity(project_root), anew=True)
-        result.warnings += engine.store.check()
+            engine.store.remove_unheld(_holds_secret)
+        result.warnings += engine.store.check() or _compacted(engine.store)
         coverage = engine.store.coverage()
         result.active, result.pending = coverage.entries, coverage.pending
         result.sources = len(engine.store.sources())
     result.warnings = list(dict.fromkeys(result.warnings))
     return result
+
+
+def _holds_secret(entry: StoredEntry) -> bool:
+    return bool(find_secret("\n".join(entry_texts(entry))))
+
+
+def _compacted(store: Store) -> list[str]:
+    """Have what was removed leave the disk as well; return a sentence if that is not possible now."""
+    try:
+        store.compact()
+    except StoreError as error:
+        return [f"what was removed from the database may still be in its file: {error}"]
+    return []
 
 
 def _readable(store: Store, global_store: str) -> list[str]:

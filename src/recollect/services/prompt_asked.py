@@ -75,10 +75,10 @@ class Asked:
         self.notes = Notes(wait=warm is not None)
         self.source = settings.text("memory_root") + "/"
         self.given = read_record(global_store, session).given
-        self.is_behind = False  # whether the store has yet to read banks that are too large to wait for
+        self.is_behind = False  # whether the store has yet to read more than a prompt can wait for
 
     def leave(self) -> None:
-        """Leave banks to be read when nobody waits for it."""
+        """Leave files to be read when nobody waits for it."""
         self.is_behind = True
 
     def take(self, told: Sequence[Told]) -> list[Told]:

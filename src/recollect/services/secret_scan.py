@@ -24,6 +24,7 @@ from recollect.services import locations
 from recollect.services.place import memory_root
 from recollect.services.secret_history import History
 from recollect.services.settings import Settings
+from recollect.services.withhold import entry_texts
 
 FILE = "file"
 DATABASE = "database"
@@ -169,15 +170,7 @@ def _scan_database(path: str, scan: Scan) -> None:
             if not page:
                 break
             for entry in page:
-                said = (
-                    entry.name,
-                    entry.description,
-                    entry.reasoning,
-                    entry.details,
-                    *entry.references,
-                    *entry.keywords,
-                )
-                scan.add(find_secret("\n".join(said)), f"{path}: entry {entry.id}", DATABASE)
+                scan.add(find_secret("\n".join(entry_texts(entry))), f"{path}: entry {entry.id}", DATABASE)
             scan.entries += len(page)
         if scan.entries < total:
             scan.unread.append(

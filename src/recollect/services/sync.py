@@ -11,7 +11,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.render import NOT_SHOWN
 from recollect.domain.selection import deduplicate
 from recollect.domain.stored import SOURCES, StoredEntry
-from recollect.domain.text import one_line
+from recollect.domain.text import few, one_line
 from recollect.errors import InvalidEntry, StillReading, StorageError
 from recollect.files.bank import BankFile, bank_file_leads_out, bank_paths
 from recollect.files.textfile import read_text
@@ -36,6 +36,9 @@ _SETTLED_AFTER = 2.0
 # How many entries of a large bank are read before it is asked what time it is.
 _SLICE = 500
 _GONE = "gone"
+
+# How many captures that cannot be used are named.
+NAMED = 3
 
 # How often a repository may claim that its lessons were observed: nobody here has counted, and ranking is relative to
 # the largest count.
@@ -155,7 +158,8 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
             return []
         except (StorageError, OSError) as error:
             return [str(error)]
-        entries, retirements, problems = captured(captures.lines, labels)
+        entries, retirements, unusable = captured(captures.lines, labels)
+        problems = captures.problems + few(unusable, NAMED)
         source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
         store.put(source, entries, anew=anew, retirements=retirements)
         for old in former:
@@ -164,7 +168,23 @@ def sync_journal(store: Store, global_store: str, labels: Labels | None = None) 
         gone = known.offset - status.st_size
         again = "`recollect backup restore FILE` brings it back from a backup"
         problems.append(f"{path} has lost {gone:,} bytes since it was last read, and what only they held; {again}")
-    return captures.problems + problems
+    return problems
+
+
+def unread_journal(store: Store, global_store: str) -> int:
+    """Return how many bytes of the journal `sync_journal` would read; a line about moving makes it read all of them."""
+    from recollect.files.captures import fingerprint
+
+    path = locations.journal(global_store)
+    known = store.sources(JOURNAL).get(locations.source_key(path, global_store))
+    if _is_read(path, known):
+        return 0
+    try:
+        size = os.stat(path).st_size
+        is_longer = known is not None and size > known.size and fingerprint(path, known.offset) == known.hash
+    except (StorageError, OSError):
+        return 0
+    return size - known.offset if known and is_longer else size
 
 
 def _former(sources: dict[str, Source], key: str) -> list[str]:

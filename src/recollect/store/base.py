@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -192,6 +192,17 @@ class Store(Protocol):
 
     def forget_sources(self, paths: Sequence[str]) -> None:
         """Retire every entry that no other source holds. Usage, receipts and vectors stay."""
+        ...
+
+    def remove_unheld(self, is_unwanted: Callable[[StoredEntry], bool]) -> int:
+        """Remove entries that no source holds and that are unwanted, with their vectors; return how many there were.
+
+        Questions that were kept go with them, for they may repeat the entries.
+        """
+        ...
+
+    def compact(self) -> None:
+        """Leave nothing of what was removed in the files of the store."""
         ...
 
     def check(self) -> list[str]:

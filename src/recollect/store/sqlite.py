@@ -407,6 +407,27 @@ class SqliteStore:
             if self.full_text:
                 self._heal("")
 
+    def remove_unheld(self, is_unwanted: Callable[[StoredEntry], bool]) -> int:
+        with self.writing():
+            rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.number NOT IN (SELECT entry FROM origins)")
+            numbers = [row[0] for row in rows if is_unwanted(entry_of(row[1:]))]
+            if not numbers:
+                return 0
+            for table in ("entries", "vectors"):
+                self._database.select(f"DELETE FROM {table} WHERE number IN ({{}})", numbers)
+            self._run("DELETE FROM query_vectors")
+            self._run("UPDATE receipts SET query = ''")
+            self._database.count_change()
+            if self.full_text:
+                self._heal("")  # an index keeps the words of a row that was deleted until it is merged
+        return len(numbers)
+
+    def compact(self) -> None:
+        self._run("VACUUM")
+        ((is_busy, *_),) = self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        if is_busy:
+            raise StoreError(f"another process is reading {self.path}; try again")
+
     def check(self) -> list[str]:
         known = len(self.findings)
         from recollect.store.sqlite_check import damage  # no hook has the time

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PARAMETERS = 500
 _CHANGES = "changes"
 _DAMAGED = ("malformed", "not a database", "decode")
-_PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF")
+_PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF", "secure_delete = ON")
 
 
 class SqliteConnection:

@@ -125,6 +125,14 @@ def test_line_that_is_no_capture_is_passed_over_and_reported(journal: Path, bad:
     assert found.end == journal.stat().st_size
 
 
+def test_many_lines_that_are_no_captures_are_one_sentence(journal: Path) -> None:
+    journal.write_bytes(line(lesson(0)) + b"nonsense\n{also\n" * 500 + line(lesson(1)))
+    found = read_captures(str(journal), 0)
+    assert (found.lines, found.skipped) == ([lesson(0), lesson(1)], 1000)
+    [problem] = found.problems
+    assert "1,000 lines (the first: line 2 after the last one read) are no captures" in problem
+
+
 def test_huge_line_is_passed_over_without_being_held(journal: Path) -> None:
     journal.write_bytes(line(lesson(0)) + b"x" * (3 * LONGEST_LINE) + b"\n" + line(lesson(1)))
     found = read_captures(str(journal), 0)
