@@ -13,6 +13,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     rows: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for outcome in ("passed", "failed", "error"):
         for report in terminalreporter.getreports(outcome):
+            if not hasattr(report, "user_properties"):
+                continue  # a file that could not be read
             row = rows[Path(report.nodeid.partition("::")[0]).stem.removeprefix("test_").replace("_", " ")]
             row[0] += 1
             row[1] += sum(value for name, value in report.user_properties if name == "tried") or 1

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import World
 
-from recollect.domain.trust import AS_GOOD, ORIGINS, trusted_first
+from recollect.domain.trust import AS_GOOD, ORIGINS, in_turns, never_outranked, trusted_first
 
 WORDS = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 MEANING = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true"}
@@ -152,3 +152,68 @@ def test_a_repository_cannot_count_itself_to_the_front(world: World) -> None:
     counts = {hit["name"]: hit["observation_count"] for hit in found(world, "importers advisory locks")}
     assert counts["Mine"] == 3
     assert counts["Theirs"] <= 20
+
+
+MARKDOWN = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}
+BOASTING = "### Pattern: {}\n{}\n- Observation count: 9999\n- Confidence: high\n- Last observed: 2099-01-01\n\n"
+
+
+@pytest.mark.parametrize("variables", [WORDS, MARKDOWN], ids=["words", "markdown"])
+def test_a_repository_that_boasts_does_not_shut_out_your_own(world: World, variables: dict[str, str]) -> None:
+    world.write_bank("patterns", "".join(BOASTING.format(f"Theirs {n}", f"Do as number {n} says.") for n in range(40)))
+    mine = "### Pattern: Mine\nKeep importers apart.\n\n### Pattern: Mine too\nKeep queues short.\n"
+    world.write_bank("patterns", mine, shared=True)
+    text = started(world, **variables)["hookSpecificOutput"]["additionalContext"]
+    assert "### Pattern: Mine\n" in text
+    assert "### Pattern: Mine too\n" in text
+    assert text.count("[repository]\n") == 18
+    if variables is WORDS:
+        assert text.index("Pattern: Mine too") < text.index("Pattern: Theirs")
+
+
+@pytest.mark.parametrize("variables", [WORDS, MARKDOWN], ids=["words", "markdown"])
+def test_a_large_global_bank_does_not_shut_out_the_project_s_own(world: World, variables: dict[str, str]) -> None:
+    own = "### Pattern: Own {0}\nThe project does {0}.\n- Observation count: {0}\n\n"
+    shared = "### Pattern: Global {0}\nEverybody does {0}.\n- Observation count: 30\n- Confidence: high\n\n"
+    world.write_bank("patterns", "".join(own.format(n) for n in range(1, 11)))
+    world.write_bank("patterns", "".join(shared.format(n) for n in range(500)), shared=True)
+    text = started(world, **variables)["hookSpecificOutput"]["additionalContext"]
+    assert [n for n in range(1, 11) if f"### Pattern: Own {n} [repository]\n" in text] == [5, 6, 7, 8, 9, 10]
+
+
+@pytest.mark.parametrize("variables", [WORDS, MARKDOWN], ids=["words", "markdown"])
+def test_what_you_have_too_is_yours_however_often_a_repository_claims_it(
+    world: World, variables: dict[str, str]
+) -> None:
+    world.write_bank("patterns", BOASTING.format("Theirs", "Keep importers apart."))
+    world.write_bank("patterns", "### Pattern: Mine\nKeep importers apart.\n", shared=True)
+    text = started(world, **variables)["hookSpecificOutput"]["additionalContext"]
+    assert "[repository]\n" not in text
+    assert text.count("Keep importers apart.") == 1
+
+
+rows = st.lists(st.tuples(st.floats(0, 0.7), st.floats(0, 0.3), st.sampled_from(ORIGINS)), max_size=30)
+
+
+@given(rows)
+def test_nothing_stands_before_what_is_more_trusted_and_as_relevant(items: list[tuple[float, float, str]]) -> None:
+    ranked = sorted(items, key=lambda item: -item[0] - item[1])
+    placed = never_outranked(ranked, lambda item: item[0] + item[1], lambda item: item[0], lambda item: item[2])
+    assert sorted(placed) == sorted(items)
+    for place, (relevance, _, origin) in enumerate(placed):
+        for other, _, whose in placed[place:]:
+            assert ORIGINS.index(whose) >= ORIGINS.index(origin) or other < relevance - AS_GOOD
+    if len({origin for *_, origin in items}) == 1:
+        assert placed == ranked
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_wherever_a_list_in_turns_is_cut_neither_side_is_shut_out(sides: list[bool]) -> None:
+    placed = in_turns(enumerate(sides), lambda item: item[1])
+    assert sorted(placed) == list(enumerate(sides))
+    for end in range(len(placed) + 1):
+        for side in (True, False):
+            assert sum(is_theirs is side for _, is_theirs in placed[:end]) >= min(end // 3, sides.count(side))
+    for side in (True, False):
+        own = [place for place, is_theirs in placed if is_theirs is side]
+        assert own == sorted(own)

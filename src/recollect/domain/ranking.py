@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp
 
 from recollect.domain.entry import CONFIDENCE, Entry
-from recollect.domain.trust import AS_GOOD
+from recollect.domain.trust import AS_GOOD, MOST_CLAIMED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,15 +27,22 @@ def by_priority(entries: Iterable[Entry]) -> list[Entry]:
     """Entries with the most observed first, then by confidence, then by recency.
 
     A project's own files are appended to, so a later entry is a newer one; global entries carry a date. The two
-    cannot be compared with each other, so between equals the global one comes first: it is the user's own.
+    cannot be compared with each other, so between equals the global one comes first: it is the user's own. What a
+    project's files claim beyond `MOST_CLAIMED` observations counts only among themselves.
     """
     return sorted(entries, key=_priority, reverse=True)
 
 
-def _priority(entry: Entry) -> tuple[int, int, bool, str, int]:
+def observed(entry: Entry) -> tuple[int, int]:
+    """Return how often an entry was observed, and how much more its repository claims."""
+    count = min(entry.observation_count, MOST_CLAIMED) if entry.origin == "local" else entry.observation_count
+    return count, entry.observation_count - count
+
+
+def _priority(entry: Entry) -> tuple[tuple[int, int], int, bool, str, int]:
     local = entry.origin == "local"
     return (
-        entry.observation_count,
+        observed(entry),
         -CONFIDENCE.index(entry.confidence),
         not local,
         "" if local else entry.last_observed,
@@ -72,11 +79,12 @@ class Weights:
 class Ranked:
     """An entry's score and what it is made of: each signal between 0 and 1."""
 
-    __slots__ = ("category", "id", "keyword", "prominence", "score", "vector")
+    __slots__ = ("category", "from_repository", "id", "keyword", "prominence", "score", "vector")
 
     def __init__(self, standing: Standing, score: float, *, vector: float, keyword: float, prominence: float) -> None:
         self.id = standing.id
         self.category = standing.category
+        self.from_repository = standing.from_repository
         self.score = score
         self.vector = vector
         self.keyword = keyword
@@ -95,7 +103,8 @@ def rank(
 ) -> list[Ranked]:
     """Entries for a session, the best first. A signal that has nothing to say leaves its weight to the others.
 
-    With `most`, only those are returned that are among so many, or among as many of their category.
+    With `most`, only those are returned that are among so many of their category, the user's and the repository's
+    apart.
     """
     weights = weights.without(vector=not vector, keyword=not keyword)
     largest = max((standing.observation_count for standing in standings), default=1)
@@ -136,17 +145,19 @@ def rank(
 
 
 def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> Iterable[int]:
-    """The places of the best scores of each category: as many as are asked for, and those as good as the last one."""
+    """Return the places of the best scores of each category, the user's and the repository's apart: as many as are
+    asked for, and those as good as the last one.
+    """
     if not 0 < most < len(scores):
         return range(len(scores))
-    by_category: dict[str, list[float]] = {}
+    groups: dict[tuple[str, bool], list[float]] = {}
     for standing, score in zip(standings, scores, strict=True):
-        by_category.setdefault(standing.category, []).append(score)
-    least = {c: sorted(figures, reverse=True)[most - 1 : most] or [-1.0] for c, figures in by_category.items()}
+        groups.setdefault((standing.category, standing.from_repository), []).append(score)
+    least = {g: sorted(figures, reverse=True)[most - 1 : most] or [-1.0] for g, figures in groups.items()}
     return [
         at
         for at, (standing, score) in enumerate(zip(standings, scores, strict=True))
-        if score >= least[standing.category][0] - AS_GOOD
+        if score >= least[standing.category, standing.from_repository][0] - AS_GOOD
     ]
 
 

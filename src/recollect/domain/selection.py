@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry
-from recollect.domain.ranking import by_priority
+from recollect.domain.ranking import by_priority, observed
+from recollect.domain.trust import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +17,10 @@ MINIMUM_PER_CATEGORY = 3
 
 
 def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
-    """One entry for each content hash: the one observed most; when equal, the user's own, then the first.
+    """Return one entry for each content hash: the user's own, then the one observed most, then the first.
 
+    What the user has too is the user's word, so it is shown as the user has it. It counts as often as it was observed
+    by either.
     An entry without a description is malformed and equals nothing. An entry whose text was edited by hand still
     answers to the hash that was stored with it.
     """
@@ -33,15 +36,25 @@ def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
         if at is None:
             at = len(kept)
             kept.append(entry)
-        elif _outranks(entry, kept[at]):
-            kept[at] = entry
+        else:
+            kept[at] = _joined(kept[at], entry)
         index.setdefault(entry.content_hash, at)
     return kept
 
 
-def _outranks(entry: Entry, other: Entry) -> bool:
-    is_more_trusted = entry.origin == "global" and other.origin != "global"
-    return (entry.observation_count, is_more_trusted) > (other.observation_count, False)
+def _joined(first: Entry, second: Entry) -> Entry:
+    best, other = (second, first) if _standing(second) > _standing(first) else (first, second)
+    if best.origin != other.origin:
+        best.observation_count = max(observed(best)[0], observed(other)[0])
+    return best
+
+
+def _standing(entry: Entry) -> tuple[bool, int]:
+    return not _is_local(entry), entry.observation_count
+
+
+def _is_local(entry: Entry) -> bool:
+    return entry.origin == "local"
 
 
 def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
@@ -49,32 +62,41 @@ def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
 
     Each non-empty category first gets its best three, if the limit has room for three of each; what is left goes
     to the categories in their order. The first picks of each category precede the second ones, so that cutting
-    the result from its end keeps the breadth for as long as possible.
+    the result from its end keeps the breadth for as long as possible. Neither the user's entries nor the project's
+    are shut out by the others.
     """
     everything = list(entries)
     ranked = [by_priority(e for e in everything if e.category == category) for category in KNOWLEDGE]
+    ranked = [in_turns(bucket, _is_local) for bucket in ranked]
     if limit < 0:
         limit = len(everything)
     filled = [bucket for bucket in ranked if bucket]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
-    picked = [bucket[place] for place in range(minimum) for bucket in filled if place < len(bucket)]
-    for bucket in filled:
-        picked += bucket[minimum:]
-    return picked[:limit]
+    sure = [bucket[place] for place in range(minimum) for bucket in filled if place < len(bucket)]
+    rest = [entry for bucket in filled for entry in bucket[minimum:]]
+    return [*sure, *in_turns(rest, _is_local, after=sure)][:limit]
 
 
 def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
     """At most `limit` of entries that are ranked for a session (-1 for all), the least dispensable first.
 
     Each category that has any first gets its best three, if the limit has room for three of each; what is left goes
-    to the best of all the others, whatever they are.
+    to the best of all the others, whatever they are. Neither the user's entries nor the repository's are shut out by
+    the others.
     """
     if limit < 0:
         limit = len(ranked)
-    buckets = [[entry for entry in ranked if entry.category == category] for category in KNOWLEDGE]
+    buckets = [
+        in_turns((entry for entry in ranked if entry.category == category), _is_claimed) for category in KNOWLEDGE
+    ]
     filled = [bucket for bucket in buckets if bucket]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
-    sure = {entry.id for bucket in filled for entry in bucket[:minimum]}
-    rest = [entry for entry in ranked if entry.id not in sure][: limit - len(sure)] if limit > len(sure) else []
-    chosen = sure | {entry.id for entry in rest}
-    return [entry for entry in ranked if entry.id in chosen][:limit]
+    sure = [entry for bucket in filled for entry in bucket[:minimum]]
+    taken = {entry.id for entry in sure}
+    rest = in_turns((entry for entry in ranked if entry.id not in taken), _is_claimed, after=sure)
+    taken |= {entry.id for entry in rest[: limit - len(sure)]}
+    return [entry for entry in ranked if entry.id in taken]
+
+
+def _is_claimed(entry: Ranked) -> bool:
+    return entry.from_repository

@@ -120,6 +120,7 @@ class Standing:
     __slots__ = (
         "category",
         "confidence",
+        "from_repository",
         "id",
         "last_recalled_at",
         "observation_count",
@@ -136,9 +137,11 @@ class Standing:
         updated_at: str = "",
         recall_count: int = 0,
         last_recalled_at: str = "",
+        from_repository: bool = False,
     ) -> None:
         self.id = id
         self.category = category
+        self.from_repository = from_repository  # nobody but a repository says it
         self.observation_count = observation_count
         self.confidence = confidence
         self.updated_at = updated_at

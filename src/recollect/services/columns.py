@@ -40,9 +40,11 @@ class Columns:
         self._ids = [standing.id for standing in standings]
         self._place = {id: place for place, id in enumerate(self._ids)}
         self._categories = [standing.category for standing in standings]
-        names = sorted(set(self._categories))
-        self._category: Any = numpy.array([names.index(name) for name in self._categories], dtype=numpy.int8)
-        self._names = range(len(names))
+        self._from_repository = [standing.from_repository for standing in standings]
+        groups = list(zip(self._categories, self._from_repository, strict=True))
+        numbers = {group: number for number, group in enumerate(sorted(set(groups)))}
+        self._group: Any = numpy.array([numbers[group] for group in groups], dtype=numpy.int8)
+        self._groups = range(len(numbers))
         observed: Any = numpy.array([standing.observation_count for standing in standings], dtype=numpy.float64)
         self._observed = observed / (observed.max() if len(standings) else 1.0)
         self._confidence: Any = numpy.array([confidence_score(standing.confidence) for standing in standings])
@@ -81,7 +83,7 @@ class Columns:
             scores *= numpy.exp(-self._age(seen, now) / (STRENGTH_DAYS * (1 + recalls)))
         ranked = [
             Ranked(
-                Standing(self._ids[at], self._categories[at]),
+                Standing(self._ids[at], self._categories[at], from_repository=self._from_repository[at]),
                 float(scores[at]),
                 vector=similar.get(self._ids[at], 0.0),
                 keyword=shared.get(self._ids[at], 0.0),
@@ -117,13 +119,15 @@ class Columns:
         return column
 
     def _best(self, scores: Any, most: int) -> Iterable[int]:
-        """The places of the best scores of each category, and those as good as the last of them."""
+        """Return the places of the best scores of each category, the user's and the repository's apart, and those as
+        good as the last of them.
+        """
         if not 0 < most < self.count:
             return range(self.count)
         numpy = self._numpy
         found: list[int] = []
-        for name in self._names:
-            places = numpy.flatnonzero(self._category == name)
+        for group in self._groups:
+            places = numpy.flatnonzero(self._group == group)
             figures = scores[places]
             if most < len(places):
                 least = numpy.partition(figures, len(figures) - most)[len(figures) - most]

@@ -9,7 +9,7 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking import Weights, rank
 from recollect.domain.selection import select_ranked
 from recollect.domain.text import data_line, escaped
-from recollect.domain.trust import trusted_first
+from recollect.domain.trust import never_outranked
 from recollect.errors import StillReading, StoreError
 from recollect.services import project
 from recollect.services.app import Engine
@@ -123,9 +123,7 @@ def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
     if behind:
         retrieval.degraded.append(behind)
     ranked = _ranked(engine, retrieval, scope, receipt.at, limit)
-    origins = store.origins(item.id for item in ranked)
-    ranked = trusted_first(ranked, lambda item: item.score, lambda item: origins[item.id])
-    chosen = select_ranked(ranked, limit)
+    chosen = select_ranked(_trusted(engine, ranked, retrieval), limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
     rendered, withheld = harmless_block(
         engine.global_store,
@@ -155,6 +153,18 @@ def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, 
     retrieval.total = columns.count
     usages = engine.store.usages()
     return columns.rank(usages, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+
+
+def _trusted(engine: Engine, ranked: list[Ranked], retrieval: RetrievalResult) -> list[Ranked]:
+    """Return ranked entries such that none stands before a more trusted one that is as relevant."""
+    weights = weights_of(engine.settings).without(vector=not retrieval.vector, keyword=not retrieval.fts5)
+    origins = engine.store.origins(item.id for item in ranked)
+    return never_outranked(
+        ranked,
+        lambda item: item.score,
+        lambda item: weights.vector * item.vector + weights.keyword * item.keyword,
+        lambda item: origins[item.id],
+    )
 
 
 def weights_of(settings: Settings) -> Weights:

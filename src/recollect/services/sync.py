@@ -12,6 +12,7 @@ from recollect.domain.render import NOT_SHOWN
 from recollect.domain.selection import deduplicate
 from recollect.domain.stored import SOURCES, StoredEntry
 from recollect.domain.text import few, one_line
+from recollect.domain.trust import MOST_CLAIMED
 from recollect.errors import InvalidEntry, StillReading, StorageError
 from recollect.files.bank import BankFile, bank_file_leads_out, bank_paths
 from recollect.files.textfile import read_text
@@ -40,9 +41,6 @@ _GONE = "gone"
 # How many captures that cannot be used are named.
 NAMED = 3
 
-# How often a repository may claim that its lessons were observed: nobody here has counted, and ranking is relative to
-# the largest count.
-MOST_CLAIMED = 20
 _READING = "reading:"
 
 

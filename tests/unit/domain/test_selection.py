@@ -8,6 +8,7 @@ from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import CONFIDENCE, Entry
 from recollect.domain.ranking import by_priority
 from recollect.domain.selection import deduplicate, select
+from recollect.domain.trust import MOST_CLAIMED
 from recollect.files.bank import BankFile
 
 
@@ -95,6 +96,12 @@ def test_by_priority_puts_the_user_s_own_entry_before_an_equal_one_of_the_reposi
     assert names(by_priority([shared, make("own", position=0)])) == ["shared", "own"]
 
 
+def test_by_priority_bounds_what_a_repository_claims_but_keeps_the_order_of_its_own() -> None:
+    theirs = [make(str(count), observation_count=count) for count in (9999, 500, MOST_CLAIMED)]
+    mine = make("mine", origin="global", observation_count=MOST_CLAIMED + 1)
+    assert names(by_priority([*theirs, mine])) == ["mine", "9999", "500", str(MOST_CLAIMED)]
+
+
 @settings(deadline=None)
 @given(banks(), st.randoms(use_true_random=False))
 def test_by_priority_never_demotes_an_entry_that_is_observed_again(entries: list[Entry], random: object) -> None:
@@ -110,11 +117,19 @@ def test_by_priority_never_demotes_an_entry_that_is_observed_again(entries: list
 # Deduplication
 
 
-@pytest.mark.parametrize("more_observed", ["local", "global"])
-def test_deduplicate_keeps_the_version_observed_more_often(more_observed: str) -> None:
-    counts = {"local": 2, "global": 2, more_observed: 3}
-    entries = [make(o, description="Read first.", origin=o, observation_count=counts[o]) for o in ("local", "global")]
-    assert names(deduplicate(entries)) == [more_observed]
+@pytest.mark.parametrize("origin", ["local", "global"])
+def test_deduplicate_keeps_the_version_observed_more_often(origin: str) -> None:
+    entries = [make(str(n), description="Read first.", origin=origin, observation_count=n) for n in (2, 3, 1)]
+    assert names(deduplicate(entries)) == ["3"]
+
+
+@pytest.mark.parametrize(("claimed", "counted"), [(1, 2), (3, 3), (9999, MOST_CLAIMED)])
+def test_deduplicate_keeps_the_user_s_own_version_and_the_larger_count(claimed: int, counted: int) -> None:
+    for turn in (1, -1):
+        theirs = make("theirs", description="Read first.", observation_count=claimed)
+        mine = make("mine", description="Read first.", origin="global", observation_count=2)
+        (kept,) = deduplicate([theirs, mine][::turn])
+        assert (kept.name, kept.origin, kept.observation_count) == ("mine", "global", counted)
 
 
 def test_deduplicate_keeps_the_user_s_own_of_equally_observed_versions() -> None:
@@ -249,7 +264,7 @@ def test_select_hears_every_category_when_the_limit_allows(entries: list[Entry],
             assert sum(entry.category == category for entry in chosen) >= min(3, size)
     else:
         in_order = [e for c in KNOWLEDGE for e in by_priority(x for x in entries if x.category == c)]
-        assert chosen == in_order[:limit]
+        assert len({entry.origin for entry in entries}) > 1 or chosen == in_order[:limit]
 
 
 @settings(deadline=None)
@@ -257,8 +272,10 @@ def test_select_hears_every_category_when_the_limit_allows(entries: list[Entry],
 def test_select_takes_the_best_of_each_category_in_their_order(entries: list[Entry], limit: int) -> None:
     chosen = select(entries, limit)
     for category in KNOWLEDGE:
-        picked = [entry for entry in chosen if entry.category == category]
-        assert picked == by_priority(e for e in entries if e.category == category)[: len(picked)]
+        for origin in ("local", "global"):
+            picked = [entry for entry in chosen if (entry.category, entry.origin) == (category, origin)]
+            best = by_priority(e for e in entries if (e.category, e.origin) == (category, origin))
+            assert picked == best[: len(picked)]
 
 
 @settings(deadline=None)

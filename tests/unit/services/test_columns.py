@@ -33,6 +33,7 @@ standings = st.lists(
         st.sampled_from(STAMPS),
         st.integers(0, 15),
         st.sampled_from(STAMPS),
+        st.booleans(),
     ),
     max_size=40,
     unique_by=lambda standing: standing.id,
