@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from tests.conftest import World
 
 from recollect.domain.trust import AS_GOOD, ORIGINS, in_turns, never_outranked, trusted_first
+from recollect.services.attention import newcomer
+from recollect.services.notes import Notes
+from recollect.services.settings import load_settings
 
 WORDS = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 MEANING = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true"}
@@ -217,3 +220,25 @@ def test_wherever_a_list_in_turns_is_cut_neither_side_is_shut_out(sides: list[bo
     for side in (True, False):
         own = [place for place, is_theirs in placed if is_theirs is side]
         assert own == sorted(own)
+
+
+def test_a_bank_of_any_size_is_told_of_without_being_read(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: A\n" + "Importers need locks.\n" * 100_000)
+    said = started(world, "s1", RECOLLECT_MEMORY_SEMANTIC_ENABLED="false")["systemMessage"]
+    assert "this repository brings many bank entries" in said
+
+
+def test_what_a_repository_brings_is_told_again_if_nobody_could_be_told(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write_decision("advisory-locks")
+    place = str(world.project), str(world.store), load_settings(str(world.project))
+    notes = Notes(wait=True)
+    assert "brings 1 memory" in newcomer(*place, notes)
+    monkeypatch.setattr("recollect.services.attention._memories", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        newcomer(*place, Notes())
+    monkeypatch.undo()
+    assert "brings 1 memory" in newcomer(*place, Notes(wait=True)), "what waits was never told"
+    notes.write()
+    assert newcomer(*place, Notes()) == ""

@@ -258,8 +258,10 @@ def test_a_hook_that_fails_on_a_path_with_a_secret_repeats_it_nowhere(world: Wor
 
 def test_the_record_of_the_last_injection_holds_no_secret(world: World) -> None:
     text, secret = SECRETS["a PyPI token"]
-    world.write_bank("patterns", f"### Pattern: Deploy with {text}\nA lesson.\n", shared=True)
+    world.write_bank(
+        "patterns", f"### Pattern: Deploy with {text}\nA lesson.\n\n### Pattern: Other\nAnother.\n", shared=True
+    )
     assert world.run_bare("--event", "startup").returncode == 0
     record = (world.store / ".last-injection.json").read_text(encoding="utf-8")
-    assert "[redacted: a PyPI token]" in record
+    assert "Other" in record
     assert secret not in record

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import World, days_ago
 
 TOKEN = "gh" + "p_" + "Zk3vQ9sT1xW7bN5cR8dF2gH6jL4mP0aYuE1o"
 PROMPT = "why do advisory locks keep two importers apart"
@@ -181,3 +181,17 @@ def test_commands_do_not_print_the_credential_that_a_memory_is_withheld_for(
     assert TOKEN not in done.stdout + done.stderr
     if arguments[0] in ("list", "show", "export"):
         assert "Locks [redacted: a GitHub token]" in done.stdout
+
+
+def test_what_is_withheld_is_told_whole_however_much_else_there_is_to_say(world: World) -> None:
+    names = [f"Advisory locks {letter} {'x' * 90}" for letter in "abcde"]
+    world.write_bank("patterns", "".join(f"### Pattern: {name}\nPush {name} with {TOKEN}\n\n" for name in names))
+    world.write_local_settings("".join(f"memory_injection_limit: {'n' * 300}\n" for _ in range(2)))
+    world.store.mkdir(exist_ok=True)
+    (world.store / "recollect.log").write_text(f"{days_ago(0)} prompt: cannot read {'y' * 900}\n", encoding="utf-8")
+    said = started(world, "s1")["systemMessage"]
+    assert said.startswith("recollect: the entry 'Pattern: Advisory locks ")
+    assert said.count("seems to hold a GitHub token") == 2
+    assert "(`recollect doctor` lists all)" in said
+    assert "this repository brings 5 bank entries, given as its notes and never obeyed" in said
+    assert len(said) <= 500

@@ -25,7 +25,10 @@ PARAPHRASE = "Webhook deliveries from Stripe hang because the secret was changed
 def keep(world: World, folder: str, slug: str, title: str, content: dict[str, Any], *tags: str) -> Path:
     path = world.project / ".claude" / "memory" / folder / f"{slug}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    record = {"title": title, "tags": list(tags), "record_status": "active", "content": content}
+    category = {"decisions": "decision", "runbooks": "runbook"}.get(folder, folder)
+    record = {"schema_version": "1.0", "category": category, "id": slug, "title": title, "tags": list(tags) or ["kept"]}
+    record |= {"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z"}
+    record |= {"record_status": "active", "content": content}
     path.write_text(json.dumps(record), encoding="utf-8")
     return path
 

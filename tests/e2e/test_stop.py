@@ -541,7 +541,7 @@ def test_what_awaits_review_is_not_staged_again(session: Session) -> None:
 
 
 def test_what_was_said_beside_a_credential_is_staged_without_it(session: Session) -> None:
-    session.says(f"{DECISION}\nThe key is {'AKIA' + 'IOSFODNN7EXAMPLE'} today.")
+    session.says(f"{DECISION}\nThe key is {'AKIA' + 'IOSFODNN7QWERTZU'} today.")
     session.says(PREFERENCE)
     assert_passed(session.stops(STAGE))
     assert sorted(line["category"] for line in journal_of(session.world)) == ["decision", "preference"]

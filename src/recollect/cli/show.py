@@ -27,6 +27,7 @@ from recollect.domain.trust import REPOSITORY, origin_of
 from recollect.errors import UnknownMemory
 from recollect.files.memories import LARGEST, MemoryFile, MemoryRoot, slug_of
 from recollect.files.textfile import read_text
+from recollect.services import locations
 from recollect.services.app import Engine
 from recollect.services.forget import Known, find_entry, looks_like_id
 from recollect.services.lookup import find_memory, read_named
@@ -71,7 +72,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: st
         if not slug:
             if raw:
                 raise click.UsageError("--raw is for memory files, and this is a lesson") from None
-            _show_knowledge(known, as_json)
+            _show_knowledge(known, global_store, as_json)
             return
     if raw:
         _print_raw(find_memory(root, slug, project_root).path)
@@ -97,7 +98,7 @@ def _by_id(settings: Settings, id: str, project_root: str, global_store: str) ->
     return known, f"{known.entry.category}/{slug_of(path)}" if path else known.entry.name
 
 
-def _show_knowledge(known: Known, as_json: bool) -> None:
+def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
     entry = redacted_entry(known.entry)
     facts: dict[str, object] = {
         "id": entry.id,
@@ -117,7 +118,11 @@ def _show_knowledge(known: Known, as_json: bool) -> None:
         "updated_at": entry.updated_at,
         "project": entry.project,
         "origin": origin_of([(source.kind, source.project) for source in known.sources], entry.source),
-        "comes_from": [source.path for source in known.sources if source.project in ("", known.here)],
+        "comes_from": [
+            locations.source_path(source.path, global_store)
+            for source in known.sources
+            if source.project in ("", known.here)
+        ],
     }
     if as_json:
         print_json({"name": entry.name, **facts})

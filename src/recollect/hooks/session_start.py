@@ -24,6 +24,7 @@ _LONGEST_LINE = 500
 
 # What the process that does the work tells: the block, and sentences for the user.
 _BLOCK = "block"
+_WITHHELD = "withheld"
 _NOTICES = "notices"
 _WEAKNESS = "weakness"
 
@@ -52,7 +53,7 @@ def _from_engine(event: Event) -> Answer | None:
     answer.warnings = texts(heard, "warnings")
     built = _environment(answer.warnings)
     weakness = "" if built else str(heard.get("weakness", ""))  # or it would be said twice
-    answer.stdout = _output(str(heard.get("text", "")), [built, *texts(heard, "notices"), weakness])
+    answer.stdout = _output(str(heard.get("text", "")), [*texts(heard, "notices"), built, weakness])
     return answer
 
 
@@ -72,7 +73,8 @@ def _found(event: Event, began: float) -> Answer:
             notices += f"\nno memories could be given: {heard.failure}"
     elif heard.failure:
         answer.warnings.append(heard.failure)
-    sentences = [*notices.split("\n"), heard.told.get(_WEAKNESS, "")]
+    # What is about safety comes first: the line may be too long for all.
+    sentences = [heard.told.get(_WITHHELD, ""), *notices.split("\n"), heard.told.get(_WEAKNESS, "")]
     answer.stdout = _output(heard.told.get(_BLOCK, ""), sentences)
     answer.afterwards = heard.afterwards
     return answer
@@ -91,16 +93,18 @@ def _output(block: str, sentences: list[str]) -> str:
 
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Tell what is to be said at the start of a session; what is left to do after that."""
-    from recollect.services.begin import begin, follow, load, notices, weakness
+    from recollect.services.begin import begin, follow, load, notices, weakness, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
     built = _environment(start.problems)
-    tell(_NOTICES, "\n".join([built, *notices(start)]))
+    tell(_NOTICES, "\n".join([*notices(start), built]))
+    start.notes.write()
     injection = begin(start)
     tell(_BLOCK, injection.text)
     if not built:  # or it would be said twice
         tell(_WEAKNESS, weakness(start, injection))
+    tell(_WITHHELD, withheld(start, injection))
 
     def afterwards() -> list[str]:
         _log(start.global_store, start.problems + injection.warnings)
@@ -114,13 +118,16 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
 
 def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Tell what can be had without the store, which has failed to answer."""
-    from recollect.services.begin import begin, load, note_words, weakness
+    from recollect.services.begin import begin, load, note_words, weakness, withheld
+    from recollect.services.notes import Notes
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
+    start.notes = Notes()  # without what is about notices, which nobody is told here
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
     tell(_WEAKNESS, weakness(start, injection))
+    tell(_WITHHELD, withheld(start, injection))
     return lambda: _log(start.global_store, injection.warnings + note_words(start, injection))
 
 

@@ -10,7 +10,7 @@ from recollect.errors import EmbeddingError, StoreError
 from recollect.files.log import log
 from recollect.services import attention, locations, project
 from recollect.services.app import Engine
-from recollect.services.begin import Start, begin, follow, notices, weakness
+from recollect.services.begin import Start, begin, follow, notices, weakness, withheld
 from recollect.services.embed import embed_pending, is_behind
 from recollect.services.prompt import memories_for
 from recollect.services.settings import load_settings
@@ -115,7 +115,7 @@ def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
         raise Declined(LOADING)
     fields: dict[str, object] = {
         "text": injection.text,
-        "notices": found,
+        "notices": [withheld(start, injection), *found],
         "weakness": weakness(start, injection),
         "warnings": start.problems + injection.warnings,
     }

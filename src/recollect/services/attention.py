@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.domain.text import few, one_line
+from recollect.domain.text import cut, few, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 # How a line of the log begins that only says that the engine was too slow.
 WITHOUT_ENGINE = "without the engine:"
 
+# Short enough for the line that a user is shown to have room for all of it.
 _MOST_WITHHELD = 2
+_LONGEST_WITHHELD = 150
+_LONGEST_NOTE = 120
+_LARGEST_BANK = 2_000_000  # in bytes, to count its entries at the start of a session
 
 # In seconds: how long other writers are waited for.
 _PATIENCE = 0.3
@@ -40,18 +44,19 @@ def newcomer(project_root: str, global_store: str, settings: Settings, notes: No
     identity = project.identity(project_root)
     if has_met(global_store, identity):
         return ""
-    notes.do(lambda: meet(global_store, identity))
-    if _was_given(global_store, identity):
-        return ""  # before this was noted
-    memories, entries = _brought(project_root, settings)
-    if not memories and not entries:
-        return ""
-    found = [f"{memories:,} {'memory' if memories == 1 else 'memories'}" if memories else ""]
-    found.append(f"{entries:,} bank {'entry' if entries == 1 else 'entries'}" if entries else "")
-    return (
-        f"this repository brings {' and '.join(filter(None, found))}, given as notes of the repository and never"
-        " obeyed: `recollect list` and docs/knowledge-bank show them, `recollect config` how to switch them off"
-    )
+    known = _was_given(global_store, identity)  # before this was noted
+    found = [] if known else [_counted(_memories(project_root, settings), "memory", "memories")]
+    found += [] if known else [_counted(_entries(project_root), "bank entry", "bank entries")]
+    brought = " and ".join(filter(None, found))
+    notes.do(lambda: meet(global_store, identity))  # last: what could not be counted is counted again next time
+    return f"this repository brings {brought}, given as its notes and never obeyed (`recollect list`)" * bool(brought)
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    """Return how many there are of something, in words; nothing if there are none, and "many" if nobody has counted."""
+    if count < 0:
+        return f"many {many}"
+    return f"{count:,} {one if count == 1 else many}" if count else ""
 
 
 def _was_given(global_store: str, identity: str) -> bool:
@@ -71,19 +76,27 @@ def _was_given(global_store: str, identity: str) -> bool:
         return False
 
 
-def _brought(project_root: str, settings: Settings) -> tuple[int, int]:
-    """Return how many memory files and how many entries of a bank a project has."""
+def _memories(project_root: str, settings: Settings) -> int:
+    """Return how many memory files a project has."""
     from recollect.errors import WriteRefused
-    from recollect.files.bank import read_bank
     from recollect.files.memories import find_memories
-    from recollect.services import locations
     from recollect.services.place import memory_root
 
     try:
-        memories = sum(1 for _ in find_memories(memory_root(project_root, settings), []))
+        return sum(1 for _ in find_memories(memory_root(project_root, settings), []))
     except WriteRefused:
-        memories = 0
-    return memories, len(read_bank(locations.bank(project_root), "local")[0])
+        return 0
+
+
+def _entries(project_root: str) -> int:
+    """Return how many entries the bank of a project has; -1 if it is too large to count while somebody waits."""
+    from recollect.files.bank import bank_paths, read_bank
+    from recollect.services import locations
+
+    folder = locations.bank(project_root)
+    if sum(os.path.getsize(path) for path in bank_paths(folder, "local")[0]) > _LARGEST_BANK:
+        return -1
+    return len(read_bank(folder, "local")[0])
 
 
 def log_notes(global_store: str, notes: Notes) -> str:
@@ -96,7 +109,7 @@ def log_notes(global_store: str, notes: Notes) -> str:
     lines = [line for line in lately(global_store) if not line.startswith(("session-start:", WITHOUT_ENGINE))]
     if not lines:
         return ""
-    told = f"a hook left a note in the log ({lines[-1]}); /memory:status has more"
+    told = f"a hook left a note in the log ({cut(lines[-1], _LONGEST_NOTE)}); /memory:status has more"
     return told if _is_news(global_store, _NOTED, notes) else ""
 
 
@@ -126,7 +139,7 @@ def withheld(global_store: str, sentences: Sequence[str], notes: Notes) -> str:
     news = [sentence for sentence in sentences if _is_news(global_store, sentence, notes)]
     from recollect.domain.secrets import redact
 
-    told = redact("; ".join(few(news, _MOST_WITHHELD)))
+    told = redact("; ".join(few([cut(one_line(each), _LONGEST_WITHHELD) for each in news], _MOST_WITHHELD)))
     return f"{told} (`recollect doctor` lists all)" if told else ""
 
 

@@ -70,7 +70,7 @@ class Start:
         self.global_store = global_store
         self.settings = settings
         self.warm = warm
-        self.notes = Notes(wait=warm is not None)
+        self.notes = Notes(wait=True)  # until the user was told what they are about
         self.problems = attention.settings_problems(settings, global_store, self.notes)
         self.transcript = ""
         self.idle: float | None = None
@@ -131,10 +131,13 @@ def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
 
 
 def weakness(start: Start, injection: Injection) -> str:
-    """Return that memories were not chosen as well as they could be, and which are withheld, for the user."""
-    said = [attention.weakness(start.global_store, injection.degraded, start.notes)]
-    said.append(_noticed(start.problems, lambda: _withheld(start, injection)))
-    return ". ".join(sentence for sentence in said if sentence)
+    """Return that memories were not chosen as well as they could be, for the user."""
+    return attention.weakness(start.global_store, injection.degraded, start.notes)
+
+
+def withheld(start: Start, injection: Injection) -> str:
+    """Return which entries and memory files are withheld, for the user."""
+    return _noticed(start.problems, lambda: _withheld(start, injection))
 
 
 def _withheld(start: Start, injection: Injection) -> str:

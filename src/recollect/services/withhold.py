@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from recollect.domain.render import Block
     from recollect.domain.stored import StoredEntry
 
-_LONGEST_NAME = 80
+_LONGEST_NAME = 60
 
 
 def harmless_block(

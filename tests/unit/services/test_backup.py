@@ -95,7 +95,7 @@ class Place:
         return {
             str(path.relative_to(top)): path.read_bytes()
             for path in found
-            if path.name not in ("index.md", ".lock") and not path.name.startswith("memory.db")
+            if path.name not in ("index.md", ".lock", ".met") and not path.name.startswith("memory.db")
         }
 
 

@@ -385,7 +385,9 @@ def keep(root: MemoryRoot, category: str, slug: str, title: str, *tags: str, **m
     """Write a memory file as somebody might by hand."""
     path = Path(root.file(category, slug))
     path.parent.mkdir(exist_ok=True)
-    record = {"category": category, "id": slug, "title": title, "tags": list(tags), "content": {}, **more}
+    times = {"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z"}
+    record = {"schema_version": "1.0", "category": category, "id": slug, "title": title, **times}
+    record |= {"tags": list(tags) or ["kept"], "content": {}, **more}
     path.write_text(json.dumps(record), encoding="utf-8")
     return path
 

@@ -318,7 +318,7 @@ def test_every_kind_of_fault_is_found_with_its_place(memories: Memories) -> None
     found = memories.issues(RECOLLECT_CATEGORIES_DECISION_RETENTION_DAYS="90", RECOLLECT_MAX_MEMORIES_PER_CATEGORY="2")
     assert set(found) == {
         *("index", "unreadable", "schema", "id", "state"),
-        *("past_grace", "past_retention", "undated", "over_limit"),
+        *("past_grace", "past_retention", "undated", "over_limit", "withheld"),
     }
     named = {kind: [place.removeprefix(PREFIX).split(".json")[0] for place in places] for kind, places in found.items()}
     assert named["schema"] == ["limbo", "unfit"]
