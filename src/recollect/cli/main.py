@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,7 +23,7 @@ COMMANDS = (
 
 
 @contextmanager
-def _redacted() -> Iterator[None]:
+def _redacted() -> Generator[None]:
     """Take secrets out of what click says of arguments, which it repeats."""
     try:
         yield
