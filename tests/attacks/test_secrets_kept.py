@@ -7,7 +7,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.conftest import World
+
+from recollect.services import secret_scan
+from recollect.services.settings import load_settings
 
 LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 TOKEN = "ghp_" + LETTERS
@@ -139,6 +143,63 @@ def test_what_to_do_next_is_said_and_the_value_is_not(world: World) -> None:
 def test_fix_does_not_go_with_it(world: World) -> None:
     done = world.run("doctor", "--secrets", "--fix")
     assert done.returncode == 2
+
+
+def test_shallow_clone_is_said_to_lack_its_history(world: World, tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    git(world, "init", "-q", str(origin))
+    for number in range(2):
+        git(world, "-C", str(origin), "commit", "-q", "--allow-empty", "-m", str(number))
+    git(world, "init", "-q")
+    git(world, "fetch", "-q", "--depth=1", f"file://{origin}", "HEAD")
+    git(world, "checkout", "-q", "FETCH_HEAD")
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
+    done = world.run("doctor", "--secrets", "--json", TMPDIR=str(world.home))
+    assert [sentence for sentence in json.loads(done.stdout)["not_looked_at"] if "shallow" in sentence]
+
+
+def test_files_are_read_for_a_bounded_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
+    monkeypatch.setattr(secret_scan, "_FILE_SECONDS", -1.0)
+    scan = secret_scan.scan_secrets(str(world.project), str(world.store), load_settings(str(world.project)))
+    assert scan.files == 0
+    assert any("files after it: the limit is" in sentence for sentence in scan.unread)
+
+
+def test_one_file_is_read_for_a_bounded_time(world: World) -> None:
+    bank = world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")
+    scan = secret_scan.Scan()
+    secret_scan._scan_file(str(bank), scan, end=0.0)
+    assert (scan.files, scan.leaks) == (1, [])
+    assert f"{bank}: what is after its line 0" in scan.unread[0]
+
+
+def test_how_much_was_looked_at_is_said_in_words_that_fit(world: World) -> None:
+    git(world, "init", "-q")
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
+    git(world, "add", "-A")
+    git(world, "commit", "-q", "-m", "one")
+    assert world.run("rebuild").returncode == 0
+    done = world.run("doctor", "--secrets", TMPDIR=str(world.home))
+    assert "1 entry of the database, 1 commit." in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[TOKEN], ["search", "x", "--limit", TOKEN], ["search", "x", f"--{TOKEN}"], ["config", TOKEN], ["status", TOKEN]],
+)
+def test_usage_errors_do_not_repeat_a_secret(world: World, arguments: list[str]) -> None:
+    done = world.run(*arguments)
+    assert done.returncode == 2
+    assert "redacted: a GitHub token" in done.stderr
+    assert LETTERS not in done.stdout + done.stderr
+
+
+def test_search_says_that_what_it_found_is_withheld(world: World) -> None:
+    world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")
+    done = world.run("search", "push")
+    assert "Nothing found: what matches best is withheld (1); `recollect doctor` names it" in done.stdout + done.stderr
+    assert "filtered out" not in done.stdout + done.stderr
 
 
 def test_links_and_pipes_are_not_read(world: World, tmp_path: Path) -> None:

@@ -95,7 +95,9 @@ def _secrets(scan: Scan, as_json: bool) -> None:
             click.echo(f"{styled('→', 'cyan')} {_SECRET_FIXES[where]}")
         for sentence in scan.unread:
             click.echo(f"{styled(_mark(WARNING), 'yellow')} not looked at: {one_line(sentence)}")
-        looked = f"{scan.files:,} files, {scan.entries:,} entries of the database, {scan.commits:,} commits"
+        entries = counted(scan.entries, "entry", "entries")
+        commits = counted(scan.commits, "commit", "commits")
+        looked = f"{counted(scan.files, 'file', 'files')}, {entries} of the database, {commits}"
         found = counted(len(scan.leaks), "secret was found", "secrets were found") if scan.leaks else "No secrets"
         click.echo(styled(f"{found} in {looked}.", "red" if scan.leaks else "green"))
     if scan.leaks:

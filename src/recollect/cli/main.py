@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -19,7 +22,30 @@ COMMANDS = (
 )
 
 
+@contextmanager
+def _redacted() -> Generator[None]:
+    """Take secrets out of what click says of arguments, which it repeats."""
+    try:
+        yield
+    except click.ClickException as error:
+        from recollect.domain.secrets import redact
+
+        said = redact(error.format_message())
+        error.format_message = lambda: said
+        raise
+
+
 class _Commands(click.Group):
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with _redacted():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _redacted():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 

@@ -9,6 +9,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from recollect.domain.secrets import redact
 from recollect.domain.text import as_data, cut, one_line
 from recollect.mcp import schemas
 from recollect.mcp.answers import as_answered
@@ -39,7 +40,7 @@ def build_server(worker: Worker) -> Server[dict[str, Any]]:
     ) -> types.CallToolResult:
         tool = _BY_NAME.get(parameters.name)
         if tool is None:
-            asked = one_line(parameters.name[:200])[:60]
+            asked = one_line(redact(parameters.name[:200]))[:60]
             message = f"there is no tool {asked!r}; the tools are {', '.join(_BY_NAME)}"
             raise MCPError(code=types.INVALID_PARAMS, message=message)
         try:

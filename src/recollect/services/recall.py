@@ -276,7 +276,9 @@ def search(
     most = max((hit.entry.observation_count for hit in result.hits), default=1)
     for hit in result.hits:
         hit.prominence = prominence(hit.entry, most, now)
-    if not result.hits:
+    if result.withheld and not result.hits:
+        result.reason = f"what matches best is withheld ({len(result.withheld)}); `recollect doctor` names it"
+    elif not result.hits:
         result.reason = _why_nothing(engine, query, scope, retrieval)
     return result
 
@@ -331,15 +333,16 @@ def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalR
         return "nothing matched: the query has no words"
     if not retrieval.searched:
         return f"nothing was searched: {'; '.join(retrieval.degraded) or 'both ways of searching are switched off'}"
+    stored = f"{retrieval.total} {'entry' if retrieval.total == 1 else 'entries'}"
     if scope.project is not None or scope.categories:
         everything = Scope(None, statuses=scope.statuses)
         outside = len(relevance(engine, retrieve(engine, query, everything), everything))
         if outside:
             return (
-                f"filtered out: {outside} of {retrieval.total} entries match, all of other projects or categories;"
+                f"filtered out: {outside} of {stored} match, all of other projects or categories;"
                 " --all-projects searches them all"
             )
-    return f"nothing matched: none of {retrieval.total} entries is about this"
+    return f"nothing matched: none of {stored} is about this"
 
 
 def scope_of(

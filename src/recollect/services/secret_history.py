@@ -34,6 +34,8 @@ class History:
     def __iter__(self) -> Iterator[tuple[str, str, int, str]]:
         if not self._folders or git.repository(self._root) != self._root:
             return
+        if self._is_shallow():
+            self.unread.append("the git history before this shallow clone; `git fetch --unshallow` brings it here")
         commit, path, number = "", "", 0
         for line in self._output():
             if line.startswith("commit ") and len(line) >= 47:
@@ -45,6 +47,12 @@ class History:
             elif line.startswith("+"):
                 number += 1
                 yield commit, path, number, line[1:]
+
+    def _is_shallow(self) -> bool:
+        try:
+            return git.run(self._root, SECONDS, "rev-parse", "--is-shallow-repository")[1].strip() == "true"
+        except git.CannotRun:
+            return False  # whoever reads the log says so
 
     def _output(self) -> Iterator[str]:
         """Yield what git prints, line by line, until it ends or the limits are reached."""

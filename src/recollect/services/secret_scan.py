@@ -30,9 +30,10 @@ FILE = "file"
 DATABASE = "database"
 HISTORY = "history"
 
-# How much is looked through: bytes of one file, files, seconds in the database, and leaks that are told.
+# How much is looked through: bytes of one file, files, seconds in files and in the database, and leaks that are told.
 LARGEST_FILE = 64 * 1024 * 1024
 MOST_FILES = 20_000
+_FILE_SECONDS = 30.0
 _DATABASE_SECONDS = 30.0
 _PAGE = 500
 _EDITED = "recollect-edit-"  # how the name of a text begins that an editor is given
@@ -80,12 +81,14 @@ def scan_secrets(
         roots.append(memory_root(project_root, settings).path)
     except RecollectError as error:
         scan.unread.append(f"the memory files: {one_line(str(error))}")
+    end = time.monotonic() + _FILE_SECONDS
     for number, path in enumerate(_paths(global_store, roots)):
-        if number >= MOST_FILES:
-            scan.unread.append(f"more than {MOST_FILES:,} files; those after {path} were not read")
+        if number >= MOST_FILES or time.monotonic() > end:
+            limit = f"{MOST_FILES:,} files or {_FILE_SECONDS:g} seconds"
+            scan.unread.append(f"{path} and the files after it: the limit is {limit}")
             break
         tell(f"files ({number + 1:,})")
-        _scan_file(path, scan)
+        _scan_file(path, scan, end)
     tell("database")
     _scan_database(locations.database(global_store), scan)
     history = History(project_root, roots)
@@ -101,7 +104,6 @@ def _paths(global_store: str, roots: list[str]) -> Iterator[str]:
     """Yield every file that may hold a secret; links are not followed."""
     names = [*(f"{category}.md" for category in KNOWLEDGE), LOG, f"{LOG}.1", LAST_INJECTION, TOLD]
     yield from (os.path.join(global_store, name) for name in names)
-    yield locations.journal(global_store)
     for root in roots:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if name != ".git")
@@ -112,6 +114,7 @@ def _paths(global_store: str, roots: list[str]) -> Iterator[str]:
         except OSError:
             continue
         yield from found
+    yield locations.journal(global_store)  # the only one that grows without end, so it comes last
 
 
 def _is_left(name: str) -> bool:
@@ -119,7 +122,7 @@ def _is_left(name: str) -> bool:
     return is_handed_over(name) or name.startswith(_EDITED)
 
 
-def _scan_file(path: str, scan: Scan) -> None:
+def _scan_file(path: str, scan: Scan, end: float) -> None:
     try:
         with open_regular(path, follow=False) as file:
             if os.fstat(file.fileno()).st_uid != os.geteuid() and _is_left(os.path.basename(path)):
@@ -135,6 +138,9 @@ def _scan_file(path: str, scan: Scan) -> None:
         scan.unread.append(f"{path}: what is after its first {LARGEST_FILE // 1024 // 1024} MiB")
     scan.files += 1
     for number, line in enumerate(data[:LARGEST_FILE].decode("utf-8", "replace").split("\n"), 1):
+        if time.monotonic() > end:
+            scan.unread.append(f"{path}: what is after its line {number - 1:,}: the limit is {_FILE_SECONDS:g} seconds")
+            return
         scan.add(_kind(line), f"{path}:{number}", FILE)
 
 

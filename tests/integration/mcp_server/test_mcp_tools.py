@@ -244,6 +244,17 @@ def test_unknown_tool_is_an_error_of_the_protocol(world: World) -> None:
     with_client(world, use)
 
 
+def test_unknown_tool_whose_name_is_a_secret_is_not_repeated(world: World) -> None:
+    letters = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+    async def use(session: ClientSession) -> None:
+        with pytest.raises(MCPError, match=r"there is no tool '\[redacted: a GitHub token\]'") as raised:
+            await session.call_tool("ghp_" + letters, {})
+        assert letters not in str(raised.value)
+
+    with_client(world, use)
+
+
 def test_numbers_and_flags_as_texts_are_understood(bad: Any) -> None:
     assert bad.call("search_memory", query="x", limit="5", scores="true", category=None)["isError"] is False
 
