@@ -20,7 +20,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
 	@$(BIN)/python tools/inspector.py || true
-	@echo "Running the tests; about fourteen minutes on two cores ..."
+	@echo "Running the tests; about twenty minutes on two cores ..."
 	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not attack"
 
 # The attacks of `make test`, and those that take minutes.
