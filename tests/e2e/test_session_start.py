@@ -391,6 +391,7 @@ def remote_world(semantic_world: World) -> World:
     """A world whose entries have vectors of a provider that will have to be asked at each start."""
     semantic_world.write_bank("patterns", ONE + "\n" + TWO)
     start_feature(semantic_world)
+    semantic_world.make_repository()
     semantic_world.write_local_settings("memory_embedding_provider: ollama\n")
     with ProviderServer("ollama") as server:
         done = semantic_world.run("reembed", **server.environment)

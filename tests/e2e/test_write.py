@@ -528,6 +528,7 @@ def test_old_memories_are_retired_by_age(agent):
 
 
 def test_memory_root_and_folders_are_where_the_settings_say(agent):
+    agent.world.make_repository()
     configure(agent, memory_root="docs/memories", categories={"decision": {"folder": "adr"}})
     assert done(agent.create())["target"] == "docs/memories/adr/use-sqlite.json"
     for target in ("adr/two.json", "docs/memories/adr/three.json"):

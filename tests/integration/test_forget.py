@@ -387,7 +387,7 @@ def test_store_is_free_while_the_journal_is_waited_for(engine: Engine, world: Wo
             outcomes.append(forget(own, str(world.project), ID).outcome)
 
     forgetter = threading.Thread(target=forgetting)
-    with locked(journal(str(world.store)), mode=0o600):
+    with locked(journal(str(world.store))):
         forgetter.start()
         while forgetter.is_alive() and not any("_wait" in thread.name for thread in threading.enumerate()):
             forgetter.join(0.01)
