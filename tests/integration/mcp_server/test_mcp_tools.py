@@ -224,7 +224,7 @@ def test_settings_are_read_for_each_call(world: World) -> None:
         ("store_memory", {**LESSON, "description": ""}, "description is empty"),
         ("store_memory", {**LESSON, "description": "x" * 9_000}, "description has 9,000 characters"),
         ("store_memory", {**LESSON, "references": [1]}, "references must be a list of texts"),
-        ("store_memory", {**LESSON, "description": "The key is AKIAIOSFODNN7EXAMPLE."}, "seems to hold"),
+        ("store_memory", {**LESSON, "description": "The key is AKIA" + "IOSFODNN7QWERTZU."}, "seems to hold"),
     ],
 )
 def test_arguments_that_cannot_be_used_are_named(bad: Any, tool: str, arguments: dict[str, Any], reason: str) -> None:
