@@ -220,7 +220,8 @@ def test_settings_that_lead_out_of_the_project_are_neither_read_nor_written(
     world: World, hostile: Hostile, name: str
 ) -> None:
     outside = world.home / "settings"
-    outside.write_text('{"retrieval": {"max_inject": 1}}' if name == SETTINGS else "memory_injection_limit: 1\n")
+    text = '{"retrieval": {"max_inject": 1}}' if name == SETTINGS else "memory_injection_limit: 1\n"
+    outside.write_text(text, encoding="utf-8")
     before = outside.read_bytes()
     hostile.link(name, outside)
     clone_into(world, hostile)

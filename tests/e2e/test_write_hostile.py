@@ -448,14 +448,23 @@ def test_memory_root_that_leads_out_is_refused(place, linked, dangling):
     every_change(place, TARGET, "SECURITY_ERROR")
 
 
-def test_memory_root_that_is_a_link_within_the_project_is_followed(place):
+def test_memory_root_that_is_a_link_below_claude_is_followed(place):
     shutil.rmtree(place.memories)
-    (place.project / "docs" / "memories").mkdir(parents=True)
-    place.memories.symlink_to("../docs/memories")
-    assert done(place.create())["target"] == "docs/memories/decisions/use-sqlite.json"
+    kept = place.memories.with_name("kept")
+    kept.mkdir()
+    place.memories.symlink_to("kept")
+    assert done(place.create())["target"] == ".claude/kept/decisions/use-sqlite.json"
     assert done(place.write("delete", "--target", TARGET))["status"] == "retired"
     assert place.memories.is_symlink()
-    assert (place.project / "docs" / "memories" / "decisions" / "use-sqlite.json").is_file()
+    assert (kept / "decisions" / "use-sqlite.json").is_file()
+
+
+def test_memory_root_that_is_a_link_to_another_folder_of_the_project_is_refused(place):
+    shutil.rmtree(place.memories)
+    (place.project / "docs").mkdir()
+    place.memories.symlink_to("../docs")
+    every_change(place, TARGET, "SECURITY_ERROR")
+    assert list((place.project / "docs").iterdir()) == []
 
 
 @pytest.mark.parametrize("dangling", [False, True])

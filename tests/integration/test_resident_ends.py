@@ -68,11 +68,11 @@ def unused(world: World, kind: str, **fields: object) -> dict[str, Any]:
 
 
 def files(world: World) -> dict[str, bytes]:
-    """What is in a store, but for the database."""
+    """What is in a store, but for the database and the marks of texts that were looked through."""
     return {
         str(path): path.read_bytes()
         for path in world.store.rglob("*")
-        if path.is_file() and not path.name.startswith("memory.db")
+        if path.is_file() and not path.name.startswith(("memory.db", ".looked"))
     }
 
 
