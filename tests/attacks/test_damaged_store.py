@@ -92,10 +92,29 @@ def text_that_is_none(data: bytearray, _database: Path) -> None:
     data[data.index(b"Number 3 is about")] = 0xFF
 
 
+def column_without_its_value(data: bytearray, database: Path) -> None:
+    """Take a value away that the table says is always there; SQLite gives out what it finds."""
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA writable_schema = ON")
+    schema = "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'entries'"
+    strict, loose = "updated_at TEXT NOT NULL", "updated_at TEXT"
+    with connection:
+        connection.execute(schema, (strict, loose))
+    connection.close()
+    connection = sqlite3.connect(database)
+    with connection:
+        connection.execute("UPDATE entries SET updated_at = NULL WHERE name = 'Lesson 3'")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(schema, (loose, strict))
+    connection.close()
+    data[:] = bytes_of(database)
+
+
 DAMAGE: dict[str, Callable[[bytearray, Path], None]] = {
     "a byte of the schema is no text": schema_byte,
     "a row is missing from its index": index_without_its_row,
     "a byte of an entry is no text": text_that_is_none,
+    "a column has no value": column_without_its_value,
 }
 
 

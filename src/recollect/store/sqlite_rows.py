@@ -6,6 +6,8 @@ from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.terms import index_terms
 from recollect.domain.text import visible
+from recollect.errors import StoreError
+from recollect.store.sqlite_driver import sqlite3
 from recollect.store.sqlite_retirements import HIDDEN
 from recollect.store.values import BANK, JOURNAL, Scope, Source
 
@@ -25,6 +27,11 @@ ENTRY = (
     " coalesce(u.recall_count, 0), coalesce(u.influence_count, 0), coalesce(u.last_recalled_at, '')"
     " FROM entries e LEFT JOIN usage u ON u.id = e.id"
 )
+
+
+# The types of those, as a whole database has them; only the project of a source may be missing.
+_TYPES = (*[str] * 8, int, *[str] * 7, int, int, str)
+_TYPES_WITHOUT_PROJECT = (*_TYPES[:11], type(None), *_TYPES[12:])
 
 
 def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
@@ -159,6 +166,15 @@ def more_text(entry: StoredEntry) -> str:
 
 
 def entry_of(row: Sequence[Any]) -> StoredEntry:
+    """Return the entry of a row.
+
+    Raises:
+        StoreError: the row is damaged: SQLite gives out what it finds, whatever the table says.
+    """
+    if (*map(type, row),) not in (_TYPES, _TYPES_WITHOUT_PROJECT):
+        raise StoreError(
+            "a row of the database is damaged; `recollect rebuild` makes it again from your files"
+        ) from sqlite3.DatabaseError("a row has values of other types than its table")
     id, category, name, description, reasoning, keywords, references, details, count, confidence, *rest = row
     source, source_project, project, status, created, updated, recalls, influences, recalled = rest
     return StoredEntry(
