@@ -72,6 +72,7 @@ def _steps(known: Reference, fault: str) -> list[int]:
 
     Of many writes to one file in a row these are the first two and the last. A fault that the process outlives is the
     same for SQLite wherever it comes: of its operations in a row these are the first, one in the middle and the last.
+    Faults that the process outlives take turns from one operation to the next.
     """
     operations = known.outcome.operations
     outlived = fault not in ("kill", "torn")
@@ -79,6 +80,8 @@ def _steps(known: Reference, fault: str) -> list[int]:
     for _, run in groupby(enumerate(operations, 1), lambda each: _run_of(each[1], outlived)):
         each = [number for number, _ in run]
         numbers += sorted({each[0], each[len(each) // 2 if outlived else min(1, len(each) - 1)], each[-1]})
+    if outlived:
+        numbers = numbers[FAULTS.index(fault) % 2 :: 2]
     return [number for number in numbers if fault != "torn" or operations[number - 1].name in ("write", "pwrite64")]
 
 
