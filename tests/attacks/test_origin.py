@@ -212,7 +212,7 @@ def test_nothing_stands_before_what_is_more_trusted_and_as_relevant(items: list[
 
 @given(st.lists(st.booleans(), max_size=40))
 def test_wherever_a_list_in_turns_is_cut_neither_side_is_shut_out(sides: list[bool]) -> None:
-    placed = in_turns(enumerate(sides), lambda item: item[1])
+    placed = in_turns(enumerate(sides), lambda item: item[1], len(sides))
     assert sorted(placed) == list(enumerate(sides))
     for end in range(len(placed) + 1):
         for side in (True, False):

@@ -1,6 +1,20 @@
 """The content hash: the identity of an entry, everywhere."""
 
-from hashlib import sha256
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hashlib import sha256
+else:  # the module around it loads OpenSSL, which takes a third of a bare interpreter's start
+    try:
+        from _sha256 import sha256
+    except ImportError:
+        try:
+            from _sha2 import sha256  # its name from Python 3.12 on
+        except ImportError:
+            from hashlib import sha256
+
+__all__ = ["content_hash", "normalize", "sha256"]
 
 
 def normalize(description: str) -> str:

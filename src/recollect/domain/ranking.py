@@ -39,10 +39,13 @@ def observed(entry: Entry) -> tuple[int, int]:
     return count, entry.observation_count - count
 
 
-def _priority(entry: Entry) -> tuple[tuple[int, int], int, bool, str, int]:
+def _priority(entry: Entry) -> tuple[int, int, int, bool, str, int]:
     local = entry.origin == "local"
+    count = entry.observation_count
+    counted = MOST_CLAIMED if local and count > MOST_CLAIMED else count
     return (
-        observed(entry),
+        counted,
+        count - counted,
         -CONFIDENCE.index(entry.confidence),
         not local,
         "" if local else entry.last_observed,

@@ -66,15 +66,15 @@ def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
     are shut out by the others.
     """
     everything = list(entries)
-    ranked = [by_priority(e for e in everything if e.category == category) for category in KNOWLEDGE]
-    ranked = [in_turns(bucket, _is_local) for bucket in ranked]
     if limit < 0:
         limit = len(everything)
+    ranked = [by_priority(e for e in everything if e.category == category) for category in KNOWLEDGE]
+    ranked = [in_turns(bucket, _is_local, limit) for bucket in ranked]
     filled = [bucket for bucket in ranked if bucket]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
     sure = [bucket[place] for place in range(minimum) for bucket in filled if place < len(bucket)]
     rest = [entry for bucket in filled for entry in bucket[minimum:]]
-    return [*sure, *in_turns(rest, _is_local, after=sure)][:limit]
+    return [*sure, *in_turns(rest, _is_local, limit, after=sure)][:limit]
 
 
 def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
@@ -87,13 +87,14 @@ def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
     if limit < 0:
         limit = len(ranked)
     buckets = [
-        in_turns((entry for entry in ranked if entry.category == category), _is_claimed) for category in KNOWLEDGE
+        in_turns((entry for entry in ranked if entry.category == category), _is_claimed, limit)
+        for category in KNOWLEDGE
     ]
     filled = [bucket for bucket in buckets if bucket]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
     sure = [entry for bucket in filled for entry in bucket[:minimum]]
     taken = {entry.id for entry in sure}
-    rest = in_turns((entry for entry in ranked if entry.id not in taken), _is_claimed, after=sure)
+    rest = in_turns((entry for entry in ranked if entry.id not in taken), _is_claimed, limit, after=sure)
     taken |= {entry.id for entry in rest[: limit - len(sure)]}
     return [entry for entry in ranked if entry.id in taken]
 

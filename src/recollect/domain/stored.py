@@ -135,9 +135,9 @@ class Standing:
         observation_count: int = 1,
         confidence: str = "medium",
         updated_at: str = "",
+        from_repository: bool = False,
         recall_count: int = 0,
         last_recalled_at: str = "",
-        from_repository: bool = False,
     ) -> None:
         self.id = id
         self.category = category

@@ -95,23 +95,27 @@ def never_outranked(
     return [items[place] for place in order]
 
 
-def in_turns(items: Iterable[Item], is_repository: Callable[[Item], bool], after: Collection[Item] = ()) -> list[Item]:
-    """Return items such that neither the user's nor the repository's are shut out, wherever the list is cut.
+def in_turns(
+    items: Iterable[Item], is_repository: Callable[[Item], bool], most: int, after: Collection[Item] = ()
+) -> list[Item]:
+    """Return at most so many items, such that neither the user's nor the repository's are shut out.
 
-    At least every third is the user's, and every third the repository's, while there are any. Otherwise the order
-    stays. Those in `after` have had their places before.
+    At least every third is the user's, and every third the repository's, while there are any, wherever the list is
+    cut. Otherwise the order stays. Those in `after` have had their places before.
     """
     waiting: tuple[list[tuple[int, Item]], ...] = ([], [])
     for numbered in enumerate(items):
-        waiting[is_repository(numbered[1])].append(numbered)
+        queue = waiting[is_repository(numbered[1])]
+        if len(queue) < most:
+            queue.append(numbered)
     for queue in waiting:
         queue.reverse()
     theirs = sum(map(is_repository, after))
     had = [len(after) - theirs, theirs]
     placed: list[Item] = []
-    while waiting[0] and waiting[1]:
+    while waiting[0] and waiting[1] and len(placed) < most:
         share = (had[0] + had[1] + 1) // _TURN
         side = 0 if had[0] < share or (waiting[0][-1][0] < waiting[1][-1][0] and had[1] >= share) else 1
         placed.append(waiting[side].pop()[1])
         had[side] += 1
-    return placed + [item for queue in waiting for _, item in reversed(queue)]
+    return [*placed, *(item for queue in waiting for _, item in reversed(queue))][:most]

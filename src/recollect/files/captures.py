@@ -110,7 +110,7 @@ def fingerprint(path: str, end: int) -> str:
     Raises:
         StorageError: it cannot be read.
     """
-    from hashlib import sha256
+    from recollect.domain.hashing import sha256
 
     try:
         with open_regular(path) as file:

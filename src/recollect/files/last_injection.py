@@ -18,15 +18,13 @@ NAME = ".last-injection.json"
 
 
 def write_last_injection(directory: str, project: str, entries: Sequence[Entry]) -> None:
-    """Record an injection in place of the one before.
+    """Record an injection in place of the one before. What holds a credential was withheld from it.
 
     Raises:
         StorageError: it could not be written.
     """
-    from recollect.domain.secrets import redact
-
     local = sum(entry.origin == "local" for entry in entries)
-    names = ",\n".join("    " + json_string(redact(entry.title)) for entry in entries)
+    names = ",\n".join("    " + json_string(entry.title) for entry in entries)
     record = (
         "{\n"
         f'  "timestamp": "{time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}",\n'

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 
+from recollect.domain.hashing import sha256
 from recollect.errors import StorageError
 from recollect.files.textfile import read_regular, write_text
 

@@ -137,10 +137,12 @@ def weakness(global_store: str, reasons: Sequence[str], notes: Notes) -> str:
 def withheld(global_store: str, sentences: Sequence[str], notes: Notes) -> str:
     """Return what is withheld until it is mended: each once a day, a few at a time."""
     news = [sentence for sentence in sentences if _is_news(global_store, sentence, notes)]
+    if not news:
+        return ""
     from recollect.domain.secrets import redact
 
     told = redact("; ".join(few([cut(one_line(each), _LONGEST_WITHHELD) for each in news], _MOST_WITHHELD)))
-    return f"{told} (`recollect doctor` lists all)" if told else ""
+    return f"{told} (`recollect doctor` lists all)"
 
 
 def _is_news(global_store: str, sentence: str, notes: Notes) -> bool:

@@ -6,10 +6,10 @@ import os
 import re
 import time
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.hashing import sha256
 from recollect.domain.lifecycle import change
 from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
 from recollect.domain.stored import ACTIVE

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from hashlib import sha256
 
 from recollect.domain.categories import LABEL
-from recollect.domain.hashing import content_hash
+from recollect.domain.hashing import content_hash, sha256
 from recollect.domain.render import NOT_SHOWN
 from recollect.domain.selection import deduplicate
 from recollect.domain.stored import SOURCES, StoredEntry

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from hashlib import sha256
 from stat import S_ISREG
 
+from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
 from recollect.domain.stored import RETIRED, STATUSES, StoredEntry

@@ -23,7 +23,6 @@ from recollect.store.sqlite_sources import SqliteSources
 from recollect.store.sqlite_usage import SqliteUsage
 from recollect.store.sqlite_vectors import SqliteVectors
 from recollect.store.values import (
-    BANK,
     JOURNAL,
     Background,
     Coverage,
@@ -199,13 +198,14 @@ class SqliteStore:
     def standings(self, scope: Scope) -> list[Standing]:
         condition, values = in_scope(scope)
         rows = self._run(
-            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at, e.number NOT IN"
-            " (SELECT o.entry FROM sources s JOIN origins o ON o.source = s.number"
-            f" WHERE s.kind = '{JOURNAL}' OR s.kind = '{BANK}' AND s.project = '')"
+            # What belongs to no project is in the user's own bank, or in the journal without one.
+            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at,"
+            " e.owner <> '' AND e.number NOT IN"
+            f" (SELECT o.entry FROM sources s JOIN origins o ON o.source = s.number WHERE s.kind = '{JOURNAL}')"
             f" FROM entries e WHERE {condition}",
             values,
         )
-        standings = [Standing(*row[:5], from_repository=bool(row[5])) for row in rows]
+        standings = [Standing(*row) for row in rows]
         used = {row[0]: row for row in self._run("SELECT id, recall_count, last_recalled_at FROM usage")}
         if used:
             for standing in standings:
