@@ -111,29 +111,30 @@ def rank(
     """
     weights = weights.without(vector=not vector, keyword=not keyword)
     largest = max((standing.observation_count for standing in standings), default=1)
-    ages = _Ages(now)
-    raw = [
-        weighed(
-            s.observation_count / largest,
-            confidence_score(s.confidence),
-            ages.recency(s.updated_at),
-            min(s.recall_count / RECALLS_THAT_COUNT, 1.0),
-        )
-        for s in standings
-    ]
+    # Thousands of entries stand alike, so each standing is reckoned once.
+    reckoned: dict[tuple[int, str, str, int, str], tuple[float, float]] = {}
+    raw: list[float] = []
+    kept: list[float] = []
+    for s in standings:
+        key = (s.observation_count, s.confidence, s.updated_at, s.recall_count, s.last_recalled_at)
+        figures = reckoned.get(key)
+        if figures is None:
+            figures = reckoned[key] = prominence(s, largest, now), retention(s, now) if decay else 1.0
+        raw.append(figures[0])
+        kept.append(figures[1])
     low, span = _range(raw)
     similar = spread(vector)
     worded = spread_words(keyword, len(standings))
     prominent = [(figure - low) / span if span else 1.0 for figure in raw]
     scores = [
-        weights.vector * similar.get(s.id, 0.0) + weights.keyword * worded.get(s.id, 0.0) + weights.prominence * known
-        for s, known in zip(standings, prominent, strict=True)
+        share
+        * (
+            weights.vector * similar.get(s.id, 0.0)
+            + weights.keyword * worded.get(s.id, 0.0)
+            + weights.prominence * known
+        )
+        for s, known, share in zip(standings, prominent, kept, strict=True)
     ]
-    if decay:
-        scores = [
-            score * ages.retention(max(s.updated_at, s.last_recalled_at), s.recall_count)
-            for s, score in zip(standings, scores, strict=True)
-        ]
     ranked = [
         Ranked(
             standings[at],
@@ -153,14 +154,20 @@ def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> 
     """
     if not 0 < most < len(scores):
         return range(len(scores))
-    groups: dict[tuple[str, bool], list[float]] = {}
+    groups: tuple[dict[str, list[float]], ...] = ({}, {})
     for standing, score in zip(standings, scores, strict=True):
-        groups.setdefault((standing.category, standing.from_repository), []).append(score)
-    least = {g: sorted(figures, reverse=True)[most - 1 : most] or [-1.0] for g, figures in groups.items()}
+        groups[standing.from_repository].setdefault(standing.category, []).append(score)
+    least = [
+        {
+            category: (sorted(figures, reverse=True)[most - 1 : most] or [-1.0])[0] - AS_GOOD
+            for category, figures in each
+        }
+        for each in (group.items() for group in groups)
+    ]
     return [
         at
         for at, (standing, score) in enumerate(zip(standings, scores, strict=True))
-        if score >= least[standing.category, standing.from_repository][0] - AS_GOOD
+        if score >= least[standing.from_repository][standing.category]
     ]
 
 
@@ -221,29 +228,6 @@ def confidence_score(confidence: str) -> float:
 
 def _retention(days: float, recalls: int) -> float:
     return exp(-days / (STRENGTH_DAYS * (1 + recalls)))
-
-
-class _Ages:
-    """What the age of entries makes of them. Thousands share their days, so each is reckoned once."""
-
-    __slots__ = ("_now", "_recency", "_retention")
-
-    def __init__(self, now: str) -> None:
-        self._now = now
-        self._recency: dict[str, float] = {}
-        self._retention: dict[tuple[str, int], float] = {}
-
-    def recency(self, stamp: str) -> float:
-        figure = self._recency.get(stamp)
-        if figure is None:
-            figure = self._recency[stamp] = recency(days_between(stamp, self._now))
-        return figure
-
-    def retention(self, stamp: str, recalls: int) -> float:
-        figure = self._retention.get((stamp, recalls))
-        if figure is None:
-            figure = self._retention[stamp, recalls] = _retention(days_between(stamp, self._now), recalls)
-        return figure
 
 
 def days_between(earlier: str, later: str) -> float:
