@@ -1,9 +1,10 @@
 """How long a person waits for each hook, through the plugin's own launcher, as ratios to a bare interpreter.
 
-    python bench/latency/hooks.py [--runs N] [--transcript FILE]
+    python bench/latency/hooks.py [--runs N] [--transcript FILE] [--against CHECKOUT]
 
 A store of 10,000 entries, of which 300 are memory files of the project; processes run in turns. Exits with 1 when a
-figure misses its target.
+figure misses its target. With `--against`, the hooks of another checkout take turns with ours: whether a change
+has made them slower is told by one run, not by two.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -29,8 +30,9 @@ from recollect.services.settings import load_settings
 from recollect.services.sync_memories import sync_memories_of
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LAUNCHER = os.path.join(TOP, "plugin", "bin", "recollect")
+
 MEMORIES = 300
+WARM_UP = 4
 CONTENT: dict[str, dict[str, Any]] = {
     "decision": {"status": "accepted", "context": "{t}", "decision": "{t}", "rationale": ["measured"]},
     "runbook": {"trigger": "{t}", "steps": ["look", "restart"], "verification": "it answers"},
@@ -52,13 +54,30 @@ def main() -> None:
     arguments.add_argument(
         "--transcript", help="a real transcript for the stop hook (default: one of 2.7 MB is made up)"
     )
+    arguments.add_argument("--against", metavar="CHECKOUT", help="compare with the hooks of another checkout")
     options = arguments.parse_args()
     print(f"Measuring {options.runs} runs of each hook ...", file=sys.stderr)
+    others = [launcher_of(options.against)] if options.against else []
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
-        rows = measure(folder, options.runs, options.transcript)
+        rows, *other = measure(folder, options.runs, options.transcript, [LAUNCHER, *others])
     print_rows(rows, options.runs)
+    for before in other:
+        print_comparison(before, rows)
     if any(row.missed for row in rows):
         sys.exit("A figure misses its target.")
+
+
+def launcher_of(checkout: str) -> str:
+    return os.path.join(os.path.abspath(checkout), "plugin", "bin", "recollect")
+
+
+LAUNCHER = launcher_of(TOP)
+
+
+def print_comparison(before: list[Row], now: list[Row]) -> None:
+    print("\n| process | before, ms | now, ms | now / before |\n| --- | ---: | ---: | ---: |")
+    for old, new in zip(before, now, strict=True):
+        print(f"| {new.what} | {old.median * 1000:.1f} | {new.median * 1000:.1f} | {new.median / old.median:.2f} |")
 
 
 def make_world(folder: str, entries: int) -> tuple[str, dict[str, str]]:
@@ -84,47 +103,66 @@ def make_world(folder: str, entries: int) -> tuple[str, dict[str, str]]:
     }
 
 
-def measure(folder: str, runs: int, transcript: str | None) -> list[Row]:
-    root, environment = make_world(folder, MEANT)
-    said = transcript or make_transcript(os.path.join(environment["HOME"], "session.jsonl"))
-    if transcript:
-        environment["HOME"] = os.path.dirname(os.path.abspath(said))
-    common = {"cwd": root, "transcript_path": said}
-    written = {"tool_name": "Write", "tool_input": {"file_path": os.path.join(root, "a.py"), "content": "x" * 4000}}
-    cases: list[tuple[str, str, Callable[[int], Mapping[str, Any]], float | None]] = [
-        ("write guard", "write-guard", lambda _: {**common, **written}, 2.0),
-        ("write check, file outside the memories", "write-check", lambda _: {**common, **written}, None),
-        ("prompt, full text, memories found", "prompt", lambda run: {**session(run), "prompt": QUESTION}, 4.5),
-        ("prompt, nothing to say", "prompt", lambda run: {**session(run), "prompt": "please go on with that"}, 4.5),
-        ("stop, 2.7 MB transcript", "stop", lambda run: {**session(run), "last_assistant_message": "Done."}, 6.0),
-        ("session start, model loaded for a new question", "session-start", lambda run: started(run, "n"), 30.0),
-        ("session start, question asked before", "session-start", lambda run: started(run, "k"), None),
-    ]
+# Each hook with what it is about, what it is told beside the session, and its target.
+CASES: tuple[tuple[str, str, Mapping[str, Any], float | None], ...] = (
+    ("write guard", "write-guard", {"tool_name": "Write"}, 2.0),
+    ("write check, file outside the memories", "write-check", {"tool_name": "Write"}, None),
+    ("prompt, full text, memories found", "prompt", {"prompt": QUESTION}, 4.5),
+    ("prompt, nothing to say", "prompt", {"prompt": "please go on with that"}, 4.5),
+    ("stop, 2.7 MB transcript", "stop", {"last_assistant_message": "Done."}, 6.0),
+    ("session start, model loaded for a new question", "session-start", {"source": "startup"}, 30.0),
+    ("session start, question asked before", "session-start", {"source": "startup"}, None),
+)
 
-    def session(run: int) -> dict[str, str]:
-        return {**common, "session_id": f"session-{run + 10}"}
 
-    def started(run: int, mark: str) -> dict[str, str]:
-        return {**common, "session_id": f"session-{run + 10}-{mark}", "source": "startup"}
+class Checkout:
+    """The hooks of one checkout, in a world of their own: two versions may keep the same store differently."""
 
-    times: dict[str, list[float]] = {"bare": [], **{what: [] for what, *_ in cases}}
-    feature = os.path.join(root, "docs", "features", "001-parser")
-    os.makedirs(feature)
-    for run in range(-3, runs):
-        with open(os.path.join(feature, ".meta.json"), "w", encoding="utf-8") as file:
-            file.write(f'{{"status": "active", "slug": "read-files-with-parser-{run + 10}"}}')
-        found = {"bare": call(BARE, b"", environment)}
-        for what, name, event, _ in cases:
-            told = json.dumps(event(run)).encode("utf-8")
-            found[what] = call([LAUNCHER, "hook", name], told, environment)
-        if run >= 0:
-            for what, seconds in found.items():
-                times[what].append(seconds)
-    bare = statistics.median(times["bare"])
-    return [Row("bare interpreter: `python -I -S -c pass`", bare, percentile(times["bare"]), 1.0)] + [
-        Row(what, statistics.median(times[what]), percentile(times[what]), statistics.median(times[what]) / bare, most)
-        for what, _, _, most in cases
-    ]
+    def __init__(self, launcher: str, folder: str, transcript: str | None) -> None:
+        self._launcher = launcher
+        self._root, self._environment = make_world(folder, MEANT)
+        said = transcript or make_transcript(os.path.join(self._environment["HOME"], "session.jsonl"))
+        if transcript:
+            self._environment["HOME"] = os.path.dirname(os.path.abspath(said))
+        written = {"file_path": os.path.join(self._root, "a.py"), "content": "x" * 4000}
+        self._common = {"cwd": self._root, "transcript_path": said, "tool_input": written}
+        self._feature = os.path.join(self._root, "docs", "features", "001-parser")
+        os.makedirs(self._feature)
+        self._times: dict[str, list[float]] = {"bare": [], **{what: [] for what, *_ in CASES}}
+
+    def run(self, number: int, *, counts: bool) -> None:
+        with open(os.path.join(self._feature, ".meta.json"), "w", encoding="utf-8") as file:
+            file.write(f'{{"status": "active", "slug": "read-files-with-parser-{number}"}}')
+        found = {"bare": call(BARE, b"", self._environment)}
+        for what, name, event, _ in CASES:
+            session = f"session-{number}-{what[-6:]}" if name == "session-start" else f"session-{number}"
+            told = json.dumps({**self._common, **event, "session_id": session}).encode("utf-8")
+            found[what] = call([self._launcher, "hook", name], told, self._environment)
+        for what, seconds in found.items():
+            self._times[what] += [seconds] * counts
+
+    def rows(self) -> list[Row]:
+        bare = statistics.median(self._times["bare"])
+        targets = {"bare": None, **{what: most for what, _, _, most in CASES}}
+        return [
+            Row(
+                what if what != "bare" else "bare interpreter: `python -I -S -c pass`",
+                statistics.median(seconds),
+                percentile(seconds),
+                statistics.median(seconds) / bare,
+                targets[what],
+            )
+            for what, seconds in self._times.items()
+        ]
+
+
+def measure(folder: str, runs: int, transcript: str | None, launchers: list[str]) -> list[list[Row]]:
+    """Return the rows of each launcher; they take turns."""
+    checkouts = [Checkout(launcher, os.path.join(folder, str(at)), transcript) for at, launcher in enumerate(launchers)]
+    for run in range(-WARM_UP, runs):
+        for checkout in checkouts if run % 2 else reversed(checkouts):
+            checkout.run(run + WARM_UP, counts=run >= 0)
+    return [checkout.rows() for checkout in checkouts]
 
 
 def call(command: list[str], told: bytes, environment: dict[str, str]) -> float:

@@ -12,7 +12,8 @@ from mcp import ClientSession
 from tests.conftest import World, days_ago
 from tests.integration.mcp_server.talk import called, with_client
 
-from recollect.domain.text import as_data, client_length
+from recollect.domain.data_text import as_data
+from recollect.domain.text import client_length
 
 UNSEEN = "\x00\x07\x1b[31m\x1b]0;title\x07\x7f\x85\x9b2J\u00ad\u061c\u115f\u180b\u200b\u200d\u200e\u2028\u202e"
 UNSEEN += "\ue000\uf8ff\U000f0000\U0010fffd\U0001d159"

@@ -50,6 +50,7 @@ OWN_MODULES = {
     "recollect",
     "recollect.domain",
     "recollect.domain.categories",
+    "recollect.domain.data_text",
     "recollect.domain.entry",
     "recollect.domain.hashing",
     "recollect.domain.quick_json",

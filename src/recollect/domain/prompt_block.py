@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from recollect.domain.categories import LABEL
+from recollect.domain.data_text import as_data
 from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
-from recollect.domain.text import REPOSITORY, as_data, client_length, cut, one_line, unmarked
+from recollect.domain.text import REPOSITORY, client_length, cut, one_line, unmarked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Told:
 
     __slots__ = (
         *("category", "description", "details", "id", "key", "nats", "path", "reasoning", "repository"),
-        *("tags", "title"),
+        *("rendered", "tags", "title"),
     )
 
     def __init__(
@@ -62,6 +63,7 @@ class Told:
         self.key = key  # what a session's record calls it
         self.id = id  # what a store calls it
         self.nats = nats  # how surely the prompt is about it; points, if it was found by its title
+        self.rendered = ""  # its lines in a block, once there was one
 
 
 def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
@@ -72,11 +74,12 @@ def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
     shown: list[Told] = []
     parts: list[str] = []
     for each in told:
-        text = "".join(f"{line}\n" for line in (_headline(each), *(f"  {line}" for line in _lines(each))))
-        left -= client_length(text)
+        if not each.rendered:
+            each.rendered = "".join(f"{line}\n" for line in (_headline(each), *(f"  {line}" for line in _lines(each))))
+        left -= client_length(each.rendered)
         if left < 0:
             break
-        parts.append(text)
+        parts.append(each.rendered)
         shown.append(each)
     return (head + "".join(parts) + end if shown else "", shown)
 

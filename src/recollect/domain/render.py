@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.text import REPOSITORY, as_data, client_length
+from recollect.domain.data_text import as_data
+from recollect.domain.text import REPOSITORY, client_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

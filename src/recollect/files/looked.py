@@ -29,7 +29,9 @@ def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) ->
     if new:
         from recollect.domain.secrets import find_secret
 
-        known |= {mark: next((kind for kind in map(find_secret, texts) if kind), "") for mark, texts in new.items()}
+        known = known | {
+            mark: next((kind for kind in map(find_secret, texts) if kind), "") for mark, texts in new.items()
+        }
         _keep(directory, known, version)
     return [known[mark] for mark in marks]
 
@@ -43,11 +45,24 @@ def _mark(texts: Sequence[str]) -> str:
     return blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
+# The file that was read last, as it was then, and what is in it: a prompt asks for each of its memories.
+_last: tuple[object, dict[str, str]] = (None, {})
+
+
 def _known(directory: str, version: str) -> dict[str, str]:
+    global _last  # noqa: PLW0603
+    path = os.path.join(directory, NAME)
     try:
-        text = read_regular(os.path.join(directory, NAME), _LARGEST).decode("utf-8", "replace")
+        status = os.stat(path)
+        file = (path, version, status.st_ino, status.st_mtime_ns, status.st_size)
+        if _last[0] != file:
+            _last = file, _parsed(read_regular(path, _LARGEST).decode("utf-8", "replace"), version)
     except (OSError, StorageError):
         return {}
+    return _last[1]
+
+
+def _parsed(text: str, version: str) -> dict[str, str]:
     kept_by, *lines = text.split("\n")
     if kept_by != version:
         return {}

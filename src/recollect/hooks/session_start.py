@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.domain.data_text import data_line
 from recollect.domain.quick_json import dump
-from recollect.domain.text import cut, data_line
+from recollect.domain.text import cut
 from recollect.hooks.answer import Answer
 
 TYPE_CHECKING = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from recollect.domain.quick_json import dump
-from recollect.domain.text import data_line
 from recollect.hooks.answer import Answer
 from recollect.services import locations
 from recollect.services.capture import Stop, capture
@@ -36,6 +35,8 @@ def handle(event: Event) -> Answer:
 
 def _request(done: Capture) -> str:
     """What there is to save, for the agent, and the same as data."""
+    from recollect.domain.data_text import data_line
+
     lines = ["This session holds something worth remembering:"]
     for held in done.held:
         finding = held.finding

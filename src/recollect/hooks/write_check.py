@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from recollect.domain.quick_json import dump
-from recollect.domain.text import data_line
 from recollect.hooks.answer import Answer
 from recollect.hooks.write_guard import written_paths
 from recollect.services.protect import Kept, kept
@@ -23,6 +22,7 @@ def handle(event: Event) -> Answer:
 
 
 def _checked(found: Kept) -> Answer:
+    from recollect.domain.data_text import data_line
     from recollect.services import locations
     from recollect.services.quarantine import check_written, follow_written
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from recollect.domain.quick_json import dump
-from recollect.domain.text import as_data
 from recollect.hooks.answer import Answer
 from recollect.services.protect import protected
 
@@ -19,6 +18,8 @@ def handle(event: Event) -> Answer:
     for path in written_paths(event):
         reason = protected(path, event.folder())
         if reason:
+            from recollect.domain.data_text import as_data  # most writes are allowed
+
             decision = {
                 "hookEventName": "PreToolUse",
                 "permissionDecision": "deny",

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from recollect.domain.categories import LABEL
+from recollect.domain.data_text import as_data, data_line
 from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
-from recollect.domain.text import as_data, cut, data_line, few, one_line
+from recollect.domain.text import cut, few, one_line
 
 # In characters, of either form: what a client shows a model without cutting it.
 LARGEST = 18_000

@@ -9,8 +9,9 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from recollect.domain.data_text import as_data
 from recollect.domain.secrets import redact
-from recollect.domain.text import as_data, cut, one_line
+from recollect.domain.text import cut, one_line
 from recollect.mcp import schemas
 from recollect.mcp.answers import as_answered
 from recollect.mcp.worker import Failed, Worker

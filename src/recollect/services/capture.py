@@ -165,7 +165,7 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
     summary_alone = [finding.category for finding in findings] == ["session_summary"]
     if not findings or (summary_alone and record.triaged and len(heard.said) < most):
         return
-    if _redact(heard, done):
+    if not summary_alone and _redact(heard, done):  # a summary alone repeats nothing of what was said
         findings = find(bounded(heard.said), _activity(heard), thresholds)
         if not findings:
             return

@@ -38,6 +38,7 @@ class Asked:
     """A prompt of a session in a project. `root` is None where the project's memories must not be read."""
 
     __slots__ = (
+        "_real",
         "given",
         "global_store",
         "is_behind",
@@ -63,6 +64,7 @@ class Asked:
         warnings: list[str],
         warm: Warm | None = None,
     ) -> None:
+        self._real: dict[str, bool] = {}  # folders that were asked about
         half = _LONGEST // 2
         self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
         self.project_root = project_root
@@ -111,7 +113,8 @@ class Asked:
 
         That is one that cannot be read, is behind a link, is not active, is no memory, or seems to hold a credential.
         """
-        if self.root is None or os.path.dirname(path) != self.root.folder(category) or os.path.realpath(path) != path:
+        folder = os.path.dirname(path)
+        if self.root is None or folder != self.root.folder(category) or not self._is_real(folder):
             return None
         try:
             record: Any = parse(read_regular(path, LARGEST, follow=False).decode("utf-8").removeprefix("\ufeff"))
@@ -126,6 +129,12 @@ class Asked:
             if is_active and secrets_in(self.global_store, [texts(record, names=True)], VERSION) == [""]
             else None
         )
+
+    def _is_real(self, folder: str) -> bool:
+        """Return whether no link leads to a folder. The file itself is read behind none."""
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder) == folder
+        return self._real[folder]
 
 
 def retell(told: Told, memory: MemoryFile) -> Told:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking import Weights, rank
 from recollect.domain.selection import select_ranked
-from recollect.domain.text import data_line, escaped
+from recollect.domain.text import escaped
 from recollect.domain.trust import never_outranked
 from recollect.errors import StillReading, StoreError
 from recollect.services import project

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from recollect.domain.data_text import data_line
 from recollect.domain.render import entry_text, fresh_block
-from recollect.domain.text import data_line
 from recollect.files.looked import secrets_in
 from recollect.version import VERSION
 
