@@ -31,6 +31,7 @@ sys.path.insert(0, sys.argv[1])
 import encodings.idna, json, os, resource, signal, sqlite3, time
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
+from recollect.store import sqlite_check
 from recollect.store.sqlite import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, Scope, Source
 
