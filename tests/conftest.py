@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import pytest
 
 import recollect.hooks.bare
-from recollect.services import resident
+from recollect.resident import client as resident
 
 SOURCE = str(Path(recollect.hooks.bare.__file__).parents[2])
 RECOLLECT = str(Path(sys.executable).parent / "recollect")
@@ -43,10 +43,9 @@ sys.path.insert(0, sys.argv[1])
 from recollect.cli.main import COMMANDS, main
 for name in COMMANDS:
     importlib.import_module("recollect.cli." + name)
-import recollect.keywords.registry, recollect.keywords.rules
-import pkgutil, recollect.domain, recollect.files, recollect.hooks, recollect.services, recollect.store
-for package in (recollect.domain, recollect.files, recollect.hooks, recollect.services, recollect.store):
-    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+import pkgutil, recollect
+for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
+    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
         importlib.import_module(module.name)
 if int(sys.argv[2]):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)

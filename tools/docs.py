@@ -18,9 +18,9 @@ from types import ModuleType
 import click
 
 from recollect.cli.main import cli
+from recollect.config.settings_keys import KEYS, LOCAL, Key, as_text
 from recollect.domain.categories import PROJECT
-from recollect.files.schemas import BASE, schema_file, schema_text
-from recollect.services.settings_keys import KEYS, LOCAL, Key, as_text
+from recollect.files.memory.schemas import BASE, schema_file, schema_text
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CAPTURE = re.compile(r"(<!-- capture -->\n```console\n).*?(```\n<!-- /capture -->)", re.DOTALL)
@@ -52,7 +52,7 @@ def settings_page() -> str:
         [
             "# Settings",
             "",
-            "<!-- Made by `make docs` from src/recollect/services/settings_keys.py; do not edit. -->",
+            "<!-- Made by `make docs` from src/recollect/config/settings_keys.py; do not edit. -->",
             "",
             "Every setting has a default; a project needs none of them. A value comes from the strongest of:",
             "",

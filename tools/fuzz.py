@@ -18,8 +18,8 @@ except ImportError:
 
 with atheris.instrument_imports(include=["recollect"]):
     from recollect.domain.quick_json import dump, parse
-    from recollect.domain.triage import Activity, find
-    from recollect.files.transcript import read_end
+    from recollect.domain.triage.score import Activity, find
+    from recollect.files.session.transcript import read_end
     from recollect.hooks.stdin import read_event
 
 SAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "data", "hook-stdin")

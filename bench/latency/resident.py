@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from hooks import LAUNCHER, MEMORIES, QUESTION, call, make_world
 from run import BARE, Row, percentile, print_rows
 
-from recollect.services.resident import Unanswered, ask
+from recollect.resident.client import Unanswered, ask
 
 COMMAND = [os.path.join(os.path.dirname(sys.executable), "recollect"), "mcp"]
 SDK = [sys.executable, "-c", "import mcp.server.lowlevel; print(flush=True)"]

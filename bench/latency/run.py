@@ -22,12 +22,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import recollect.hooks.bare
+from recollect.config.settings import load_settings
 from recollect.domain.categories import KNOWLEDGE, LABEL
-from recollect.files.bank import BankFile
-from recollect.services.app import Engine
-from recollect.services.settings import load_settings
-from recollect.services.sync import sync
+from recollect.engine.engine import Engine
+from recollect.files.bank.bank import BankFile
 from recollect.store.values import Model, Scope
+from recollect.sync.sync import sync
 
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 ENTRY = [sys.executable, "-I", "-S", recollect.hooks.bare.__file__, "inject"]

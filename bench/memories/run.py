@@ -20,16 +20,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from recollect.config import project
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
 from recollect.domain.categories import PROJECT
-from recollect.files.index_md import rebuild_index
-from recollect.files.memories import MemoryRoot, record_text
-from recollect.files.memory_lock import memories_locked
-from recollect.services import project
-from recollect.services.app import Engine
-from recollect.services.place import memory_root
-from recollect.services.recall import search
-from recollect.services.settings import load_settings
-from recollect.services.sync_memories import sync_memories
+from recollect.engine.engine import Engine
+from recollect.files.memory.index_md import rebuild_index
+from recollect.files.memory.lock import memories_locked
+from recollect.files.memory.memories import MemoryRoot, record_text
+from recollect.recall.search import search
+from recollect.sync.memories import sync_memories
 
 RECOLLECT = str(Path(sys.executable).parent / "recollect")
 FEW = 10

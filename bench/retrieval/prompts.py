@@ -23,21 +23,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+from recollect.config import project
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+from recollect.doctor.bench import load_folder
 from recollect.domain.categories import FOLDER, LABEL
-from recollect.domain.fusion import TermStatistics
+from recollect.domain.ranking.fusion import TermStatistics
 from recollect.domain.stored import StoredEntry
-from recollect.services import project
-from recollect.services.app import Engine
-from recollect.services.bench import load_folder
-from recollect.services.embed import embed_pending
-from recollect.services.place import memory_root
-from recollect.services.prompt_asked import Asked
-from recollect.services.prompt_store import ask
-from recollect.services.prompt_titles import from_titles
-from recollect.services.settings import load_settings
-from recollect.services.sync import sync
-from recollect.services.sync_memories import sync_memories_of
+from recollect.engine.embed import embed_pending
+from recollect.engine.engine import Engine
+from recollect.recall.prompt_asked import Asked
+from recollect.recall.prompt_store import ask
+from recollect.recall.prompt_titles import from_titles
 from recollect.store.values import BANK, Scope, Source
+from recollect.sync.memories import sync_memories_of
+from recollect.sync.sync import sync
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))

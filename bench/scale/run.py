@@ -23,12 +23,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from recollect.config.settings import load_settings
+from recollect.domain.ranking.terms import query_terms
 from recollect.domain.stored import StoredEntry
-from recollect.domain.terms import query_terms
-from recollect.services.app import Engine
-from recollect.services.embed import embed_pending
-from recollect.services.recall import search
-from recollect.services.settings import load_settings
+from recollect.engine.embed import embed_pending
+from recollect.engine.engine import Engine
+from recollect.recall.search import search
 from recollect.store.values import BANK, Model, Scope, Source
 
 WORDS = 30_000

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from formats import half, lines
 
-from recollect.domain.secrets import find_secret
+from recollect.domain.secrets.detect import find_secret
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
 LIBRARY = (

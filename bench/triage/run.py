@@ -19,9 +19,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from recollect.domain.phrases import Lexicon, Rule
-from recollect.domain.triage import Activity, Said, find
-from recollect.domain.triage_words import CLASSES, RULES
+from recollect.domain.triage.phrases import Lexicon, Rule
+from recollect.domain.triage.score import Activity, Said, find
+from recollect.domain.triage.words import CLASSES, RULES
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "tests", "data", "triage")
 THRESHOLDS = {

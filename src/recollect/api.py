@@ -12,11 +12,15 @@ with Engine(global_store(), settings) as engine:
         print(hit.score, hit.entry.name)
 """
 
+from recollect.config.locations import global_store
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings, load_settings
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
+from recollect.engine.embed import Embedded, embed_pending
+from recollect.engine.engine import Engine
 from recollect.errors import (
     EmbeddingError,
     InvalidEntry,
@@ -31,31 +35,27 @@ from recollect.errors import (
     UnsafeEdit,
     WriteRefused,
 )
-from recollect.files.bank import BankFile, read_bank
-from recollect.files.memories import MemoryFile, MemoryRoot
-from recollect.services.app import Engine
-from recollect.services.candidates import Candidate, from_json
-from recollect.services.embed import Embedded, embed_pending
-from recollect.services.given import GivenEntry, entries_from_json
-from recollect.services.inject import Injection, inject
-from recollect.services.locations import global_store
-from recollect.services.lookup import read_named
-from recollect.services.maintain import Rebuilt, rebuild
-from recollect.services.place import memory_root
-from recollect.services.promote import Outcome, Promotion, candidates_of, promote
-from recollect.services.recall import Hit, RetrievalResult, SearchResult, search
-from recollect.services.remember import Remembered, remember
-from recollect.services.resolve import Resolution, resolve
-from recollect.services.settings import Settings, load_settings
-from recollect.services.sync import sync
-from recollect.services.sync_memories import sync_memories_of
-from recollect.services.write import Written, finish
-from recollect.services.write import archive as archive_memory
-from recollect.services.write import create as create_memory
-from recollect.services.write import restore as restore_memory
-from recollect.services.write import retire as retire_memory
-from recollect.services.write import unarchive as unarchive_memory
-from recollect.services.write import update as update_memory
+from recollect.files.bank.bank import BankFile, read_bank
+from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.learn.remember import Remembered, remember
+from recollect.memories.lookup import read_named
+from recollect.memories.resolve import Resolution, resolve
+from recollect.memories.write import Written, finish
+from recollect.memories.write import archive as archive_memory
+from recollect.memories.write import create as create_memory
+from recollect.memories.write import restore as restore_memory
+from recollect.memories.write import retire as retire_memory
+from recollect.memories.write import unarchive as unarchive_memory
+from recollect.memories.write import update as update_memory
+from recollect.promote.candidates import Candidate, from_json
+from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict
+from recollect.promote.promote import Outcome, Promotion, candidates_of, promote
+from recollect.recall.search import Hit, RetrievalResult, SearchResult, search
+from recollect.recall.start_block import Injection, inject
+from recollect.sync.entry_input import GivenEntry, entries_from_json
+from recollect.sync.memories import sync_memories_of
+from recollect.sync.rebuild import Rebuilt, rebuild
+from recollect.sync.sync import sync
 
 __all__ = [
     "KNOWLEDGE",

@@ -1,3 +1,4 @@
+# hot
 """Every error that recollect raises on purpose.
 
 RecollectError

@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 from tests.conftest import World
 
 from recollect.cli.main import cli
+from recollect.config.settings import load_settings
+from recollect.doctor import run as doctor
+from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
-from recollect.services import doctor
-from recollect.services.app import Engine
-from recollect.services.settings import load_settings
 
 ENTRIES = 40
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}

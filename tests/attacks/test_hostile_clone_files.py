@@ -270,7 +270,7 @@ def test_what_a_session_is_about_is_not_read_from_outside_the_project(semantic_w
     outside = world.home / "outside"
     outside.mkdir()
     (outside / ".meta.json").write_text(json.dumps({"status": "active", "slug": SECRET}), encoding="utf-8")
-    from recollect.services.context import collect
+    from recollect.recall.context import collect
 
     for number, (link, target) in enumerate(
         [("docs/features/001-x", outside), ("docs/features/002-y/.meta.json", outside / ".meta.json")]

@@ -89,4 +89,4 @@ def test_git_is_called_by_one_module_only() -> None:
 
     top = Path(recollect.__file__).parent
     callers = [str(path.relative_to(top)) for path in top.rglob("*.py") if '"git",' in path.read_text(encoding="utf-8")]
-    assert callers == ["services/git.py"]
+    assert callers == ["config/git.py"]

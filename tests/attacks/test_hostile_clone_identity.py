@@ -9,7 +9,7 @@ import pytest
 from tests.attacks.hostile import Hostile, ask, clone_into, hostile_of, remember, start_session
 from tests.conftest import World
 
-from recollect.services.project import identity
+from recollect.config.project import identity
 
 SECRET = "The billing importer keeps its ledger in the basement"
 

@@ -14,9 +14,9 @@ from tests.conftest import World
 
 from recollect.cli import upsert as upsert_command
 from recollect.cli.main import cli
-from recollect.files.captures import append_capture
+from recollect.files.journal.log import append_capture
 from recollect.hooks.answer import bounded
-from recollect.services.catch_up import LARGE
+from recollect.sync.if_changed import LARGE
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 LESSON = {"name": "Pelican", "description": "A pelican stores fish for later.", "category": "patterns"}

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import World
 
-from recollect.domain.trust import AS_GOOD, ORIGINS, in_turns, never_outranked, trusted_first
-from recollect.services.attention import newcomer
-from recollect.services.notes import Notes
-from recollect.services.settings import load_settings
+from recollect.config.settings import load_settings
+from recollect.domain.ranking.trust import AS_GOOD, ORIGINS, in_turns, never_outranked, trusted_first
+from recollect.engine.deferred import Notes
+from recollect.sessions.attention import newcomer
 
 WORDS = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 MEANING = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true"}
@@ -235,7 +235,7 @@ def test_what_a_repository_brings_is_told_again_if_nobody_could_be_told(
     place = str(world.project), str(world.store), load_settings(str(world.project))
     notes = Notes(wait=True)
     assert "brings 1 memory" in newcomer(*place, notes)
-    monkeypatch.setattr("recollect.services.attention._memories", lambda *_: 1 / 0)
+    monkeypatch.setattr("recollect.sessions.attention._memories", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         newcomer(*place, Notes())
     monkeypatch.undo()

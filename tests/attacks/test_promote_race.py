@@ -14,7 +14,7 @@ from tests.conftest import World
 from recollect.errors import Overtaken
 from recollect.files import textfile
 from recollect.files.textfile import write_texts
-from recollect.services.promote import NOT_WRITTEN, candidates_of, promote
+from recollect.promote.promote import NOT_WRITTEN, candidates_of, promote
 
 LOCAL = "### Pattern: Close the pool\nClose the pool before the process forks.\n"
 SHARED = "### Pattern: Old\nAn old lesson.\n- Observation count: 1\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.services.app import Engine
-from recollect.services.memorize import memorize
-from recollect.services.settings import load_settings
+from recollect.config.settings import load_settings
+from recollect.engine.engine import Engine
+from recollect.learn.memorize import memorize
 
 WORDS = "The invoices of Aardvark Ltd are billed on the third of each month."
 

@@ -20,7 +20,7 @@ from tests.conftest import World
 from tests.e2e.test_stop import DECISION, NAME, PLACE, STAGE, Session, remove_contexts
 from tests.integration.mcp_server.talk import LESSON, refused, said, with_client
 
-from recollect.domain.secrets import find_secret, redact
+from recollect.domain.secrets.detect import find_secret, redact
 from recollect.files.log import log
 
 TOP = Path(__file__).parents[2]

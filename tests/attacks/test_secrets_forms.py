@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from recollect.domain.secrets import find_secret, redact
+from recollect.domain.secrets.detect import find_secret, redact
 
 
 def seconds(text: str) -> float:

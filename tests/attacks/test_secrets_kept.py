@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.services import secret_scan
-from recollect.services.settings import load_settings
+from recollect.config.settings import load_settings
+from recollect.doctor import secret_scan
 
 LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 TOKEN = "ghp_" + LETTERS

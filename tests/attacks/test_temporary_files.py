@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import NOBODY, World
 
-from recollect.domain.triage import Finding
-from recollect.files.triage_context import write_context
+from recollect.domain.triage.score import Finding
+from recollect.files.session.triage_context import write_context
 
 THEIRS = (".patterns.md.4711.tmp", ".index.md.1.tmp", ".use-sqlite.json.99.tmp", ".notes.20261116.tmp")
 

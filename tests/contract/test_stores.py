@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.ranking.terms import query_terms
 from recollect.domain.retirement import Retirement
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, StoredEntry
-from recollect.domain.terms import query_terms
 from recollect.errors import StoreError
 from recollect.store.base import Store
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, JOURNAL, MEMORY, Model, Receipt, ReceiptLine, Scope, Source, Usage
 
 EVERYWHERE = Scope(None)
@@ -798,8 +798,8 @@ def test_active_entries_without_keywords_await_some(store: Store) -> None:
         ("Check the caches.", "caching"),
         ("Call parse_config_file once.", "config"),
         ("Call parse_config_file once.", "parse_config_file"),
-        ("See src/recollect/store/sqlite.py for it.", "sqlite"),
-        ("See src/recollect/store/sqlite.py for it.", "store/sqlite.py"),
+        ("See src/recollect/store/sqlite/store.py for it.", "sqlite"),
+        ("See src/recollect/store/sqlite/store.py for it.", "store/sqlite/store.py"),
         ("Close the connectionPool.", "pool"),
         ("Close the connectionPool.", "connectionPool"),
         ("Close the HTTPServer.", "server"),

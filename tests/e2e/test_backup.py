@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import RECOLLECT, World
 
 from recollect.files.archive import Archive, Member, read_archive, write_archive
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 
 LESSON = '{"name": "Captured", "description": "A thing learnt in passing.", "category": "heuristics"}'
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}

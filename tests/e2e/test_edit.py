@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.conftest import RECOLLECT, World
 
-from recollect.files.memory_lock import FOLDER as LOCK
+from recollect.files.memory.lock import FOLDER as LOCK
 
 CONTENT = {
     "status": "accepted",

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.conftest import World
 
-from recollect.services.environment_state import is_being_built
+from recollect.plugin.environment_state import is_being_built
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 LAUNCHER = PLUGIN / "bin" / "recollect"

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import World
 
 from recollect.domain.hashing import content_hash
-from recollect.services.sync_memories import entry_id
+from recollect.sync.memories import entry_id
 
 TEXT = "Read the file before you write its parser."
 ID = content_hash(TEXT)

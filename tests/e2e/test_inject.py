@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 from tests.conftest import BARE_ENTRY, RECOLLECT, World
 
-from recollect.domain.render import CLOSING, OPENING
+from recollect.domain.start_block import CLOSING, OPENING
 from recollect.files.log import NAME as LOG
 
 ONE = "### Pattern: One\nThe one lesson.\n- Used in: Feature #001\n"
@@ -239,7 +239,7 @@ def test_a_full_disk_behind_standard_output_is_one_line_and_exit_1(world: World,
 
 
 def test_an_empty_home_is_the_user_s_own_and_a_relative_store_is_below_it(world: World) -> None:
-    code = "import os; from recollect.services import locations; print(locations.global_store())"
+    code = "import os; from recollect.config import locations; print(locations.global_store())"
     command = [sys.executable, "-c", code]
     shown = {}
     for name, place in {"": "", "relative/x": "relative/x"}.items():
@@ -253,7 +253,7 @@ def test_an_empty_home_is_the_user_s_own_and_a_relative_store_is_below_it(world:
 
 @pytest.mark.parametrize("home", ["~", "relative/home"])
 def test_a_home_that_is_none_never_leaves_a_store_in_the_project(home: str) -> None:
-    code = "from recollect.services import locations; print(locations.global_store())"
+    code = "from recollect.config import locations; print(locations.global_store())"
     done = subprocess.run(
         [sys.executable, "-c", code], env={"HOME": home}, capture_output=True, encoding="utf-8", check=True
     )

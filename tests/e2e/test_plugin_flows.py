@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from tests.conftest import RECOLLECT, World
 
-from recollect.services.app import Engine
-from recollect.services.memorize import memorize
-from recollect.services.settings import load_settings
+from recollect.config.settings import load_settings
+from recollect.engine.engine import Engine
+from recollect.learn.memorize import memorize
 
 SKILLS = Path(__file__).parents[2] / "plugin" / "skills"
 

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import RECOLLECT, World, read_terminal
 from tests.integration.provider_servers import ProviderServer
 
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}

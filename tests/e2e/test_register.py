@@ -19,7 +19,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from tests.conftest import RECOLLECT, World, run_without_rights
 
-from recollect.services.register_clients import CLIENTS
+from recollect.plugin.register_clients import CLIENTS
 
 ANYWHERE = ["mcp"]
 IN_WORKSPACE = ["mcp", "--project-root", "${workspaceFolder}"]

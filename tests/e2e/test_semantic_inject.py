@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.domain.render import CLOSING, OPENING, block, markdown_status
-from recollect.domain.selection import deduplicate, select
+from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.start_block import CLOSING, OPENING, block, markdown_status
 from recollect.domain.text import client_length
-from recollect.files.bank import read_bank
-from recollect.store.sqlite import SqliteStore
+from recollect.files.bank.bank import read_bank
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}

@@ -21,14 +21,14 @@ import pytest
 from tests.conftest import BARE_ENTRY, LOCK, Start, World, heard, run_without_rights, tell
 from tests.integration.provider_servers import ProviderServer
 
-from recollect.domain.render import OPENING
+from recollect.config.project import identity
+from recollect.domain.start_block import OPENING
+from recollect.files.journal.staged import Staged, now, stage
 from recollect.files.log import NAME as LOG
-from recollect.files.met import meet
-from recollect.files.session_record import FOLDER as RECORDS
-from recollect.files.session_record import add_given, add_words, read_record
-from recollect.files.staged import Staged, now, stage
-from recollect.services.project import identity
-from recollect.store.sqlite import SqliteStore
+from recollect.files.session.met import meet
+from recollect.files.session.record import FOLDER as RECORDS
+from recollect.files.session.record import add_given, add_words, read_record
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
 ONE = "### Pattern: One\nThe one lesson.\n"

@@ -16,8 +16,8 @@ import pytest
 from tests.conftest import BARE_ENTRY, World
 
 from recollect.api import content_hash
-from recollect.files.bank import BankFile
-from recollect.services.settings_edit import TEMPLATE
+from recollect.config.settings_edit import TEMPLATE
+from recollect.files.bank.bank import BankFile
 
 THREE_CATEGORIES = (("anti-patterns", "Anti-Pattern"), ("heuristics", "Heuristic"), ("patterns", "Pattern"))
 LESSON = {

@@ -16,17 +16,17 @@ from mcp import ClientSession
 from tests.conftest import World
 from tests.integration.mcp_server.talk import called, with_client
 
-from recollect.domain.ranking import rank, retention
-from recollect.domain.selection import select_ranked
+from recollect.config.settings import load_settings
+from recollect.doctor.bench import measure_retrieval
+from recollect.domain.ranking.order import rank, retention
+from recollect.domain.ranking.selection import select_ranked
 from recollect.domain.stored import Standing
-from recollect.services.app import Engine
-from recollect.services.bench import measure_retrieval
-from recollect.services.embed import embed_pending
-from recollect.services.recall import retrieve, search
-from recollect.services.session import weights_of
-from recollect.services.settings import load_settings
-from recollect.services.sync import sync
+from recollect.engine.embed import embed_pending
+from recollect.engine.engine import Engine
+from recollect.recall.search import retrieve, search
+from recollect.recall.start_choice import weights_of
 from recollect.store.values import Scope
+from recollect.sync.sync import sync
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 NOW = "2026-06-01T00:00:00Z"

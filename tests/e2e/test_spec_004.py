@@ -15,9 +15,9 @@ import pytest
 from tests.conftest import RECOLLECT, World
 
 from recollect.domain.categories import FOLDER
-from recollect.files import memory_lock
-from recollect.files.memories import MemoryFile
-from recollect.services.resolve import excerpt
+from recollect.files.memory import lock as memory_lock
+from recollect.files.memory.memories import MemoryFile
+from recollect.memories.resolve import excerpt
 
 MEMORY = ".claude/memory"
 WITHOUT_STORE = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}

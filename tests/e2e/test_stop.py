@@ -21,7 +21,7 @@ from tests.conftest import BARE_ENTRY, World
 from tests.e2e.test_session_start import begin
 from tests.repo.test_hot_paths import FORBIDDEN
 
-from recollect.files.transcript import read_end
+from recollect.files.session.transcript import read_end
 
 DATA = Path(__file__).parents[1] / "data"
 PLACE = "/tmp"

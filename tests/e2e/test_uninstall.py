@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.conftest import World
 
-from recollect.files.session_record import add_given, add_words, reset_given, set_triaged
+from recollect.files.session.record import add_given, add_words, reset_given, set_triaged
 
 ENTRY = {"name": "Lock rows in one order", "description": "Or they wait for each other.", "category": "patterns"}
 

@@ -67,7 +67,7 @@ def test_wheel_holds_the_plugin_and_works_in_a_fresh_environment(wheel: Path, tm
         )
 
     assert run(venv / "bin" / "recollect", "--version").stdout == f"recollect {VERSION}\n"
-    where = run(venv / "bin" / "python", "-c", "from recollect.services.install import *; print(marketplace_folder())")
+    where = run(venv / "bin" / "python", "-c", "from recollect.plugin.install import *; print(marketplace_folder())")
     assert where.stdout == f"{site}/recollect/marketplace\n"
     launcher = site / "recollect" / "marketplace" / "plugin" / "bin" / "recollect"
     event = {"hook_event_name": "SessionStart", "source": "startup", "session_id": "s-1", "cwd": str(project)}

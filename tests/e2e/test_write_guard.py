@@ -163,7 +163,7 @@ def test_free_path_costs_no_module_beyond_the_few_that_are_needed(world: World, 
     )
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     own = {name for name in loaded if name.startswith("recollect.")}
-    assert own - {"recollect.domain", "recollect.hooks", "recollect.services"} == {
+    assert own - {"recollect.config", "recollect.domain", "recollect.hooks", "recollect.memories"} == {
         "recollect.domain.quick_json",
         "recollect.domain.text",
         "recollect.hooks.answer",
@@ -171,9 +171,9 @@ def test_free_path_costs_no_module_beyond_the_few_that_are_needed(world: World, 
         "recollect.hooks.stdin",
         "recollect.hooks.write_guard",
         *(["recollect.hooks.write_check"] if hook == "write-check" else []),
-        "recollect.services.locations",
-        "recollect.services.project",
-        "recollect.services.protect",
+        "recollect.config.locations",
+        "recollect.config.project",
+        "recollect.memories.protect",
     }
     assert (
         loaded & {"re", "json", "typing", "pathlib", "tempfile", "shutil", "collections", "functools", "enum"} == set()

@@ -36,7 +36,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import difflib, encodings.idna, encodings.utf_8_sig, hashlib, json, os, resource, tempfile
 import recollect.cli.write
-from recollect.files.schemas import CONTENT, model_of
+from recollect.files.memory.schemas import CONTENT, model_of
 from recollect.cli.main import main
 
 [model_of(category) for category in CONTENT]

@@ -9,7 +9,7 @@ from tests.conftest import cannot_be_tested
 from tests.faults.injector import Injector, available
 from tests.faults.scenes import Stage, remove_contexts
 
-from recollect.services import resident
+from recollect.resident import client as resident
 
 
 @pytest.fixture(scope="session")

@@ -175,21 +175,12 @@ def _serve() -> None:
 
 def _import_all() -> None:
     """Import what commands and hooks import when they are called, so that a child does not have to."""
-    import recollect.cli
-    import recollect.domain
-    import recollect.files
-    import recollect.hooks
-    import recollect.mcp
-    import recollect.services
-    import recollect.store
+    import recollect
 
-    for package in (recollect.domain, recollect.files, recollect.hooks, recollect.services, recollect.store):
-        for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+    for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
+        if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
             importlib.import_module(module.name)
-    for package in (recollect.cli, recollect.mcp):
-        for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-            importlib.import_module(module.name)
-    for name in ("recollect.keywords.rules", "difflib", "sqlite3", "tomllib", "tarfile", "unicodedata", "shutil"):
+    for name in ("difflib", "sqlite3", "tomllib", "tarfile", "unicodedata", "shutil"):
         importlib.import_module(name)
 
 
@@ -257,7 +248,7 @@ def _run(arguments: list[str]) -> int:
     from recollect.cli.main import main
 
     if arguments[0] == QUICK_DOCTOR:
-        from recollect.services import doctor
+        from recollect.doctor import run as doctor
 
         doctor._CHECKS = tuple(check for check in doctor._CHECKS if check[0] not in _SLOW_CHECKS)
         arguments = ["doctor", *arguments[1:]]

@@ -188,8 +188,8 @@ def _lose(world: World) -> None:
 
 
 def _write_edit(world: World) -> None:
-    from recollect.files.memories import read_memory
-    from recollect.services.edit_form import form_of
+    from recollect.files.memory.memories import read_memory
+    from recollect.memories.edit_form import form_of
 
     path = world.project / ".claude" / "memory" / "decisions" / "refresh-token-cookie.json"
     text = form_of(read_memory(str(path), "decision"))

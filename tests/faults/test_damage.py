@@ -14,7 +14,7 @@ from tests.faults.injector import FAULTS, QUICK_DOCTOR, Outcome
 from tests.faults.invariants import check_database
 from tests.faults.scenes import EXPORT, LESSON, OLD_LESSON, SCENES, Scene, Stage, entry, hook
 
-from recollect.services import resident
+from recollect.resident import client as resident
 from recollect.version import VERSION
 
 _YEAR = 365 * 86_400.0

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from recollect.domain.categories import FOLDER
-from recollect.files.memories import MemoryRoot
-from recollect.services.commit import commit_memories
+from recollect.files.memory.memories import MemoryRoot
+from recollect.memories.commit import commit_memories
 
 GIT = shutil.which("git") or "git"
 MEMORY = ".claude/memory/decisions/use-postgres.json"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect.errors
-from recollect.services.context import collect
+from recollect.recall.context import collect
 
 
 @pytest.fixture
@@ -322,7 +322,7 @@ def test_process_with_closed_streams_has_its_signals(make, tmp_path, closed):
     source = str(Path(recollect.errors.__file__).parents[1])
     program = (
         f"import sys; sys.path.insert(0, {source!r})\n"
-        "from recollect.services.context import collect\n"
+        "from recollect.recall.context import collect\n"
         f"query = collect({str(path)!r}, 60).query\n"
         f"open({str(tmp_path / 'query')!r}, 'w', encoding='utf-8').write(query)"
     )

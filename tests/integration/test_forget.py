@@ -14,26 +14,26 @@ import pytest
 from tests.conftest import Start, World, heard, tell
 
 import recollect
+from recollect.config.locations import database, journal
+from recollect.config.project import identity
+from recollect.config.settings import load_settings
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.hashing import content_hash
 from recollect.domain.retirement import LONGEST_REASON, Retirement
 from recollect.domain.stored import ACTIVE, RETIRED
+from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StorageError, StoreError, UnknownMemory, WriteRefused
-from recollect.files.captures import read_captures
+from recollect.files.journal.log import read_captures
+from recollect.files.journal.retired import write
 from recollect.files.locks import locked
-from recollect.files.retired import write
-from recollect.services.app import Engine
-from recollect.services.forget import Forgotten, bring_back, find_entry, forget
-from recollect.services.given import given_entry
-from recollect.services.locations import database, journal
-from recollect.services.maintain import rebuild
-from recollect.services.project import identity
-from recollect.services.remember import remember
-from recollect.services.settings import load_settings
-from recollect.services.sync import sync, sync_journal
-from recollect.services.sync_memories import entry_id
-from recollect.store.sqlite import SqliteStore
+from recollect.learn.remember import remember
+from recollect.memories.forget import Forgotten, bring_back, find_entry, forget
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
+from recollect.sync.entry_input import given_entry
+from recollect.sync.memories import entry_id
+from recollect.sync.rebuild import rebuild
+from recollect.sync.sync import sync, sync_journal
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 TEXT = "Read the file before you write its parser."
@@ -346,9 +346,9 @@ def test_hostile_line_about_a_memory_file_does_not_hide_it(engine: Engine, world
 WORKER = """
 import json, sys
 sys.path[:0] = json.loads(sys.argv[1])
-from recollect.services.app import Engine
-from recollect.services.forget import bring_back, forget
-from recollect.services.settings import load_settings
+from recollect.engine.engine import Engine
+from recollect.memories.forget import bring_back, forget
+from recollect.config.settings import load_settings
 
 root, store, id = sys.argv[2:5]
 with Engine(store, load_settings(root), project_root=root, patience=60.0) as engine:

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from tests.conftest import NOBODY, SOURCE, Start, World, heard, tell
 
-from recollect.files.index_md import index_entry, index_text
-from recollect.files.memories import scan
-from recollect.files.schemas import problems_of
-from recollect.services.locations import database
-from recollect.services.place import memory_root
-from recollect.services.settings import load_settings
-from recollect.store.sqlite import SqliteStore
+from recollect.config.locations import database
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+from recollect.files.memory.index_md import index_entry, index_text
+from recollect.files.memory.memories import scan
+from recollect.files.memory.schemas import problems_of
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
 PROCESSES = 4
@@ -30,9 +30,9 @@ EACH = 5
 WORKER = """
 import json, sys
 sys.path[:0] = [sys.argv[1]]
-from recollect.services.app import Engine
-from recollect.services.memorize import memorize
-from recollect.services.settings import load_settings
+from recollect.engine.engine import Engine
+from recollect.learn.memorize import memorize
+from recollect.config.settings import load_settings
 
 folder, store, worker = sys.argv[2:5]
 variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
@@ -96,14 +96,14 @@ def test_processes_that_store_at_once_make_no_twins_and_lose_nothing(world: Worl
 WITHOUT_RIGHTS = f"""
 import importlib, json, os, pkgutil, sys
 sys.path.insert(0, sys.argv[1])
-import recollect.domain, recollect.files, recollect.keywords, recollect.services, recollect.store
-for package in (recollect.domain, recollect.files, recollect.keywords, recollect.services, recollect.store):
-    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+import recollect
+for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
+    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
         importlib.import_module(module.name)
 from recollect.errors import RecollectError
-from recollect.services.app import Engine
-from recollect.services.memorize import memorize
-from recollect.services.settings import load_settings
+from recollect.engine.engine import Engine
+from recollect.learn.memorize import memorize
+from recollect.config.settings import load_settings
 if os.geteuid() == 0:
     os.setgroups([])
     os.setegid({NOBODY})

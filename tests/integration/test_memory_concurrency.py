@@ -6,14 +6,14 @@ import subprocess
 import sys
 
 import recollect
-from recollect.files.index_md import index_entry, index_text
-from recollect.files.memories import scan
-from recollect.files.memory_lock import FOLDER
-from recollect.files.schemas import problems_of
-from recollect.services.locations import database
-from recollect.services.place import memory_root
-from recollect.services.settings import load_settings
-from recollect.store.sqlite import SqliteStore
+from recollect.config.locations import database
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+from recollect.files.memory.index_md import index_entry, index_text
+from recollect.files.memory.lock import FOLDER
+from recollect.files.memory.memories import scan
+from recollect.files.memory.schemas import problems_of
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
@@ -26,12 +26,12 @@ WORKER = """
 import json, random, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from recollect.errors import WriteRefused
-from recollect.files.index_md import rebuild_index
-from recollect.files.memories import read_memory
-from recollect.files.memory_lock import memories_locked
-from recollect.services import write
-from recollect.services.place import memory_root
-from recollect.services.settings import load_settings
+from recollect.files.memory.index_md import rebuild_index
+from recollect.files.memory.memories import read_memory
+from recollect.files.memory.lock import memories_locked
+from recollect.memories import write
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
 
 memories_locked.__wrapped__.__defaults__ = (120.0,)  # a disk that stalls must not decide who gets a turn
 folder, store, worker, count = sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])

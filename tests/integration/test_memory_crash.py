@@ -9,13 +9,13 @@ import sys
 import pytest
 
 import recollect
-from recollect.files.index_md import index_entry, index_text
-from recollect.files.memories import scan
-from recollect.files.memory_lock import FOLDER
-from recollect.files.schemas import problems_of
-from recollect.services import write
-from recollect.services.place import memory_root
-from recollect.services.settings import load_settings
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+from recollect.files.memory.index_md import index_entry, index_text
+from recollect.files.memory.lock import FOLDER
+from recollect.files.memory.memories import scan
+from recollect.files.memory.schemas import problems_of
+from recollect.memories import write
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 
@@ -23,10 +23,10 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 WRITER = """
 import json, os, signal, sys
 sys.path[:0] = json.loads(sys.argv[1])
-from recollect.services import write
-from recollect.services.place import memory_root
-from recollect.services.settings import load_settings
-import recollect.domain.terms
+from recollect.memories import write
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+import recollect.domain.ranking.terms
 
 folder, left, name, arguments = sys.argv[2], int(sys.argv[3]), sys.argv[4], json.loads(sys.argv[5])
 settings = load_settings(folder)

@@ -5,11 +5,11 @@ import os
 import subprocess
 import time
 
-from recollect.files.index_md import trusted_index
-from recollect.files.memories import record_text, scan
-from recollect.services import write
-from recollect.services.place import memory_root
-from recollect.services.settings import load_settings
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+from recollect.files.memory.index_md import trusted_index
+from recollect.files.memory.memories import record_text, scan
+from recollect.memories import write
 
 DECISION = {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]}
 SESSION = {"goal": "g", "outcome": "success", "completed": ["a"], "next_actions": ["b"]}

@@ -9,11 +9,11 @@ import pytest
 from tests.conftest import Start, heard, tell
 
 from recollect.errors import LockTimeout, StorageError
-from recollect.files.memory_lock import FOLDER, STALE_AFTER, memories_locked
+from recollect.files.memory.lock import FOLDER, STALE_AFTER, memories_locked
 
 HOLD = """
 import sys
-from recollect.files.memory_lock import memories_locked
+from recollect.files.memory.lock import memories_locked
 with memories_locked(sys.argv[1], 60) as warnings:
     print("held", len(warnings), flush=True)
     sys.stdin.readline()
@@ -23,7 +23,7 @@ print("released", flush=True)
 # Each turn would fail if two processes were inside at once: the marker may exist once, and counting takes two steps.
 COUNT = """
 import os, sys
-from recollect.files.memory_lock import memories_locked
+from recollect.files.memory.lock import memories_locked
 root, turns = sys.argv[1], int(sys.argv[2])
 counter, marker = os.path.join(root, "counter"), os.path.join(root, "marker")
 print("ready", flush=True)

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
 from recollect.errors import WriteRefused
-from recollect.files.index_md import index_entry, index_text
-from recollect.files.memories import read_memory, record_text, scan
-from recollect.files.memory_lock import FOLDER
-from recollect.files.schemas import problems_of
-from recollect.services import upkeep, write
-from recollect.services.place import memory_root
-from recollect.services.settings import load_settings
+from recollect.files.memory.index_md import index_entry, index_text
+from recollect.files.memory.lock import FOLDER
+from recollect.files.memory.memories import read_memory, record_text, scan
+from recollect.files.memory.schemas import problems_of
+from recollect.memories import upkeep, write
 
 CONTENT = {
     "session_summary": {"goal": "g", "outcome": "success", "completed": ["a"], "next_actions": ["b"]},

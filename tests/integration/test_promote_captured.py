@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from tests.conftest import RECOLLECT, World, link_worktree
 
+from recollect.config.locations import journal
+from recollect.config.settings import load_settings
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
-from recollect.files.captures import append_capture, read_captures
-from recollect.services.app import Engine
-from recollect.services.forget import forget
-from recollect.services.locations import journal
-from recollect.services.memorize import memorize
-from recollect.services.settings import load_settings
-from recollect.services.sync import captured, sync
+from recollect.engine.engine import Engine
+from recollect.files.journal.log import append_capture, read_captures
+from recollect.learn.memorize import memorize
+from recollect.memories.forget import forget
+from recollect.sync.sync import captured, sync
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
 UNIVERSAL = {

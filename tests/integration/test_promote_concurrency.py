@@ -14,10 +14,10 @@ import pytest
 import recollect
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.hashing import content_hash
-from recollect.files.bank import BankFile, read_bank
+from recollect.files.bank.bank import BankFile, read_bank
 from recollect.files.locks import locked
-from recollect.services.candidates import from_json
-from recollect.services.promote import promote
+from recollect.promote.candidates import from_json
+from recollect.promote.promote import promote
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 PROCESSES = 8
@@ -28,8 +28,8 @@ WORKER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from recollect.files.locks import locked
-from recollect.services.candidates import from_json
-from recollect.services.promote import promote
+from recollect.promote.candidates import from_json
+from recollect.promote.promote import promote
 
 locked.__wrapped__.__defaults__ = (120.0,)  # a disk that stalls must not decide who gets a turn
 root, store, texts = sys.argv[2], sys.argv[3], json.loads(sys.stdin.readline())
@@ -46,8 +46,8 @@ for number, candidate in enumerate(candidates):
 SUICIDE = """
 import json, os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from recollect.services.candidates import from_json
-from recollect.services.promote import promote
+from recollect.promote.candidates import from_json
+from recollect.promote.promote import promote
 
 root, store, entry, left = sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5])
 
@@ -306,8 +306,8 @@ def test_first_promotion_of_a_large_bank_grows_with_its_size_and_not_faster(worl
         world.write_bank("patterns", bank_text("Pattern", size))
         code = (
             "import sys; sys.path.insert(0, sys.argv[1])\n"
-            "from recollect.files import bank, bank_entry\n"
-            "from recollect.services.promote import candidates_of, promote\n"
+            "from recollect.files.bank import bank, entry as bank_entry\n"
+            "from recollect.promote.promote import candidates_of, promote\n"
             "calls = 0\n"
             "def profile(frame, event, argument):\n"
             "    global calls\n"

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from tests.conftest import BARE_ENTRY, RECOLLECT, World
 
-from recollect.services import resident
-from recollect.services.app import Engine
-from recollect.services.settings import load_settings
+from recollect.config.settings import load_settings
+from recollect.engine.engine import Engine
+from recollect.resident import client as resident
 from recollect.version import VERSION
 
 INITIALIZE = {
@@ -657,7 +657,7 @@ def test_the_hook_of_a_prompt_that_the_engine_answers_loads_next_to_nothing(
         "recollect",
         "recollect.domain",
         "recollect.domain.quick_json",
-        "recollect.domain.spoken",
+        "recollect.domain.triage.spoken",
         "recollect.domain.text",
         "recollect.hooks",
         "recollect.hooks.answer",
@@ -665,8 +665,10 @@ def test_the_hook_of_a_prompt_that_the_engine_answers_loads_next_to_nothing(
         "recollect.hooks.prompt",
         "recollect.hooks.run",
         "recollect.hooks.stdin",
-        "recollect.services",
-        "recollect.services.locations",
-        "recollect.services.resident",
+        "recollect.config",
+        "recollect.domain.triage",
+        "recollect.resident",
+        "recollect.config.locations",
+        "recollect.resident.client",
         "recollect.version",
     }

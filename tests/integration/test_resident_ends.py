@@ -31,11 +31,11 @@ from tests.integration.test_resident import (
 )
 from tests.integration.test_resident import start as start_session
 
-import recollect.mcp.resident as engine
+import recollect.resident.server as engine
 from recollect.hooks.engine import ask_engine
 from recollect.hooks.stdin import Event
-from recollect.services import resident
-from recollect.services.resident import Unanswered
+from recollect.resident import client as resident
+from recollect.resident.client import Unanswered
 from recollect.version import VERSION
 
 

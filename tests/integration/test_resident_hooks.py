@@ -27,7 +27,7 @@ from tests.integration.test_resident import (
     until,
 )
 
-from recollect.files.session_record import read_record
+from recollect.files.session.record import read_record
 
 LAUNCHER = Path(__file__).parents[2] / "plugin" / "bin" / "recollect"
 ALONE = {"RECOLLECT_ENGINE_WAIT": "0"}

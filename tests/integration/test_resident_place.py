@@ -29,7 +29,7 @@ from tests.integration.test_resident import (
     until,
 )
 
-from recollect.services import resident
+from recollect.resident import client as resident
 from recollect.version import VERSION
 
 # Asks as the user whose number it is given, and says what it was answered.

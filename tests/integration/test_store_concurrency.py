@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.config.locations import database, journal
 from recollect.domain.hashing import content_hash
-from recollect.files.captures import read_captures
-from recollect.services.locations import database, journal
-from recollect.store.sqlite import SqliteStore
+from recollect.files.journal.log import read_captures
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
@@ -26,11 +26,11 @@ WORKER = """
 import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from recollect.files.locks import locked
-from recollect.services.app import Engine
-from recollect.services.given import given_entry
-from recollect.services.remember import remember
-from recollect.services.settings import load_settings
-import recollect.services.label, recollect.keywords.registry
+from recollect.engine.engine import Engine
+from recollect.sync.entry_input import given_entry
+from recollect.learn.remember import remember
+from recollect.config.settings import load_settings
+import recollect.engine.label, recollect.keywords.registry
 
 locked.__wrapped__.__defaults__ = (120.0,)  # a disk that stalls must not decide who gets a turn
 root, store, texts = sys.argv[2], sys.argv[3], json.loads(sys.stdin.readline())

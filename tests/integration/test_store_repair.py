@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from recollect.config.locations import database, journal
+from recollect.config.settings import load_settings
+from recollect.doctor.bench import measure_retrieval
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
+from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError, InvalidEntry, StillReading, StoreError
-from recollect.files.captures import append_capture
-from recollect.services.app import Engine
-from recollect.services.bench import measure_retrieval
-from recollect.services.given import given_entry
-from recollect.services.locations import database, journal
-from recollect.services.maintain import rebuild
-from recollect.services.remember import remember
-from recollect.services.settings import load_settings
-from recollect.services.sync import sync
-from recollect.store.sqlite import SqliteStore
+from recollect.files.journal.log import append_capture
+from recollect.learn.remember import remember
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
+from recollect.sync.entry_input import given_entry
+from recollect.sync.rebuild import rebuild
+from recollect.sync.sync import sync
 
 ALL = Scope(None)
 ENTRIES = 60

@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import RECOLLECT, World
 
 from recollect.cli.main import COMMANDS, cli
-from recollect.services.settings_keys import KEYS
+from recollect.config.settings_keys import KEYS
 from recollect.version import VERSION
 
 TOP = Path(__file__).parents[2]

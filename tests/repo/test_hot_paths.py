@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.conftest import BARE_ENTRY, World
 
+import recollect
 from recollect.domain.hashing import content_hash
 from recollect.hooks.run import HOOKS
 
@@ -46,39 +47,19 @@ FORBIDDEN = {
     "urllib",
 }
 
-OWN_MODULES = {
-    "recollect",
-    "recollect.domain",
-    "recollect.domain.categories",
-    "recollect.domain.data_text",
-    "recollect.domain.entry",
-    "recollect.domain.hashing",
-    "recollect.domain.quick_json",
-    "recollect.domain.ranking",
-    "recollect.domain.render",
-    "recollect.domain.selection",
-    "recollect.domain.text",
-    "recollect.domain.trust",
-    "recollect.errors",
-    "recollect.files",
-    "recollect.files.bank",
-    "recollect.files.bank_entry",
-    "recollect.files.last_injection",
-    "recollect.files.log",
-    "recollect.files.looked",
-    "recollect.files.textfile",
-    "recollect.hooks",
-    "recollect.hooks.inject",
-    "recollect.services",
-    "recollect.services.inject",
-    "recollect.services.locations",
-    "recollect.services.notes",
-    "recollect.services.project",
-    "recollect.services.settings",
-    "recollect.services.settings_keys",
-    "recollect.services.withhold",
-    "recollect.version",
-}
+PACKAGE = Path(recollect.__file__).parent
+
+
+def marked() -> set[str]:
+    """Return the modules that say `# hot` on their first line: somebody waits for them to be imported."""
+    hot = [path for path in PACKAGE.rglob("*.py") if path.read_text(encoding="utf-8").startswith("# hot\n")]
+    return {".".join(("recollect", *path.relative_to(PACKAGE).with_suffix("").parts)) for path in hot}
+
+
+def modules_only(names: set[str]) -> set[str]:
+    """Return which of some names are modules of ours, and no packages."""
+    own = {name for name in names if name.partition(".")[0] == "recollect"}
+    return {name for name in own if (PACKAGE / "/".join(name.split(".")[1:])).with_suffix(".py").is_file()}
 
 
 # Each of these costs more than all the rest of a session's start.
@@ -103,12 +84,6 @@ def test_injection_loads_no_costly_module(world: World) -> None:
     assert modules_after(world, "--event", "startup") & FORBIDDEN == set()
 
 
-def test_injection_loads_only_the_modules_marked_hot(world: World) -> None:
-    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
-    loaded = {name for name in modules_after(world) if name.partition(".")[0] == "recollect"}
-    assert loaded == OWN_MODULES
-
-
 def test_a_journal_with_something_retired_needs_no_costly_module(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n\n### Pattern: Q\nAnother.\n")
     world.store.mkdir()
@@ -116,7 +91,7 @@ def test_a_journal_with_something_retired_needs_no_costly_module(world: World) -
     (world.store / "session-captures.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
     loaded = modules_after(world)
     assert loaded & FORBIDDEN == set()
-    assert {"recollect.files.retired", "recollect.domain.retirement"} <= loaded
+    assert {"recollect.files.journal.retired", "recollect.domain.retirement"} <= loaded
 
 
 def test_a_settings_file_that_is_json_needs_no_costly_module(world: World) -> None:
@@ -145,41 +120,17 @@ def packages_after(world: World) -> set[str]:
 
 SQLITE_NEEDS = {"collections", "datetime", "functools", "sqlite3"}
 
-# What every hook needs to hear and to answer.
-ALL = {
-    "recollect",
-    "recollect.domain",
+# What the guard needs for a file that is no memory.
+GUARD = {
+    "recollect.config.locations",
+    "recollect.config.project",
     "recollect.domain.quick_json",
     "recollect.domain.text",
-    "recollect.hooks",
     "recollect.hooks.answer",
     "recollect.hooks.run",
     "recollect.hooks.stdin",
-}
-
-SESSION_START = (OWN_MODULES - {"recollect.files.log", "recollect.hooks.inject"}) | {
-    "recollect.files.met",
-    "recollect.files.session_record",
-    "recollect.files.staged",
-    "recollect.services.review",
-    "recollect.hooks.apart",
-    "recollect.hooks.session_start",
-    "recollect.services.attention",
-    "recollect.services.begin",
-    "recollect.services.environment",
-    "recollect.services.environment_state",
-    "recollect.files.log",
-    "recollect.hooks.engine",
-    "recollect.services.resident",
-    "recollect.version",
-}
-
-WRITE_GUARD = {
     "recollect.hooks.write_guard",
-    "recollect.services",
-    "recollect.services.locations",
-    "recollect.services.project",
-    "recollect.services.protect",
+    "recollect.memories.protect",
 }
 
 
@@ -223,10 +174,6 @@ def modules_of(hook: str, world: World) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
 
-def own(modules: set[str]) -> set[str]:
-    return {name for name in modules if name.partition(".")[0] == "recollect"}
-
-
 @pytest.mark.parametrize("hook", [hook for hook in HOOKS if hook != "prompt"])
 def test_a_hook_without_a_store_loads_no_costly_module(world: World, hook: str) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
@@ -247,15 +194,20 @@ def test_a_hook_with_a_store_loads_what_sqlite_needs_and_no_more(world: World, h
     assert modules_of(hook, world) & FORBIDDEN <= SQLITE_NEEDS
 
 
-def test_session_start_loads_only_the_modules_marked_hot(world: World) -> None:
-    world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
-    world.write_local_settings("memory_semantic_enabled: false\n")
-    assert own(modules_of("session-start", world)) == SESSION_START | ALL
+def test_hot_modules_are_those_that_hooks_load(world: World) -> None:
+    world.write_bank("patterns", "### Pattern: P\nA lesson.\n", shared=True)
+    world.write_decision("advisory-locks", title="Advisory locks keep importers apart when the queue restarts")
+    by_markdown = modules_after(world)
+    by_markdown |= {name for hook in HOOKS for name in modules_of(hook, world)}
+    world.write_local_settings("memory_semantic_enabled: true\nmemory_embedding_enabled: false\n")
+    assert world.run("search", "importers", RECOLLECT_MEMORY_SEMANTIC_ENABLED="true").returncode == 0
+    by_store = {name for hook in HOOKS for name in modules_of(hook, world)}
+    assert modules_only(by_markdown | by_store) == marked()
 
 
 def test_the_guard_of_a_file_that_is_no_memory_loads_next_to_nothing(world: World) -> None:
-    assert own(modules_of("write-guard", world)) == WRITE_GUARD | ALL
-    assert own(modules_of("write-check", world)) == WRITE_GUARD | ALL | {"recollect.hooks.write_check"}
+    assert modules_only(modules_of("write-guard", world)) == GUARD
+    assert modules_only(modules_of("write-check", world)) == GUARD | {"recollect.hooks.write_check"}
 
 
 def test_an_event_that_needs_nothing_loads_no_store(world: World) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from recollect.hooks.run import HOOKS
 from recollect.mcp import schemas
-from recollect.services.environment import requirements_file
+from recollect.plugin.environment import requirements_file
 from recollect.version import VERSION
 
 TOP = Path(__file__).parents[2]

@@ -12,11 +12,11 @@ import click
 import pytest
 
 from recollect.cli.main import cli
+from recollect.config.settings_keys import BY_NAME
 from recollect.domain.categories import PROJECT
 from recollect.hooks.run import HOOKS
 from recollect.keywords.base import GENERIC
 from recollect.mcp.schemas import TOOLS
-from recollect.services.settings_keys import BY_NAME
 
 TOP = Path(__file__).parents[2]
 PLUGIN = TOP / "plugin"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.memory import change, change_options, reason_option
-from recollect.services import write
+from recollect.memories import write
 
 _SENTENCES = {
     "archived": "Archived: {title}. It is found no more, and kept; `recollect restore {name}` brings it back.",

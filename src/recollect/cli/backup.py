@@ -18,8 +18,8 @@ from recollect.cli.shared import (
 from recollect.domain.text import one_line
 from recollect.errors import StorageError
 from recollect.files.archive import BANK, GLOBAL, JOURNAL, MEMORY, SETTINGS, USAGE
-from recollect.services.backup import Verified, create, verify
-from recollect.services.backup_restore import ACTIONS, KEPT, REFUSED, REPLACED, SAME, WRITTEN, Restored, restore
+from recollect.transfer.backup import Verified, create, verify
+from recollect.transfer.backup_restore import ACTIONS, KEPT, REFUSED, REPLACED, SAME, WRITTEN, Restored, restore
 
 _CALLED = {
     MEMORY: ("memory", "memories"),

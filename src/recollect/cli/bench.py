@@ -7,8 +7,8 @@ import click
 
 from recollect.cli.screen import ours
 from recollect.cli.shared import is_terminal, json_option, print_json
-from recollect.services.bench import METRICS, SYSTEMS, Retrieval, measure_retrieval
-from recollect.services.settings import load_settings
+from recollect.config.settings import load_settings
+from recollect.doctor.bench import METRICS, SYSTEMS, Retrieval, measure_retrieval
 
 
 @click.group("bench")

@@ -9,10 +9,10 @@ import click
 from recollect.cli.shared import global_store_option, memory_place, print_json, root_options, warn
 from recollect.domain.categories import PROJECT
 from recollect.domain.text import visible
+from recollect.engine.engine import Engine
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
-from recollect.services.app import Engine
-from recollect.services.resolve import EVENTS, resolve
+from recollect.memories.resolve import EVENTS, resolve
 
 _LONGEST = 20_000
 _LARGEST_INPUT = 4 * _LONGEST  # no character takes more bytes

@@ -15,10 +15,10 @@ from recollect.cli.shared import (
     project_root_option,
     styled,
 )
+from recollect.config.settings import load_settings
+from recollect.doctor.run import ERROR, OK, WARNING, Finding, examine, repair
+from recollect.doctor.secret_scan import DATABASE, FILE, HISTORY, Scan, scan_secrets
 from recollect.domain.text import one_line
-from recollect.services.doctor import ERROR, OK, WARNING, Finding, examine, repair
-from recollect.services.secret_scan import DATABASE, FILE, HISTORY, Scan, scan_secrets
-from recollect.services.settings import load_settings
 
 _COLOURS = {OK: "green", WARNING: "yellow", ERROR: "red"}
 _MARKS = {OK: "✓", WARNING: "!", ERROR: "✗"}

@@ -15,16 +15,16 @@ import click
 
 from recollect.cli.memory import change_options, finish
 from recollect.cli.shared import is_terminal, print_json, settings_of, warn
-from recollect.domain.secrets import redact
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings
+from recollect.domain.secrets.detect import redact
 from recollect.domain.text import one_line, visible
 from recollect.errors import RecollectError, StorageError, WriteRefused
-from recollect.files.memories import MemoryFile, MemoryRoot
+from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.files.textfile import read_text
-from recollect.services import write
-from recollect.services.edit_form import edited, form_of, version_in
-from recollect.services.lookup import read_named, shortest_name
-from recollect.services.place import memory_root
-from recollect.services.settings import Settings
+from recollect.memories import write
+from recollect.memories.edit_form import edited, form_of, version_in
+from recollect.memories.lookup import read_named, shortest_name
 
 # Of texts that are kept here, by their names.
 _PREFIX = "recollect-edit-"

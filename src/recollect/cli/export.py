@@ -8,8 +8,8 @@ from recollect.cli.shared import counted, global_store_option, project_root_opti
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.text import one_line
 from recollect.files.textfile import write_bytes
-from recollect.services.export import gather, json_lines
-from recollect.services.export_markdown import markdown
+from recollect.transfer.export import gather, json_lines
+from recollect.transfer.export_markdown import markdown
 
 
 @click.command("export")

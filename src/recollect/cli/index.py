@@ -16,14 +16,14 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
+from recollect.config.settings import Settings
 from recollect.domain.memory import seen
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import one_line
 from recollect.errors import StorageError
-from recollect.files.memories import MemoryRoot, scan
-from recollect.services.health import GOOD, Health, Issue, examine
-from recollect.services.settings import Settings
-from recollect.services.upkeep import (
+from recollect.files.memory.memories import MemoryRoot, scan
+from recollect.memories.health import GOOD, Health, Issue, examine
+from recollect.memories.upkeep import (
     DONE,
     ERROR,
     IN_SYNC,
@@ -36,7 +36,7 @@ from recollect.services.upkeep import (
     query,
     rebuild,
 )
-from recollect.services.write import finish
+from recollect.memories.write import finish
 
 # How many files a report names for each finding; --json names all.
 _SHOWN = 10

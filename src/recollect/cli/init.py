@@ -7,9 +7,9 @@ import click
 
 from recollect.cli.shared import json_option, print_json, project_root_option, styled
 from recollect.errors import InstallError
-from recollect.services.claude_client import SCOPES, Claude, find_claude
-from recollect.services.install import Installation, install
-from recollect.services.register import (
+from recollect.plugin.claude_client import SCOPES, Claude, find_claude
+from recollect.plugin.install import Installation, install
+from recollect.plugin.register import (
     Registration,
     common_entry,
     register,
@@ -17,7 +17,7 @@ from recollect.services.register import (
     runs_in_plugin,
     server_command,
 )
-from recollect.services.register_clients import CLIENTS
+from recollect.plugin.register_clients import CLIENTS
 
 _WITHOUT = (
     "Claude Code's command, claude, was not found. Install Claude Code, or give the path with --claude. To go without"

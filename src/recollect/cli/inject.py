@@ -16,8 +16,8 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
-from recollect.services.inject import inject
-from recollect.services.settings_keys import EVENTS
+from recollect.config.settings_keys import EVENTS
+from recollect.recall.start_block import inject
 
 
 @click.command("inject")

@@ -3,13 +3,13 @@ from __future__ import annotations
 import click
 
 from recollect.cli.shared import counted, json_option, print_json, project_root_option, settings_of, styled, warn
+from recollect.config.memory_root import memory_root
 from recollect.domain.categories import PROJECT
-from recollect.domain.secrets import redact, redacted
+from recollect.domain.ranking.trust import REPOSITORY
+from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
-from recollect.domain.trust import REPOSITORY
-from recollect.files.memories import MemoryFile, MemoryRoot, scan
-from recollect.services.place import memory_root
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
 
 _ALL = "all"
 _LONGEST_TITLE = 80

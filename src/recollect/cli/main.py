@@ -28,7 +28,7 @@ def _redacted() -> Generator[None]:
     try:
         yield
     except click.ClickException as error:
-        from recollect.domain.secrets import redact
+        from recollect.domain.secrets.detect import redact
 
         said = redact(error.format_message())
         error.format_message = lambda: said
@@ -84,7 +84,7 @@ def main() -> None:
     except (RecollectError, OSError) as error:
         if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        from recollect.domain.secrets import redact  # an error may repeat what was given
+        from recollect.domain.secrets.detect import redact  # an error may repeat what was given
 
         said = str(error) if isinstance(error, WriteRefused) else f"Error: {error}"
         click.echo(redact(said), err=True)

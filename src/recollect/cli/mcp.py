@@ -7,8 +7,8 @@ import sys
 import click
 
 from recollect.cli.shared import global_store_option, is_terminal, project_root_option
-from recollect.mcp.place import Place
-from recollect.services.locations import TOKEN_VARIABLE
+from recollect.config.locations import TOKEN_VARIABLE
+from recollect.config.workspace import Workspace
 
 
 def _address(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, int] | None:
@@ -42,7 +42,7 @@ def command(http: tuple[str, int] | None, allowed: tuple[str, ...], project_root
         raise click.UsageError("--allow-host goes with --http")
     from recollect.mcp.serve import serve_http, serve_stdio
 
-    place = Place(project_root, global_store)
+    place = Workspace(project_root, global_store)
     if http is None:
         if is_terminal(sys.stdin):
             click.echo("An MCP client speaks to this, and starts it by itself; Ctrl-C ends it.", err=True)

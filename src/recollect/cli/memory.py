@@ -15,15 +15,15 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings
 from recollect.domain.text import one_line
+from recollect.engine.engine import Engine
 from recollect.errors import UnknownMemory
-from recollect.files.memories import MemoryFile, MemoryRoot
-from recollect.services import write
-from recollect.services.app import Engine
-from recollect.services.forget import Forgotten, looks_like_id
-from recollect.services.lookup import read_named, shortest_name
-from recollect.services.place import memory_root
-from recollect.services.settings import Settings
+from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.memories import write
+from recollect.memories.forget import Forgotten, looks_like_id
+from recollect.memories.lookup import read_named, shortest_name
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Change = Callable[[MemoryRoot, Settings, MemoryFile], write.Written]

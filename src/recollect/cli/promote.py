@@ -13,11 +13,10 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
-from recollect.domain.classify import PROJECT_SPECIFIC, UNIVERSAL
-from recollect.services.candidates import Candidate, from_json
-from recollect.services.captured_likeness import Alike, alike
-from recollect.services.follow import follow
-from recollect.services.promote import (
+from recollect.promote.candidates import Candidate, from_json
+from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL
+from recollect.promote.likeness import Alike, alike
+from recollect.promote.promote import (
     ADDED,
     JUDGED,
     NOT_WRITTEN,
@@ -27,6 +26,7 @@ from recollect.services.promote import (
     nothing_new,
     promote,
 )
+from recollect.sync.follow import follow
 
 
 @click.command("promote")

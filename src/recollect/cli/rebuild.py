@@ -11,7 +11,7 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
-from recollect.services.maintain import rebuild
+from recollect.sync.rebuild import rebuild
 
 
 @click.command("rebuild")

@@ -14,9 +14,9 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
-from recollect.services.app import Engine
-from recollect.services.embed import Embedded, adopt_model, embed_pending, start_over
-from recollect.services.sync import sync
+from recollect.engine.embed import Embedded, adopt_model, embed_pending, start_over
+from recollect.engine.engine import Engine
+from recollect.sync.sync import sync
 
 
 @click.command("reembed")

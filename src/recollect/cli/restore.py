@@ -3,12 +3,12 @@ from __future__ import annotations
 import click
 
 from recollect.cli.memory import change, change_options
+from recollect.config.settings import Settings
 from recollect.domain.stored import ACTIVE, ARCHIVED
 from recollect.errors import WriteRefused
-from recollect.files.memories import MemoryFile, MemoryRoot
-from recollect.services import write
-from recollect.services.forget import bring_back
-from recollect.services.settings import Settings
+from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.memories import write
+from recollect.memories.forget import bring_back
 
 _SENTENCES = {
     "already_active": "Nothing changed: {title} is active already.",

@@ -3,8 +3,8 @@ from __future__ import annotations
 import click
 
 from recollect.cli.memory import change, change_options, reason_option
-from recollect.services import write
-from recollect.services.forget import forget
+from recollect.memories import write
+from recollect.memories.forget import forget
 
 _SENTENCES = {
     "retired": "Retired: {title}. It is found no more; `recollect restore {name}` brings it back.",

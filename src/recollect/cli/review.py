@@ -7,8 +7,8 @@ import click
 from recollect.cli.shared import counted, global_store_option, json_option, print_json, project_root_option, styled
 from recollect.domain.memory import seen
 from recollect.domain.text import cut, one_line, visible
-from recollect.files.staged import Staged
-from recollect.services.review import capture_named, captures_to_review, review
+from recollect.files.journal.staged import Staged
+from recollect.sessions.review import capture_named, captures_to_review, review
 
 _LONGEST = 100
 

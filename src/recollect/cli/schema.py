@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from recollect.domain.categories import PROJECT
-from recollect.files.schemas import BASE, schema_text
+from recollect.files.memory.schemas import BASE, schema_text
 
 
 @click.command("schema")

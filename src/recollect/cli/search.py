@@ -19,12 +19,12 @@ from recollect.cli.shared import (
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
+from recollect.engine.embed import embed_pending, is_behind
+from recollect.engine.engine import Engine
 from recollect.errors import StoreError
-from recollect.services.app import Engine
-from recollect.services.embed import embed_pending, is_behind
-from recollect.services.recall import Hit, SearchResult, scope_of, search
-from recollect.services.sync import sync
-from recollect.services.sync_memories import sync_memories_of
+from recollect.recall.search import Hit, SearchResult, scope_of, search
+from recollect.sync.memories import sync_memories_of
+from recollect.sync.sync import sync
 
 # Before a search, entries that await a vector are given one for a moment, if that needs nobody else.
 _MOMENT = 2.0

@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 import click
 
 from recollect.cli.screen import ours
-from recollect.domain.secrets import redact
+from recollect.config import locations, project
+from recollect.config.memory_root import memory_root, memory_root_at, project_of
+from recollect.config.settings import Settings, load_settings
+from recollect.config.settings_report import complaints
+from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe
 from recollect.errors import InvalidEntry, StorageError
-from recollect.files.handover import read_own
-from recollect.files.handover_names import is_handed_over
-from recollect.files.memories import MemoryRoot
+from recollect.files.memory.memories import MemoryRoot
+from recollect.files.session.handover import read_own
+from recollect.files.session.handover_names import is_handed_over
 from recollect.files.textfile import read_text
-from recollect.services import locations, project
-from recollect.services.place import memory_root, memory_root_at, project_of
-from recollect.services.settings import Settings, load_settings
-from recollect.services.settings_report import complaints
 
 _LARGEST_INPUT = 16 * 1024 * 1024
 

@@ -19,23 +19,23 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
+from recollect.config import locations
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings
 from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.secrets import redact, redacted
+from recollect.domain.ranking.trust import REPOSITORY, origin_of
+from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import cut, one_line, visible
-from recollect.domain.trust import REPOSITORY, origin_of
+from recollect.engine.engine import Engine
+from recollect.engine.withhold import redacted_entry
 from recollect.errors import UnknownMemory
-from recollect.files.memories import LARGEST, MemoryFile, MemoryRoot, slug_of
+from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, slug_of
 from recollect.files.textfile import read_text
-from recollect.services import locations
-from recollect.services.app import Engine
-from recollect.services.forget import Known, find_entry, looks_like_id
-from recollect.services.lookup import find_memory, read_named
-from recollect.services.place import memory_root
-from recollect.services.settings import Settings
-from recollect.services.sync import sync
-from recollect.services.sync_memories import sync_memories_of
-from recollect.services.withhold import redacted_entry
+from recollect.memories.forget import Known, find_entry, looks_like_id
+from recollect.memories.lookup import find_memory, read_named
+from recollect.sync.memories import sync_memories_of
+from recollect.sync.sync import sync
 
 _NEWEST = 10
 _WIDTH = 14

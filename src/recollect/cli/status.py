@@ -16,14 +16,14 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings
+from recollect.doctor.status import Status, status_of_project
 from recollect.domain.memory import seen
 from recollect.domain.stored import STATUSES
 from recollect.domain.text import one_line
-from recollect.services.health import GOOD, NEEDS_ATTENTION
-from recollect.services.place import memory_root
-from recollect.services.settings import Settings
-from recollect.services.status import Status, status_of_project
-from recollect.services.upkeep import BROKEN, IN_SYNC, MISSING, OUT_OF_SYNC
+from recollect.memories.health import GOOD, NEEDS_ATTENTION
+from recollect.memories.upkeep import BROKEN, IN_SYNC, MISSING, OUT_OF_SYNC
 
 _INDEX = {IN_SYNC: "in sync", OUT_OF_SYNC: "out of sync", MISSING: "missing", BROKEN: "broken"}
 

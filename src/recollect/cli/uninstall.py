@@ -15,7 +15,7 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
-from recollect.services.uninstall import Removal, plan, uninstall
+from recollect.plugin.uninstall import Removal, plan, uninstall
 
 
 @click.command("uninstall")

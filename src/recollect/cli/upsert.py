@@ -15,11 +15,10 @@ from recollect.cli.shared import (
     settings_of,
     warn,
 )
-from recollect.domain.secrets import redact
+from recollect.domain.secrets.detect import redact
+from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, Journalled, RecollectError, StoreError
-from recollect.services.app import Engine
-from recollect.services.given import entries_from_json
-from recollect.services.remember import (
+from recollect.learn.remember import (
     JOURNALLED,
     REINFORCED,
     STORED,
@@ -29,6 +28,7 @@ from recollect.services.remember import (
     note_down,
     stored,
 )
+from recollect.sync.entry_input import entries_from_json
 
 _NOT_WRITTEN = 2
 

@@ -5,14 +5,14 @@ import os
 import click
 
 from recollect.cli.shared import global_store_option, memory_place, print_json, root_options, warn
+from recollect.config.memory_root import target_file
+from recollect.config.settings import Settings
 from recollect.domain.categories import PROJECT
 from recollect.domain.memory import clean_title, slugify
 from recollect.errors import LockTimeout, StorageError, WriteRefused
-from recollect.files.handover import read_handover, remove_handover
-from recollect.files.memories import MemoryRoot
-from recollect.services import write
-from recollect.services.place import target_file
-from recollect.services.settings import Settings
+from recollect.files.memory.memories import MemoryRoot
+from recollect.files.session.handover import read_handover, remove_handover
+from recollect.memories import write
 
 _ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 

@@ -1,0 +1,1 @@
+"""Values and rules, computed from values alone: no file, no clock, no process."""

@@ -1,3 +1,4 @@
+# hot
 """The nine categories of memory, and what each is called where."""
 
 # Knowledge travels between projects. The order is that of the injected block: models recall the beginning of

@@ -1,3 +1,4 @@
+# hot
 """Texts of others, made safe for a model to read: as data, never as somebody's words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# hot
 """One remembered thing."""
 
 from __future__ import annotations

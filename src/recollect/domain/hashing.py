@@ -1,3 +1,4 @@
+# hot
 """The content hash: the identity of an entry, everywhere."""
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from recollect.domain.memory import (
     UNTAGGED,
     without_state,
 )
-from recollect.domain.secrets import find_secret
+from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
 from recollect.domain.text import cut, one_line
 from recollect.errors import WriteRefused

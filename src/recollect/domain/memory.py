@@ -1,3 +1,4 @@
+# hot
 """Memory files as records: their states, their slugs, and what is put right in one before it is checked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# hot
 """A memory's content as text: what is searched, embedded and shown of it."""
 
 from __future__ import annotations

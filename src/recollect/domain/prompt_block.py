@@ -1,3 +1,4 @@
+# hot
 """The block that a prompt is given: for each memory its line of the index, and what it says in a line or two."""
 
 from __future__ import annotations

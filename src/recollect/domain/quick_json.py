@@ -1,3 +1,4 @@
+# hot
 """JSON for hooks: the json module costs as much as a bare interpreter, most of it for regular expressions."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# hot
 """Entries as a store holds them, and what is said of them when they are found."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# hot
 """Text from outside, made safe to show, to measure and to write."""
 
 from __future__ import annotations

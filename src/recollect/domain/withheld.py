@@ -1,3 +1,4 @@
+# hot
 """Memory files that are given to nobody until they are mended: because they are no memories, or hold a credential."""
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def fault(record: dict[str, Any], category: str) -> str:
     problems = basic_problems(record, category)
     if problems:
         return problems[0]
-    from recollect.domain.secrets import find_secret, redact  # too dear for a hook that reads no new file
+    from recollect.domain.secrets.detect import find_secret, redact  # too dear for a hook that reads no new file
 
     for field, value in record.items():
         kind = next((kind for kind in map(find_secret, [field, *texts(value, names=True)]) if kind), "")

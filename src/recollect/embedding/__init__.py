@@ -1,0 +1,1 @@
+"""Turn texts into vectors, on this machine or by a provider."""

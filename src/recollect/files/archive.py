@@ -19,8 +19,8 @@ from typing import Any, TypeGuard, cast
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.errors import StorageError
-from recollect.files import memories
-from recollect.files.memories import is_file_name
+from recollect.files.memory import memories
+from recollect.files.memory.memories import is_file_name
 from recollect.files.textfile import open_regular, write_bytes
 
 FORMAT = "recollect-backup"

@@ -1,3 +1,4 @@
+# hot
 """A lock between processes that the kernel frees when its holder ends, however it ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# hot
 """The small log in which hooks leave the reason when they could not do their job."""
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def log(directory: str, sentence: str) -> None:
 
     What cannot be logged is dropped: a hook has nobody else to tell.
     """
-    from recollect.domain.secrets import redact  # most hooks have nothing to log
+    from recollect.domain.secrets.detect import redact  # most hooks have nothing to log
 
     path = os.path.join(directory, NAME)
     stamp = time.strftime(_STAMP, time.gmtime())

@@ -1,3 +1,4 @@
+# hot
 """Text files that may hold anything: read with bounds, written whole or not at all."""
 
 from __future__ import annotations

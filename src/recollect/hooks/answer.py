@@ -1,3 +1,4 @@
+# hot
 """What a hook answers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# hot
 """Work that must not keep a client waiting: a child does it, is heard until a time, and cannot outlive its own.
 
 Waiting for another writer, for a model or for a file system happens in C code, which Python cannot interrupt; a

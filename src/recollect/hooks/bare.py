@@ -28,7 +28,7 @@ def _main() -> int:
 
 
 def _command() -> int:
-    from recollect.services.environment import complete
+    from recollect.plugin.environment import complete
 
     complete()
     try:

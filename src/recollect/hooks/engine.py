@@ -1,10 +1,11 @@
+# hot
 """The resident engine, as hooks ask it: if it has no answer in time, they find one themselves."""
 
 from __future__ import annotations
 
 import os
 
-from recollect.services.resident import Unanswered, ask, patience, settings_variables
+from recollect.resident.client import Unanswered, ask, patience, settings_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def ask_engine(store: str, kind: str, event: Event, question: dict[str, object])
     except Unanswered as reason:
         if not reason.is_absent:
             from recollect.files.log import log
-            from recollect.services.attention import WITHOUT_ENGINE
+            from recollect.sessions.attention import WITHOUT_ENGINE
 
             log(store, f"{WITHOUT_ENGINE} {kind}: {reason}")
     return None

@@ -1,14 +1,15 @@
+# hot
 """Injection for hooks: the block on standard output, exit code 0 whatever happens, the reason in the log."""
 
 from __future__ import annotations
 
 import os
 
+from recollect.config import locations, project
+from recollect.config.settings import load_settings
+from recollect.config.settings_keys import EVENTS
 from recollect.files.log import log
-from recollect.services import locations, project
-from recollect.services.inject import inject
-from recollect.services.settings import load_settings
-from recollect.services.settings_keys import EVENTS
+from recollect.recall.start_block import inject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,9 +1,10 @@
+# hot
 """A prompt was submitted: it is given the memories that it is about, if there are any."""
 
 from __future__ import annotations
 
 from recollect.domain.quick_json import dump
-from recollect.domain.spoken import is_worth_asking
+from recollect.domain.triage.spoken import is_worth_asking
 from recollect.hooks.answer import Answer, bounded
 
 TYPE_CHECKING = False
@@ -18,8 +19,8 @@ def handle(event: Event) -> Answer:
     prompt = event.text("prompt") or event.text("user_prompt")
     if not is_worth_asking(prompt):
         return Answer()
+    from recollect.config import locations
     from recollect.hooks.engine import ask_engine, texts  # a short prompt does not wait for these
-    from recollect.services import locations
 
     store = locations.global_store()
     heard = ask_engine(store, "prompt", event, {"prompt": prompt})
@@ -38,17 +39,17 @@ def _answer(text: str, warnings: list[str]) -> Answer:
 
 def _found(prompt: str, event: Event, store: str) -> Answer:
     """What is found in this process, by words alone."""
-    from recollect.services import project
-    from recollect.services.prompt import memories_for
-    from recollect.services.settings import load_settings
+    from recollect.config import project
+    from recollect.config.settings import load_settings
+    from recollect.recall.prompt import memories_for
 
     root = project.find_root(event.folder())
     settings = load_settings(root)
     found = memories_for(prompt, root, store, settings, event.text("session_id"))
     answer = _answer(found.text, found.warnings)
     if settings.problems:
-        from recollect.services.attention import settings_problems
-        from recollect.services.notes import Notes
+        from recollect.engine.deferred import Notes
+        from recollect.sessions.attention import settings_problems
 
         answer.warnings += settings_problems(settings, store, Notes())
     answer.afterwards = found.afterwards
@@ -68,7 +69,7 @@ def _apart(work: Callable[[], Sequence[str]], global_store: str) -> Callable[[],
 
     def begin() -> Sequence[str]:
         from recollect.hooks.apart import leave
-        from recollect.services.prompt import LONG
+        from recollect.recall.prompt import LONG
 
         leave(logged, LONG, global_store)
         return ()

@@ -1,3 +1,4 @@
+# hot
 """How every hook runs: its answer is made in memory and printed once, no exception leaves it, reasons go to the log."""
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def print_to(descriptor: int, text: str) -> None:
 
 
 def _shown(warning: str) -> str:
-    from recollect.domain.secrets import redact
+    from recollect.domain.secrets.detect import redact
     from recollect.domain.text import one_line
 
     return one_line(redact(warning))
@@ -78,8 +79,8 @@ def _log(name: str, warnings: Sequence[str]) -> None:
     if not warnings:
         return
     try:
+        from recollect.config import locations
         from recollect.files.log import log
-        from recollect.services import locations
 
         for warning in warnings:
             log(locations.global_store(), f"{name}: {warning}")

@@ -1,3 +1,4 @@
+# hot
 """The start of a session: what it is given of what is known, and one line for its user if something needs attention."""
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def handle(event: Event) -> Answer:
 
 def _from_engine(event: Event) -> Answer | None:
     """What the resident engine has chosen; None if there is none, or not in time."""
+    from recollect.config import locations
     from recollect.hooks.engine import ask_engine, texts
-    from recollect.services import locations
 
     store = locations.global_store()
     question: dict[str, object] = {
@@ -94,7 +95,7 @@ def _output(block: str, sentences: list[str]) -> str:
 
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Tell what is to be said at the start of a session; what is left to do after that."""
-    from recollect.services.begin import begin, follow, load, notices, weakness, withheld
+    from recollect.sessions.start import begin, follow, load, notices, weakness, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
@@ -110,7 +111,7 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     def afterwards() -> list[str]:
         _log(start.global_store, start.problems + injection.warnings)
         try:
-            return _log(start.global_store, follow(start, injection))
+            return _log(start.global_store, follow(start, injection, can_embed=_has_packages()))
         except Exception as error:  # nobody else hears of it
             return _log(start.global_store, [f"{type(error).__name__}: {error}"])
 
@@ -119,8 +120,8 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
 
 def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Tell what can be had without the store, which has failed to answer."""
-    from recollect.services.begin import begin, load, note_words, weakness, withheld
-    from recollect.services.notes import Notes
+    from recollect.engine.deferred import Notes
+    from recollect.sessions.start import begin, load, note_words, weakness, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
@@ -135,12 +136,19 @@ def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list
 def _environment(problems: list[str]) -> str:
     """What there is to say of the plugin's environment, which is built in the background if it is not there."""
     try:
-        from recollect.services.environment import prepare
+        from recollect.plugin.environment import prepare
 
         return prepare(os.environ)
     except Exception as error:  # whatever it is, the block is worth more
         problems.append(f"{type(error).__name__}: {error}")
         return ""
+
+
+def _has_packages() -> bool:
+    """Return whether the packages that make vectors are here; the plugin installs its own, and tells the user."""
+    from recollect.plugin.environment import requirements_file, unmet
+
+    return not (os.environ.get("CLAUDE_PLUGIN_DATA") and unmet(requirements_file()))
 
 
 def _seconds(event: Event) -> float | None:

@@ -1,3 +1,4 @@
+# hot
 """What the client tells a hook: one JSON object on standard input, read without trusting that it ends."""
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
+# hot
 """The agent stops: what is worth remembering is asked for once, by holding the stop, or staged for review."""
 
 from __future__ import annotations
 
+from recollect.config import locations
 from recollect.domain.quick_json import dump
 from recollect.hooks.answer import Answer
-from recollect.services import locations
-from recollect.services.capture import Stop, capture
+from recollect.sessions.stop import Stop, capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.hooks.stdin import Event
-    from recollect.services.capture import Capture
+    from recollect.sessions.stop import Capture
 
 HOLD = 2
 

@@ -1,3 +1,4 @@
+# hot
 """After a file tool has written: what came past the guard is checked, and the model told what became of it."""
 
 from __future__ import annotations
@@ -5,7 +6,7 @@ from __future__ import annotations
 from recollect.domain.quick_json import dump
 from recollect.hooks.answer import Answer
 from recollect.hooks.write_guard import written_paths
-from recollect.services.protect import Kept, kept
+from recollect.memories.protect import Kept, kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ def handle(event: Event) -> Answer:
 
 
 def _checked(found: Kept) -> Answer:
+    from recollect.config import locations
     from recollect.domain.data_text import data_line
-    from recollect.services import locations
-    from recollect.services.quarantine import check_written, follow_written
+    from recollect.memories.quarantine import check_written, follow_written
 
     result = check_written(found)
     warning = data_line(result.warning)

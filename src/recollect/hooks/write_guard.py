@@ -1,10 +1,11 @@
+# hot
 """Before a file tool writes: what only recollect writes is refused, with what to do instead."""
 
 from __future__ import annotations
 
 from recollect.domain.quick_json import dump
 from recollect.hooks.answer import Answer
-from recollect.services.protect import protected
+from recollect.memories.protect import protected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Find keyword labels for an entry, by rules or by a model."""

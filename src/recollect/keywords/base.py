@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Protocol
 
@@ -22,6 +22,10 @@ GENERIC = frozenset(
 _LABEL = re.compile(r"[a-z0-9][a-z0-9-]*")
 _MOST_JUDGED = 1_000
 _LONGEST_JUDGED = 200
+
+
+# Finds labels for a name, a description, a reasoning and a category.
+Labeller = Callable[[str, str, str, str], Iterable[str]]
 
 
 class KeywordGenerator(Protocol):

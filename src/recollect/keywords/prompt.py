@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
-from recollect.domain.secrets import find_secret
+from recollect.domain.secrets.detect import find_secret
 from recollect.domain.text import visible
 from recollect.errors import KeywordError
 from recollect.keywords.base import GENERIC, MOST, validated

@@ -19,14 +19,14 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from recollect.config.locations import TOKEN_VARIABLE
 from recollect.errors import InvalidSetting, StorageError
-from recollect.mcp.background import Background
 from recollect.mcp.connections import MOST_STRANGERS, Connection, Door
 from recollect.mcp.ending import Ending
 from recollect.mcp.server import build_server
 from recollect.mcp.wire import LONGEST_LINE
 from recollect.mcp.worker import Worker
-from recollect.services.locations import TOKEN_VARIABLE
+from recollect.resident.background import Background
 
 PATH = "/mcp"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.ranking.trust import ORIGINS
 from recollect.domain.stored import STATUSES
-from recollect.domain.trust import ORIGINS
 
 NAME = "recollect"
 TITLE = "Recollect: long-term memory"

@@ -6,15 +6,15 @@ import logging
 import sys
 import threading
 
+from recollect.config.workspace import Workspace
 from recollect.domain.text import cut, one_line
-from recollect.mcp.background import Background
 from recollect.mcp.ending import Ending
-from recollect.mcp.place import Place
+from recollect.resident.background import Background
 
 _LONGEST_LINE = 500
 
 
-def serve_stdio(place: Place) -> None:
+def serve_stdio(place: Workspace) -> None:
     """Serve over standard input and output until the client has gone; ends the process.
 
     Raises:
@@ -47,7 +47,7 @@ def serve_stdio(place: Place) -> None:
     ending.wait()
 
 
-def serve_http(place: Place, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+def serve_http(place: Workspace, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
     """Serve over HTTP until a signal comes; ends the process. Without a token, one is made and shown.
 
     Raises:

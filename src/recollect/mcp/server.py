@@ -10,7 +10,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from recollect.domain.data_text import as_data
-from recollect.domain.secrets import redact
+from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, one_line
 from recollect.mcp import schemas
 from recollect.mcp.answers import as_answered

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
+from recollect.engine.engine import Engine
+from recollect.engine.warm import Embedders, Warm
 from recollect.errors import StoreError
-from recollect.mcp.place import Place
-from recollect.services.app import Engine
-from recollect.services.settings import Settings
-from recollect.services.warm import Embedders, Warm
 
 
-def engine_without_store(place: Place, settings: Settings, error: StoreError) -> Engine:
+def engine_without_store(place: Workspace, settings: Settings, error: StoreError) -> Engine:
     """An engine whose store says at every question why it cannot be used; files can be written all the same."""
     warm = cast(Warm, _Broken(error))
     return Engine(place.global_store, settings, project_root=place.project_root, warm=warm)

@@ -6,26 +6,26 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from recollect.config.workspace import Workspace
+from recollect.domain.category_names import category_named
 from recollect.domain.retirement import is_id
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
+from recollect.engine.embed import embed_pending, is_behind
+from recollect.engine.engine import Engine
+from recollect.engine.warm import LOADING
 from recollect.errors import InvalidEntry, StoreError
+from recollect.learn.memorize import memorize
 from recollect.mcp import schemas
 from recollect.mcp.answers import LARGEST, Answer, brief, full, is_cut, line, noted, notes, paragraphs, size
 from recollect.mcp.arguments import Arguments
-from recollect.mcp.place import Place
-from recollect.services.app import Engine
-from recollect.services.browse import full_entries, list_entries
-from recollect.services.catch_up import catch_up
-from recollect.services.counted import count_search
-from recollect.services.embed import embed_pending, is_behind
-from recollect.services.forget import forget
-from recollect.services.memorize import memorize
-from recollect.services.note import category_named
-from recollect.services.recall import SearchResult, scope_of, search
-from recollect.services.warm import LOADING
+from recollect.memories.forget import forget
+from recollect.recall.browse import full_entries, list_entries
+from recollect.recall.counted import count_search
+from recollect.recall.search import SearchResult, scope_of, search
+from recollect.sync.if_changed import catch_up
 
-Tool = Callable[[Engine, Place, Arguments], Answer]
+Tool = Callable[[Engine, Workspace, Arguments], Answer]
 
 # In seconds: how long a search waits for changed files to be read, and for entries to be given vectors.
 _READING = 2.0
@@ -37,7 +37,7 @@ DOCTOR = "`recollect doctor` says what is wrong with the store"
 _LOADING = "the model is still being loaded, found by words only"
 
 
-def store_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
+def store_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     """Store one memory, or count one more observation of it."""
     done = memorize(
         engine,
@@ -55,7 +55,7 @@ def store_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
     return Answer({**data, **where, **said}, noted([shown], said))
 
 
-def search_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
+def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     """Find what a query is about, and count it as recalled."""
     query = given.text("query")
     if not query.strip():
@@ -84,7 +84,7 @@ def search_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
     return Answer({"results": fitting, **extra}, noted(lines, extra))
 
 
-def get_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
+def get_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     """The full text of memories, as many of them as fit."""
     ids = list(dict.fromkeys(id.strip() for id in given.texts("ids", schemas.MOST_GOT, 1)))
     said = _up_to_date(engine, place)
@@ -112,7 +112,7 @@ def get_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
     return Answer(data, noted(["\n\n".join(map(paragraphs, fitting))], extra))
 
 
-def list_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
+def list_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     """One page of the memories that pass the filters."""
     category = _category(given)
     status = given.choice("status", (*STATUSES, schemas.ALL), ACTIVE)
@@ -143,7 +143,7 @@ def list_memories(engine: Engine, place: Place, given: Arguments) -> Answer:
     return Answer({**data, **extra}, noted(lines, extra))
 
 
-def forget_memory(engine: Engine, place: Place, given: Arguments) -> Answer:
+def forget_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     """Retire a memory; nothing is deleted."""
     id, reason = given.text("id").strip(), given.text("reason").strip()
     if not is_id(id):
@@ -168,7 +168,7 @@ TOOLS: dict[str, Tool] = {
 }
 
 
-def _up_to_date(engine: Engine, place: Place) -> list[str]:
+def _up_to_date(engine: Engine, place: Workspace) -> list[str]:
     """Have the store follow the files; what went wrong, in sentences."""
     return catch_up(engine, place.project_root, seconds=_READING, thorough=True)
 
@@ -186,7 +186,7 @@ def _category(given: Arguments) -> str:
     return category_named(named) if named else ""
 
 
-def _scope(engine: Engine, place: Place, given: Arguments, problems: list[str]) -> str | None:
+def _scope(engine: Engine, place: Workspace, given: Arguments, problems: list[str]) -> str | None:
     """Whose entries are meant, besides those that hold everywhere; None for everybody's."""
     name = given.text("project").strip()
     everywhere = name.lower() == schemas.ALL

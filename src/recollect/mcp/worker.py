@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from recollect.domain.secrets import redact
+from recollect.config.workspace import Workspace
+from recollect.domain.secrets.detect import redact
 from recollect.domain.text import visible
 from recollect.errors import RecollectError, StoreError
 from recollect.mcp import schemas
-from recollect.mcp.background import Background
-from recollect.mcp.place import Place
+from recollect.resident.background import Background
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.config.settings import Settings
+    from recollect.engine.engine import Engine
     from recollect.mcp.answers import Answer
-    from recollect.services.app import Engine
-    from recollect.services.settings import Settings
 
 _SWITCH = "memory_session_capture"
 
@@ -37,7 +37,7 @@ class Failed(Exception):
 class Worker:
     """Does calls in the order in which they come. What it needs is imported by the first of them."""
 
-    def __init__(self, place: Place, background: Background) -> None:
+    def __init__(self, place: Workspace, background: Background) -> None:
         self._place = place
         self._background = background
         self._thread = ThreadPoolExecutor(1, "calls")
@@ -72,7 +72,7 @@ class Worker:
         Raises:
             StoreError: the store cannot be used.
         """
-        from recollect.services.app import Engine
+        from recollect.engine.engine import Engine
 
         place = self._place
         self._has_opened = True
@@ -80,7 +80,7 @@ class Worker:
         return Engine(place.global_store, settings, project_root=place.project_root, patience=_PATIENCE, warm=warm)
 
     def _settings(self) -> Settings:
-        from recollect.services.settings import load_settings
+        from recollect.config.settings import load_settings
 
         return load_settings(self._place.project_root)
 
@@ -105,11 +105,11 @@ class Worker:
                 ) from error
 
     def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+        from recollect.learn.remember import JOURNALLED
         from recollect.mcp.answers import remarked
         from recollect.mcp.arguments import Arguments
         from recollect.mcp.storeless import engine_without_store
         from recollect.mcp.tools import DOCTOR, TOOLS
-        from recollect.services.remember import JOURNALLED
 
         settings = self._settings()
         arguments = Arguments(tool, given)

@@ -1,3 +1,4 @@
+# hot
 """What goes into a store and comes out of it, beside entries."""
 
 from __future__ import annotations

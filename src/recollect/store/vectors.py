@@ -1,3 +1,4 @@
+# hot
 """Vectors as a store keeps them: a code of small integers to compare by, and one bit a dimension to scan by.
 
 Scanning bits finds the few hundred that are worth comparing exactly. It works on the standard library alone; where

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.e2e.claude.api import says
 from tests.e2e.claude.client import PLUGIN, Client
 
-from recollect.domain.render import OPENING
+from recollect.domain.start_block import OPENING
 
 _LOCKS = "How do we keep two importers from taking the same order?"
 _OFF_TOPIC = "Rename the variable colour to color in the stylesheet, please."

@@ -109,7 +109,7 @@ def test_database_that_others_write_to_all_the_time_loses_nothing(world: World, 
 # The command without something: what is in the way is put there before it starts.
 WITHOUT_FULL_TEXT = """
 import sqlite3, sys
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 
 class Connection(sqlite3.Connection):
     def execute(self, statement, *values):
@@ -169,10 +169,9 @@ WITHOUT_RIGHTS = f"""
 import importlib, os, pkgutil, sys
 sys.path.insert(0, sys.argv[1])
 import anyio._backends._asyncio, encodings.idna, tomllib, unicodedata, zoneinfo
-import recollect.cli.main, recollect.cli.mcp, recollect.keywords.registry, recollect.keywords.rules
-import recollect.domain, recollect.files, recollect.mcp, recollect.services, recollect.store
-for package in (recollect.domain, recollect.files, recollect.mcp, recollect.services, recollect.store):
-    for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+import recollect.cli.main, recollect
+for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
+    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
         importlib.import_module(module.name)
 if os.geteuid() == 0:
     os.setgroups([])

@@ -14,7 +14,7 @@ from tests.integration.mcp_server.test_mcp_failures import WITHOUT_FULL_TEXT
 from tests.integration.provider_servers import ProviderServer
 from tests.integration.test_provider_swap import fill, searched, settings
 
-from recollect.services import resident
+from recollect.resident import client as resident
 
 ON = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "true"}
 LOADING = "the model is still being loaded, found by words only"
@@ -34,14 +34,14 @@ import onnxruntime
 """
 
 WITHOUT_NEW_VECTORS = """
-import recollect.mcp.tools, recollect.services.answering
-recollect.mcp.tools.is_behind = recollect.services.answering.is_behind = lambda engine: False
+import recollect.mcp.tools, recollect.resident.handlers
+recollect.mcp.tools.is_behind = recollect.resident.handlers.is_behind = lambda engine: False
 """
 
 WITHOUT_UNIX_SOCKETS = """
 import sys
-import recollect.mcp.resident
-recollect.mcp.resident.fcntl = None
+import recollect.resident.server
+recollect.resident.server.fcntl = None
 sys.argv[:] = ["recollect", "mcp"]
 from recollect.cli.main import main
 main()

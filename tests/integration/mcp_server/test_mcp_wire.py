@@ -137,7 +137,7 @@ os.system("echo and more")
     code = f"""
 import sys
 sys.argv[:] = ["recollect", "mcp"]
-import recollect.services.settings as settings
+import recollect.config.settings as settings
 load = settings.load_settings
 def noisy(*arguments):
     {noisy.strip().replace(chr(10), "; ").replace("import os, sys; ", "import os; ")}

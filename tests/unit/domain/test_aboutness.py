@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.aboutness import Question, Rarity, aboutness
-from recollect.domain.common_words import is_common
-from recollect.domain.fusion import surprise
+from recollect.domain.ranking.aboutness import Question, Rarity, aboutness
+from recollect.domain.ranking.common_words import is_common
+from recollect.domain.ranking.fusion import surprise
 
 NAME = "Stripe webhooks pile up after an outage"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.quoted import marks, without_quotes
+from recollect.domain.triage.quoted import marks, without_quotes
 
 GIVEN = marks(
     "- [DECISION] Events live in SQLite\n"

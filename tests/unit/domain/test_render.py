@@ -4,12 +4,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain import render
+from recollect.domain import start_block as render
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry, Part
-from recollect.domain.render import CHARACTER_LIMIT, CLOSING, OPENING, Block, entry_text, markdown_status, marked_text
-from recollect.domain.selection import select
-from recollect.files.bank import BankFile
+from recollect.domain.ranking.selection import select
+from recollect.domain.start_block import (
+    CHARACTER_LIMIT,
+    CLOSING,
+    OPENING,
+    Block,
+    entry_text,
+    markdown_status,
+    marked_text,
+)
+from recollect.files.bank.bank import BankFile
 
 
 def markdown_block(selected: Sequence[Entry]) -> Block:

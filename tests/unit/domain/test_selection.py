@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import CONFIDENCE, Entry
-from recollect.domain.ranking import by_priority
-from recollect.domain.selection import deduplicate, select
-from recollect.domain.trust import MOST_CLAIMED
-from recollect.files.bank import BankFile
+from recollect.domain.ranking.order import by_priority
+from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.ranking.trust import MOST_CLAIMED
+from recollect.files.bank.bank import BankFile
 
 
 def make(name: str, category: str = "patterns", description: str | None = None, **known: object) -> Entry:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.ranking import (
+from recollect.domain.ranking.order import (
     STRENGTH_DAYS,
     Ranked,
     Weights,
@@ -18,7 +18,7 @@ from recollect.domain.ranking import (
     retention,
     spread,
 )
-from recollect.domain.selection import select_ranked
+from recollect.domain.ranking.selection import select_ranked
 from recollect.domain.stored import Standing
 
 NOW = "2026-03-31T00:00:00Z"

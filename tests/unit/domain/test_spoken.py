@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.domain.spoken import is_worth_asking
+from recollect.domain.triage.spoken import is_worth_asking
 
 
 @pytest.mark.parametrize(

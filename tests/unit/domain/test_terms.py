@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.terms import STOP_WORDS, camel_parts, index_terms, query_terms
+from recollect.domain.ranking.terms import STOP_WORDS, camel_parts, index_terms, query_terms
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from recollect.domain.terms import STOP_WORDS, camel_parts, index_terms, query_t
         ("Fix the database migration", ["fix", "database", "migration"]),
         ("fix fix FIX", ["fix"]),
         ("parse_config_file", ["parse", "config", "file"]),
-        ("src/store/sqlite.py", ["src", "store", "sqlite", "py"]),
+        ("src/store/sqlite/store.py", ["src", "store", "sqlite", "py"]),
         ("kebab-case", ["kebab", "case"]),
         ("connectionPool", ["connectionpool", "connection", "pool"]),
         ("HTTPServer", ["httpserver", "http", "server"]),

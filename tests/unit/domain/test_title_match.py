@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.terms import STOP_WORDS
-from recollect.domain.title_match import Wording
+from recollect.domain.ranking.terms import STOP_WORDS
+from recollect.domain.ranking.title_match import Wording
 
 WORDS = st.sampled_from("auth authentication authority log login the cat cats caterpillar x9 über api apis".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)

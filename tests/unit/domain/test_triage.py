@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.entry import Entry, Part
-from recollect.domain.phrases import Lexicon, Rule, words_of
-from recollect.domain.render import block, markdown_status
-from recollect.domain.triage import Activity, Finding, Said, clean_snippet, find
-from recollect.domain.triage_text import CODE, masked_code, spoken_lines
+from recollect.domain.start_block import block, markdown_status
+from recollect.domain.triage.phrases import Lexicon, Rule, words_of
+from recollect.domain.triage.said import CODE, masked_code, spoken_lines
+from recollect.domain.triage.score import Activity, Finding, Said, clean_snippet, find
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, os.pardir))
 NOTHING = Activity(0, 0, 0)
@@ -321,7 +321,7 @@ def test_work_grows_with_the_text_and_not_faster(shape: Callable[[int], str]) ->
 
 def test_importing_the_triage_brings_in_nothing_dear() -> None:
     code = (
-        f"import sys; sys.path.insert(0, {os.path.join(ROOT, 'src')!r}); import recollect.domain.triage;"
+        f"import sys; sys.path.insert(0, {os.path.join(ROOT, 'src')!r}); import recollect.domain.triage.score;"
         "print(*sorted({'re', 'json', 'typing', 'dataclasses', 'collections', 'functools', 'enum'} & set(sys.modules)))"
     )
     result = subprocess.run(

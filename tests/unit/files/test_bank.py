@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
-from recollect.domain.render import entry_text
+from recollect.domain.start_block import entry_text
 from recollect.domain.text import fenced_lines, one_line, unclosed_fence
 from recollect.errors import StorageError, UnsafeEdit
-from recollect.files.bank import BankFile, read_bank, read_bank_file
-from recollect.files.bank_entry import bare_name, with_count
-from recollect.files.bank_write import global_entry, local_entry
+from recollect.files.bank.bank import BankFile, read_bank, read_bank_file
+from recollect.files.bank.entry import bare_name, with_count
+from recollect.files.bank.write import global_entry, local_entry
 from recollect.files.textfile import write_text
-from recollect.services.candidates import clean
+from recollect.promote.candidates import clean
 
 LINES = [
     "### Pattern: A",
@@ -958,7 +958,7 @@ def test_read_bank_does_not_wait_for_a_pipe_or_an_endless_device(tmp_path: Path)
     (tmp_path / "anti-patterns.md").symlink_to("/dev/zero")
     (tmp_path / "heuristics.md").write_text("### A\na\n", encoding="utf-8")
     code = (
-        "import sys; from recollect.files.bank import read_bank; "
+        "import sys; from recollect.files.bank.bank import read_bank; "
         "entries, warnings = read_bank(sys.argv[1], 'local'); print(len(entries), len(warnings))"
     )
     # In a process of its own: a read that waits for the pipe would wait forever.

@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect.files.bank_entry import parse_entry, parts_of
+from recollect.files.bank.entry import parse_entry, parts_of
 
 LINES = st.sampled_from(
     [

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from recollect.domain.hashing import content_hash
 from recollect.domain.text import one_line
-from recollect.files.bank import BankFile
-from recollect.files.bank_write import global_entry, local_entry, new_global_file, new_local_file
+from recollect.files.bank.bank import BankFile
+from recollect.files.bank.write import global_entry, local_entry, new_global_file, new_local_file
 
 CATEGORIES = {"anti-patterns": "Anti-Pattern", "heuristics": "Heuristic", "patterns": "Pattern"}
 

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect.errors import LockTimeout, StorageError
-from recollect.files.captures import LONGEST_LINE, append_capture, fingerprint, read_captures
+from recollect.files.journal.log import LONGEST_LINE, append_capture, fingerprint, read_captures
 from recollect.files.locks import locked
-from recollect.services.sync import sync_journal
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
+from recollect.sync.sync import sync_journal
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 
 APPEND = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from recollect.files.captures import append_capture
+from recollect.files.journal.log import append_capture
 sys.stdin.readline()
 for number in range(int(sys.argv[4])):
     append_capture(sys.argv[2], {"by": sys.argv[3], "number": number, "text": "x" * 3000})

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import UnsafeEdit
-from recollect.files.client_config import entry_in, shown, with_entry, without_entry
+from recollect.files.client.config_json import entry_in, shown, with_entry, without_entry
 
 ENTRY = {"command": "/home/dev/bin/recollect", "args": ["mcp"]}
 

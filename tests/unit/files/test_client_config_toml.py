@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from recollect.errors import UnsafeEdit
-from recollect.files.client_config_toml import entry_in, with_entry, without_entry
+from recollect.files.client.config_toml import entry_in, with_entry, without_entry
 
 ENTRY = {"command": "/home/dev/bin/recollect", "args": ["mcp"]}
 

@@ -13,9 +13,9 @@ import pytest
 
 from recollect.domain.categories import FOLDER
 from recollect.errors import WriteRefused
-from recollect.files import handover
-from recollect.files.handover import LARGEST
-from recollect.files.memories import MemoryRoot
+from recollect.files.memory.memories import MemoryRoot
+from recollect.files.session import handover
+from recollect.files.session.handover import LARGEST
 
 ROOT = MemoryRoot("/home/dev/shop", "/home/dev/shop/.claude/memory", FOLDER)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recollect.domain.categories import FOLDER, PROJECT
 from recollect.errors import StorageError
-from recollect.files.index_md import (
+from recollect.files.memory.index_md import (
     IndexEntry,
     current_index,
     index_entry,
@@ -22,7 +22,7 @@ from recollect.files.index_md import (
     trusted_index,
     unlink_link,
 )
-from recollect.files.memories import MemoryFile, MemoryRoot, read_memory
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory
 from recollect.files.textfile import write_text
 
 PIECES = [

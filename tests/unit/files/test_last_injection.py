@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollect.domain.entry import Entry
 from recollect.domain.text import visible
 from recollect.errors import StorageError
-from recollect.files.last_injection import NAME, write_last_injection
+from recollect.files.session.last_injection import NAME, write_last_injection
 
 
 def make(name: str, category: str = "patterns", origin: str = "local") -> Entry:

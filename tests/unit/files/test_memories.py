@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.domain.categories import FOLDER, PROJECT
 from recollect.domain.memory import is_slug
 from recollect.errors import StorageError
-from recollect.files.memories import (
+from recollect.files.memory.memories import (
     LARGEST,
     MemoryFile,
     MemoryRoot,

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recollect.config.locations import journal as journal_of
 from recollect.domain.hashing import content_hash
 from recollect.domain.retirement import Retirement
 from recollect.domain.stored import ACTIVE
-from recollect.files.captures import append_capture, read_captures
-from recollect.files.retired import bring_back, retired_ids, write
-from recollect.services.locations import journal as journal_of
-from recollect.services.sync import captured, sync_journal
-from recollect.store.sqlite import SqliteStore
+from recollect.files.journal.log import append_capture, read_captures
+from recollect.files.journal.retired import bring_back, retired_ids, write
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Source
+from recollect.sync.sync import captured, sync_journal
 
 HERE, THERE = "/home/dev/shop", "/home/dev/desk"
 TEXTS = ["Read before you write.", "Lock before you look.", "Ask twice."]

@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 from recollect.domain.categories import PROJECT
 from recollect.domain.memory import seen
 from recollect.errors import WriteRefused
-from recollect.files.memories import parse_record, record_text
-from recollect.files.schemas import BASE, CONTENT, FOLDER, problems_of, schema, schema_file, schema_text, validated
+from recollect.files.memory.memories import parse_record, record_text
+from recollect.files.memory.schemas import (
+    BASE,
+    CONTENT,
+    FOLDER,
+    problems_of,
+    schema,
+    schema_file,
+    schema_text,
+    validated,
+)
 
 REQUIRED = {
     "decision": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]},

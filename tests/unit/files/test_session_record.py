@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import StorageError
-from recollect.files.session_record import (
+from recollect.files.session.record import (
     FOLDER,
     add_given,
     add_words,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import StorageError
-from recollect.files.captures import append_capture, read_captures
-from recollect.files.staged import DISMISSED, SAVED, Staged, awaiting, new_id, settle, stage
-from recollect.services.sync import captured
+from recollect.files.journal.log import append_capture, read_captures
+from recollect.files.journal.staged import DISMISSED, SAVED, Staged, awaiting, new_id, settle, stage
+from recollect.sync.sync import captured
 
 HERE = "/home/dev/shop"
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import StorageError
-from recollect.files import transcript
-from recollect.files.transcript import Heard, read_end
+from recollect.files.session import transcript
+from recollect.files.session.transcript import Heard, read_end
 
 REAL = Path(__file__).parents[2] / "data" / "transcripts"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.triage import Finding
-from recollect.files.triage_context import context_text, sweep_contexts, write_context
+from recollect.domain.triage.score import Finding
+from recollect.files.session.triage_context import context_text, sweep_contexts, write_context
 
 OURS = "0c8c6a3e-1111-4000-8000-000000000000"
 OTHERS = "f00dcafe-2222-4000-8000-000000000000"

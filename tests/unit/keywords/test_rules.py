@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.files.bank import read_bank
+from recollect.files.bank.bank import read_bank
 from recollect.keywords.base import GENERIC, validated
 from recollect.keywords.rules import RulesKeywords
 from recollect.keywords.words import EXTENSIONS, NUMBERS, STOP, TECHNICAL, WEAK

@@ -6,7 +6,15 @@ import subprocess
 import sys
 
 # Whatever of these is loaded, a client waits for it at the start of each session.
-HEAVY = ("numpy", "onnxruntime", "tokenizers", "sqlite3", "_sqlite3", "recollect.store", "recollect.files.schemas")
+HEAVY = (
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "sqlite3",
+    "_sqlite3",
+    "recollect.store",
+    "recollect.files.memory.schemas",
+)
 
 CODE = """
 import sys

@@ -15,8 +15,8 @@ import pytest
 import recollect
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store.sqlite import SqliteStore
-from recollect.store.sqlite_rescue import is_damaged, rescue, set_aside
+from recollect.store.sqlite.rescue import is_damaged, rescue, set_aside
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Scope, Source
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
@@ -31,8 +31,8 @@ sys.path.insert(0, sys.argv[1])
 import encodings.idna, json, os, resource, signal, sqlite3, time
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store import sqlite_check
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite import check
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, Scope, Source
 
 path, largest, answer = sys.argv[2], int(sys.argv[3]), {}

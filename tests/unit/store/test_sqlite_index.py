@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.stored import StoredEntry
-from recollect.store import sqlite_index as index
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore, index
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
 
 ALL = Scope(None)

@@ -13,8 +13,8 @@ from tests.conftest import LOCK, Start, heard
 
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store.sqlite import SqliteStore
-from recollect.store.sqlite_look import NEWEST_VERSION, StoreCopy, take_turn
+from recollect.store.sqlite.look import NEWEST_VERSION, StoreCopy, take_turn
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Source
 
 

@@ -15,19 +15,18 @@ import recollect
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.errors import StoreError
-from recollect.files.captures import fingerprint
-from recollect.services.sync import sync_journal
-from recollect.store import sqlite_index as index
-from recollect.store.sqlite import SqliteStore
-from recollect.store.sqlite_migrations import MIGRATIONS, NEWEST, migrate, version_of
+from recollect.files.journal.log import fingerprint
+from recollect.store.sqlite.migrations import MIGRATIONS, NEWEST, migrate, version_of
+from recollect.store.sqlite.store import SqliteStore, index
 from recollect.store.values import BANK, MEMORY, Scope, Source
+from recollect.sync.sync import sync_journal
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 
 OPEN = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Scope, Source
 from recollect.domain.stored import StoredEntry
 for path in sys.argv[3:]:
@@ -327,7 +326,7 @@ def test_journal_is_read_again_after_the_step_to_retirements(first_version: str,
 KILLED = """
 import os, signal, sqlite3, sys
 sys.path.insert(0, sys.argv[1])
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 left = int(sys.argv[3])
 class Mortal(sqlite3.Connection):
     def execute(self, statement, *values):

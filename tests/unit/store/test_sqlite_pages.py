@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.domain.stored import StoredEntry
-from recollect.store.sqlite import SqliteStore
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Scope, Source
 
 EVERYWHERE = Scope(None)

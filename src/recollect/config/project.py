@@ -1,0 +1,145 @@
+# hot
+"""Which project a folder belongs to. A project is its git repository: its worktrees are one project."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.config.locations import BANK, home
+
+_LARGEST_CONFIG = 256 * 1024
+
+
+def find_root(start: str) -> str:
+    """The repository around `start`; without one the nearest folder with a bank or a .claude, or `start` itself.
+
+    The home folder has a .claude of its own, and may be a repository; neither makes what is below it one project. Nor
+    does anything in the top folder of the file system.
+    """
+    start = os.path.abspath(start)
+    folders = [start]
+    top = os.path.realpath(home())
+    while os.path.realpath(folders[-1]) != top and os.path.dirname(folders[-1]) != folders[-1]:
+        folders.append(os.path.dirname(folders[-1]))
+    if os.path.realpath(folders[-1]) == top or (len(folders) > 1 and os.path.dirname(folders[-1]) == folders[-1]):
+        folders.pop()
+    for markers in ((".git",), (BANK, ".claude")):
+        for folder in folders:
+            if any(os.path.exists(os.path.join(folder, marker)) for marker in markers):
+                return folder
+    return start
+
+
+def identity(root: str) -> str:
+    """The folder that stands for the project: the main worktree of its repository, or the root itself.
+
+    A `.git` file is only believed when the repository knows of this worktree: one in an unpacked archive may name
+    another project's repository.
+    """
+    root = os.path.realpath(root)
+    place = git_dir(root)
+    if place in ("", os.path.join(root, ".git")):
+        return root
+    common = _read_line(os.path.join(place, "commondir"))
+    if not common:
+        return root
+    repository = os.path.realpath(os.path.join(place, common))
+    is_listed = os.path.dirname(place) == os.path.join(repository, "worktrees")
+    return _checkout(repository) if is_listed else root
+
+
+def git_dir(root: str) -> str:
+    """Return the folder in which git keeps a checkout's index; empty for a folder that is no checkout.
+
+    A `.git` file that names a repository counts only if that repository names this folder, too.
+    """
+    root = os.path.realpath(root)
+    place = os.path.join(root, ".git")
+    if os.path.islink(place):
+        return ""
+    if os.path.isdir(place):
+        return place
+    named = _named(place)
+    if not named:
+        return ""
+    back = _read_line(os.path.join(named, "gitdir"))
+    if back:
+        folder, name = os.path.split(os.path.join(named, back))
+        return named if os.path.join(os.path.realpath(folder), name) == place else ""
+    return named if _configured(named) == root else ""
+
+
+def checkout(root: str) -> str:
+    """The folder whose memories and settings count for a project: its main checkout, or the root if there is none."""
+    main = identity(root)
+    return main if is_checkout(main) else os.path.realpath(root)
+
+
+def is_checkout(folder: str) -> bool:
+    """Whether a folder that stands for a project is one to work in: no bare repository, nor the folder around one."""
+    git = os.path.join(folder, ".git")
+    if os.path.lexists(git):
+        return os.path.isdir(git)
+    return os.path.isdir(folder) and not os.path.isfile(os.path.join(folder, "HEAD"))
+
+
+def name(root: str) -> str:
+    """What people call the project: its folder's name, the same in every worktree."""
+    return os.path.basename(identity(root)).removesuffix(".git") or "root"
+
+
+def _checkout(repository: str) -> str:
+    """The main checkout of a repository: where a submodule says it is, else the folder around a .git (or a .bare).
+
+    A bare repository has none, and stands for itself: a folder of the same name beside it may be another project.
+    """
+    configured = _configured(repository)
+    if configured and _named(os.path.join(configured, ".git")) == repository:
+        return configured
+    return os.path.dirname(repository) if os.path.basename(repository).startswith(".") else repository
+
+
+def is_bare(place: str) -> bool:
+    """Tell whether a repository says that it has no work tree."""
+    return _setting(place, "bare").lower() == "true"
+
+
+def _configured(repository: str) -> str:
+    """Return the work tree that a repository's configuration names, as those of submodules do; empty without one."""
+    worktree = _setting(repository, "worktree")
+    return os.path.realpath(os.path.join(repository, worktree)) if worktree else ""
+
+
+def _setting(repository: str, wanted: str) -> str:
+    for line in _read(os.path.join(repository, "config"), _LARGEST_CONFIG).split("\n"):
+        key, _, value = line.partition("=")
+        if key.strip() == wanted:
+            return value.strip()
+    return ""
+
+
+def _named(place: str) -> str:
+    """Return the folder that a `.git` file names, without links; empty for what is no such file."""
+    pointer = _read_line(place)
+    if not pointer.startswith("gitdir:"):
+        return ""
+    try:
+        return os.path.realpath(os.path.join(os.path.dirname(place), pointer.removeprefix("gitdir:").strip()))
+    except ValueError:  # a NUL in it
+        return ""
+
+
+def _read_line(path: str) -> str:
+    return _read(path, 4096).partition("\n")[0].strip()
+
+
+def _read(path: str, most: int) -> str:
+    """Return how a file begins; nothing of what is no file, a pipe say, which is not waited for."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            return os.read(descriptor, most).decode("utf-8", "replace")
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):  # a path with a NUL in it is a ValueError
+        return ""

@@ -1,0 +1,320 @@
+# hot
+"""One set of settings, merged: defaults, memory-config.json, iflow-dev.local.md, RECOLLECT_* variables.
+
+A value that cannot be used is passed over for the next source below and remembered as a problem; nothing here
+raises for what a file says.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect.config import project
+from recollect.config.locations import LOCAL_SETTINGS, NOT_SETTINGS, PROJECT_SETTINGS
+from recollect.config.settings_keys import (
+    BY_NAME,
+    BY_VARIABLE,
+    KEYS,
+    LOCAL,
+    PROJECT_FILE,
+    Key,
+    Value,
+    as_text,
+    is_clients_own,
+)
+from recollect.domain.quick_json import parse
+from recollect.errors import StorageError
+from recollect.files.textfile import read_text, refuse_link
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+DEFAULT = "default"
+_INFINITY = float("inf")
+LARGEST_FILE = 1024 * 1024
+_IN_NAMES = {ord(mark): "a" for mark in ".-_"}
+_IN_VALUES = {ord(mark): "a" for mark in "._:/"}
+_DEEPEST = max(key.name.count(".") for key in KEYS)
+
+_FILES = {PROJECT_FILE: PROJECT_SETTINGS, LOCAL: LOCAL_SETTINGS}
+
+# The one place where names may also be written in capitals.
+THRESHOLDS = "triage.thresholds."
+
+
+class Problem:
+    """Something in a source that could not be used: a value of `key`, an `unknown` name, or the whole source.
+
+    A `doubtful` name stands in a file that also holds other tools' keys, and prose: it may be none of ours.
+    """
+
+    __slots__ = ("doubtful", "key", "reason", "unknown", "where")
+
+    def __init__(self, where: str, reason: str, *, key: str = "", unknown: str = "", doubtful: bool = False) -> None:
+        self.where = where
+        self.reason = reason
+        self.key = key
+        self.unknown = unknown
+        self.doubtful = doubtful
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.reason}"
+
+
+class Settings:
+    """The value of each key, and where it came from."""
+
+    def __init__(self, found: Mapping[str, tuple[Value, str]], problems: list[Problem]) -> None:
+        self._found = found
+        self.problems = problems
+
+    def value(self, name: str) -> Value:
+        return self._found[name][0] if name in self._found else BY_NAME[name].default
+
+    def source(self, name: str) -> str:
+        return self._found[name][1] if name in self._found else DEFAULT
+
+    def is_set(self, name: str) -> bool:
+        """Whether somebody has chosen the value."""
+        return name in self._found
+
+    def off_switch(self, category: str, *, auto: bool) -> str:
+        """The setting that keeps a category from being written, if there is one; `auto`: without being asked."""
+        names = (f"categories.{category}.enabled", *((f"categories.{category}.auto_capture",) * auto))
+        return next((name for name in names if not self.flag(name)), "")
+
+    def flag(self, name: str) -> bool:
+        value = self.value(name)
+        assert isinstance(value, bool), name  # noqa: S101 (a key asked for by the wrong type is our own mistake)
+        return value
+
+    def whole(self, name: str) -> int:
+        value = self.value(name)
+        assert isinstance(value, int), name  # noqa: S101
+        return value
+
+    def real(self, name: str) -> float:
+        value = self.value(name)
+        assert isinstance(value, float), name  # noqa: S101
+        return value
+
+    def text(self, name: str) -> str:
+        value = self.value(name)
+        assert isinstance(value, str), name  # noqa: S101
+        return value
+
+    def words(self, name: str) -> tuple[str, ...]:
+        value = self.value(name)
+        assert isinstance(value, tuple), name  # noqa: S101
+        return value
+
+
+def load_settings(project_root: str, environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings of a project, from its files and from the environment."""
+    found: dict[str, tuple[Value, str]] = {}
+    problems: list[Problem] = []
+    for where, source, name, raw in (
+        *_project_file(project_root, problems),
+        *_local_file(project_root, problems),
+        *_variables(os.environ if environment is None else environment),
+    ):
+        key = BY_NAME.get(name)
+        if key is None:
+            doubtful = source == LOCAL and not name.startswith("memory_")
+            problems.append(Problem(where, f"{name} is not a setting", unknown=name, doubtful=doubtful))
+            continue
+        value, reason = check(key, raw)
+        if value is not None and key.is_harmless and source in _FILES and not key.is_harmless(value):
+            doubt = _doubt(project_root, _FILES[source], name, as_text(value))
+            value, reason = (None, doubt) if doubt else (value, reason)
+        if value is not None:
+            found[name] = (value, source)
+        if reason:
+            problems.append(Problem(where, f"{name} {reason}", key=name))
+    settings = Settings(found, problems)
+    for problem in problems:
+        if problem.key:
+            problem.reason += f"; {as_text(settings.value(problem.key))} is used"
+    return settings
+
+
+def check(key: Key, raw: Any) -> tuple[Value | None, str]:
+    """The value for a key, and what is wrong with it. Clamped values come with both."""
+    if key.kind is tuple:
+        return _check_words(key, raw)
+    if key.kind is str:
+        text = raw if isinstance(raw, str) else ""
+        if not text or any(char.isspace() for char in text) or (key.choices and text not in key.choices):
+            return None, _must(key, raw)
+        return (None, _must(key, raw)) if key.deepest and not _is_folder(text, key.deepest) else (text, "")
+    if isinstance(raw, str):
+        raw = coerce(raw)
+    if key.kind is bool:
+        return (raw, "") if isinstance(raw, bool) else (None, _must(key, raw))
+    if isinstance(raw, bool) or not isinstance(raw, (int, float)) or (key.kind is int and isinstance(raw, float)):
+        return None, _must(key, raw)
+    return _check_number(key, raw)
+
+
+def _is_folder(text: str, deepest: int) -> bool:
+    """Whether a text names a folder further down, and nothing else."""
+    names = text.split("/")
+    if len(names) > deepest or (deepest == 1 and "." in text) or is_clients_own(names):
+        return False
+    return all(
+        name.lower() not in ("", ".", "..", ".git") and name.isascii() and name.translate(_IN_NAMES).isalnum()
+        for name in names
+    )
+
+
+def coerce(raw: str) -> bool | int | float | str:
+    """A value as `key: value` lines mean it: true and false, whole numbers, numbers with a point, else text."""
+    if raw in ("true", "false"):
+        return raw == "true"
+    digits = raw.removeprefix("-")
+    if not digits.isascii():
+        return raw
+    if digits.isdecimal() and len(digits) < 4000:
+        return int(raw)
+    whole, point, fraction = digits.partition(".")
+    if point and fraction.isdecimal() and (not whole or whole.isdecimal()):
+        return float(raw)
+    return raw
+
+
+def local_lines(text: str) -> Iterator[tuple[int, str, str]]:
+    """Number, key and value of each `key: value` line that counts: anywhere in the file, the first of its key."""
+    seen: set[str] = set()
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        name, colon, raw = line.partition(":")
+        if colon and name not in seen and name.replace("_", "").replace(".", "").isalnum():
+            seen.add(name)
+            yield number, name, raw.replace(" ", "").strip()
+
+
+# Each source yields where, the source's name, the key's name and the value.
+def _project_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str, str, Any]]:
+    text = _read(root, PROJECT_SETTINGS, problems)
+    if not text.strip():
+        return
+    text = text.removeprefix("\ufeff")
+    try:
+        document: Any = parse(text)
+    except ValueError:
+        problems.append(Problem(PROJECT_SETTINGS, f"it is not valid JSON ({_why(text)}); none of it is used"))
+        return
+    if not _is_object(document):
+        problems.append(Problem(PROJECT_SETTINGS, "it must hold a JSON object; none of it is used"))
+        return
+    for name, value in _flatten("", document):
+        yield PROJECT_SETTINGS, PROJECT_FILE, name, value
+
+
+def _why(text: str) -> str:
+    """What is wrong with a text that is no JSON; only then is it worth to load the module that can tell."""
+    from json import loads
+
+    try:
+        loads(text)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return "unknown"
+
+
+def _flatten(prefix: str, document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Dotted names and values. Names that begin with a mark ($schema, _comment, //) are notes, not settings."""
+    for name, value in document.items():
+        path = prefix + name
+        if not name[:1].isalnum():
+            continue
+        if "." in name:
+            yield f'"{name}"', value  # a dot is a level, not part of a name
+        elif _is_object(value) and path not in BY_NAME and path.count(".") < _DEEPEST:
+            yield from _flatten(path + ".", value)
+        else:
+            yield (path.lower() if prefix == THRESHOLDS and name.isupper() else path), value
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _local_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str, str, Any]]:
+    text = _read(root, LOCAL_SETTINGS, problems)
+    for number, name, raw in local_lines(text):
+        if raw:
+            yield f"{LOCAL_SETTINGS} line {number}", LOCAL, name, raw
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, Any]]:
+    for variable in sorted(environment):
+        if variable.startswith("RECOLLECT_") and variable not in NOT_SETTINGS:
+            key = BY_VARIABLE.get(variable)
+            yield variable, variable, key.name if key else variable, environment[variable].replace(" ", "")
+
+
+def settings_path(root: str, relative: str) -> str:
+    """Where a settings file of the project is: in a worktree without one, that of the main checkout counts."""
+    return os.path.join(_top(root, relative), relative)
+
+
+def _top(root: str, relative: str) -> str:
+    if os.path.exists(os.path.join(root, relative)):
+        return root
+    main = project.checkout(root)
+    return root if main == os.path.realpath(root) else main
+
+
+def _doubt(root: str, relative: str, name: str, text: str) -> str:
+    """Return why a value that acts on the machine is not taken from a project's file; empty when it is."""
+    from recollect.config.consent import doubt
+
+    why = doubt(_top(root, relative), relative, name, text)
+    if not why:
+        return ""
+    # Somebody else's text is not put into a command that people are told to run.
+    is_plain = text.isascii() and text.replace("-", "a").translate(_IN_VALUES).isalnum() and not text.startswith("-")
+    value = text if is_plain else "VALUE"
+    return f"{text if is_plain else ''} {why}; run `recollect config set {name} {value}` if you want it".lstrip()
+
+
+def _read(root: str, relative: str, problems: list[Problem]) -> str:
+    top = _top(root, relative)
+    path = os.path.join(top, relative)
+    try:
+        if os.path.lexists(path):
+            refuse_link(path, top)
+        return read_text(path, LARGEST_FILE)
+    except StorageError as error:
+        problems.append(Problem(relative, f"{error}; its settings are not used"))
+        return ""
+
+
+def _check_words(key: Key, raw: Any) -> tuple[Value | None, str]:
+    words: list[Any] = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(raw, str | list) or not all(isinstance(word, str) for word in words):
+        return None, _must(key, raw)
+    texts = tuple(word.strip() for word in words)
+    return (None, _must(key, raw)) if any(text not in key.choices for text in texts) else (texts, "")
+
+
+def _check_number(key: Key, number: float) -> tuple[Value | None, str]:
+    low = -_INFINITY if key.low is None else key.low
+    high = _INFINITY if key.high is None else key.high
+    if not -_INFINITY < number < _INFINITY:
+        return None, _must(key, number)
+    if not low <= number <= high:
+        nearest = low if number < low else high
+        return _as_kind(key, nearest) if key.clamped else None, _must(key, number)
+    return _as_kind(key, number), ""
+
+
+def _as_kind(key: Key, number: float) -> Value:
+    return int(number) if key.kind is int else float(number)
+
+
+def _must(key: Key, raw: Any) -> str:
+    shown = "null" if raw is None else as_text(raw) if isinstance(raw, bool) else repr(raw)
+    return f"must be {key.range}, not {shown[:40]}" + ("" if len(shown) <= 40 else "…")

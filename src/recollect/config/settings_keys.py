@@ -1,0 +1,407 @@
+# hot
+"""Every setting: its place, type, range, default and meaning. docs/settings.md is made from this table."""
+
+from __future__ import annotations
+
+from recollect.domain.categories import FOLDER, PROJECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+Value = bool | int | float | str | tuple[str, ...]
+
+# How a session may start.
+EVENTS = ("startup", "resume", "clear", "compact")
+
+# Folders of .claude in which the client keeps its own: what is put there may become a command, an agent or a rule.
+CLIENT_FOLDERS = frozenset(
+    "agent-memory agent-memory-local agents commands hooks ide output-styles plugins projects rules shell-snapshots"
+    " skills statsig tasks todos workflows worktrees".split()
+)
+
+LOCAL = "iflow-dev.local.md"
+PROJECT_FILE = "memory-config.json"
+
+
+class Key:
+    """One setting. Numbers out of range are wrong, or, where `clamped`, moved to the nearest bound.
+
+    `used_by` names what obeys it in this version; empty means that it is checked and kept for later versions.
+    `harmless` is of a key that acts on the machine or the network, or that costs: which of its values a repository may
+    bring, in words and as a function. Any other value counts only if it is the user's own word.
+    """
+
+    __slots__ = (
+        "choices",
+        "clamped",
+        "deepest",
+        "default",
+        "harmless",
+        "high",
+        "is_harmless",
+        "kind",
+        "low",
+        "meaning",
+        "name",
+        "used_by",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        default: Value,
+        meaning: str,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        clamped: bool = False,
+        choices: Sequence[str] = (),
+        deepest: int = 0,
+        harmless: tuple[str, Callable[[Any], bool]] | None = None,
+        used_by: str = "",
+    ) -> None:
+        self.name = name
+        self.kind = type(default)
+        self.default = default
+        self.meaning = meaning
+        self.low = low
+        self.high = high
+        self.clamped = clamped
+        self.choices = choices
+        self.deepest = deepest  # of a folder: how many names its path may have; 0 for what is no folder
+        self.used_by = used_by
+        self.harmless, self.is_harmless = harmless or ("", None)
+
+    @property
+    def file(self) -> str:
+        """The file that the setting is written to unless the other one already has it."""
+        return LOCAL if self.name.startswith("memory_") and self.name != "memory_root" else PROJECT_FILE
+
+    @property
+    def variable(self) -> str:
+        return "RECOLLECT_" + self.name.upper().replace(".", "_")
+
+    @property
+    def range(self) -> str:
+        """What values are allowed, in words."""
+        if self.kind is bool:
+            return "true or false"
+        if self.choices:
+            listed = ", ".join(self.choices)
+            return f"any of {listed}, separated by commas" if self.kind is tuple else f"one of {listed}"
+        if self.kind in (int, float):
+            noun = "a whole number" if self.kind is int else "a number"
+            return f"{noun} from {self.low}" + ("" if self.high is None else f" to {self.high}")
+        if self.deepest == 1:
+            return "the name of a folder: letters, digits, hyphens and underscores"
+        if self.deepest:
+            return "a path of folders below the project, with no spaces, no .. and none of the client's own"
+        return "a text without spaces"
+
+
+def is_clients_own(names: Sequence[str]) -> bool:
+    """Tell whether a path from a project's root is the client's or git's: .claude, what the client has in it, or .git.
+
+    The client's files have an ending (settings.json, CLAUDE.md); a folder for memories needs none.
+    """
+    first, second = ([name.lower() for name in names] + ["", ""])[:2]
+    is_clients = first == ".claude" and (not second or second in CLIENT_FOLDERS or second.endswith((".json", ".md")))
+    return is_clients or any(name.lower() == ".git" for name in names)
+
+
+def as_text(value: Value) -> str:
+    """A value as `key: value` lines have it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and "e" in repr(value):
+        return f"{value:.20f}".rstrip("0")  # a reader of `key: value` lines knows no exponents
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _any_of(*values: Value) -> tuple[str, Callable[[Any], bool]]:
+    return " or ".join(f"`{as_text(value)}`" for value in values), values.__contains__
+
+
+def _no_less_than(default: float) -> tuple[str, Callable[[Any], bool]]:
+    return f"from {default} on", lambda value: value >= default
+
+
+def _model(name: str, default: str, meaning: str) -> Key:
+    """Return the key of a model; a repository may choose none that costs more than the default."""
+    cheaper = _MODELS[: _MODELS.index(default) + 1]
+    return Key(name, default, meaning, choices=_MODELS, harmless=_any_of(*cheaper), used_by="stop")
+
+
+_MODELS = ("haiku", "sonnet", "opus")  # the cheapest first
+_BELOW = ".claude/"
+_THRESHOLD = {"constraint": 0.5, "session_summary": 0.6}
+_SONNET = ("decision", "constraint")
+
+
+def _category_keys(category: str) -> list[Key]:
+    words = category.replace("_", " ")
+    prefix = f"categories.{category}"
+    return [
+        Key(
+            f"{prefix}.enabled",
+            True,
+            f"Whether {words} memories are written and found; those that are there stay where they are.",
+            used_by="stop, write, candidate, search",
+        ),
+        Key(
+            f"{prefix}.folder",
+            FOLDER[category],
+            f"The folder of {words} files below the memory root.",
+            deepest=1,
+            used_by="everything that reads or writes memories",
+        ),
+        Key(
+            f"{prefix}.auto_capture",
+            True,
+            f"Whether a {words} may be written down without being asked for.",
+            used_by="stop, write --auto, candidate --auto",
+        ),
+        Key(
+            f"{prefix}.retention_days",
+            90 if category == "session_summary" else 0,
+            f"After how many days without change a {words} is retired; 0 keeps it.",
+            low=0,
+            high=36500,
+            used_by="write, index",
+        ),
+    ]
+
+
+def _triage_keys(category: str) -> list[Key]:
+    words = category.replace("_", " ")
+    return [
+        Key(
+            f"triage.thresholds.{category}",
+            _THRESHOLD.get(category, 0.4),
+            f"The score from which a session's end suggests a {words}.",
+            low=0.0,
+            high=1.0,
+            clamped=True,
+            harmless=_no_less_than(_THRESHOLD.get(category, 0.4)),
+            used_by="stop",
+        ),
+        _model(
+            f"triage.parallel.category_models.{category}",
+            "sonnet" if category in _SONNET else "haiku",
+            f"The model that drafts a {words}.",
+        ),
+    ]
+
+
+KEYS: tuple[Key, ...] = (
+    Key(
+        "memory_injection_enabled",
+        True,
+        "Whether sessions are given memories when they start.",
+        used_by="inject",
+    ),
+    Key(
+        "memory_injection_limit",
+        20,
+        "How many entries a session is given at most; 0 for none, -1 for all.",
+        low=-1,
+        high=100_000,
+        used_by="inject",
+    ),
+    Key(
+        "memory_injection_events",
+        ("startup", "resume", "clear"),
+        "On which events of a session memories are given.",
+        choices=EVENTS,
+        used_by="inject",
+    ),
+    Key(
+        "memory_semantic_enabled",
+        True,
+        "Whether memories are chosen by what the session is about; if not, markdown alone decides.",
+        used_by="inject, promote",
+    ),
+    Key(
+        "memory_relevance_weight",
+        0.6,
+        "How much relevance counts against prominence, from 0.0 (prominence only) to 1.0; once set, it overrules how"
+        " the three weights below divide the two.",
+        low=0.0,
+        high=1.0,
+        used_by="inject",
+    ),
+    Key(
+        "memory_vector_weight",
+        0.5,
+        "The weight of similar meaning in a session's choice.",
+        low=0.0,
+        high=1.0,
+        used_by="inject",
+    ),
+    Key(
+        "memory_keyword_weight",
+        0.2,
+        "The weight of shared words in a session's choice.",
+        low=0.0,
+        high=1.0,
+        used_by="inject",
+    ),
+    Key(
+        "memory_prominence_weight",
+        0.3,
+        "The weight of an entry's standing in a session's choice.",
+        low=0.0,
+        high=1.0,
+        used_by="inject",
+    ),
+    Key("memory_decay_enabled", True, "Whether entries fade that are not recalled.", used_by="inject"),
+    Key(
+        "memory_recall_tracking",
+        True,
+        "Whether it is counted how often an entry was given to a session.",
+        used_by="inject",
+    ),
+    Key(
+        "memory_embedding_enabled",
+        True,
+        "Whether entries and queries are compared by meaning.",
+        used_by="inject, search, upsert, promote, reembed",
+    ),
+    Key(
+        "memory_embedding_provider",
+        "local",
+        "Who computes embeddings; `local` needs no key and no network.",
+        choices=("local", "gemini", "openai", "voyage", "ollama"),
+        harmless=_any_of("local"),
+        used_by="inject, search, upsert, promote, reembed",
+    ),
+    Key(
+        "memory_embedding_model",
+        "auto",
+        "The embedding model; `auto` is the provider's own default.",
+        harmless=_any_of("auto"),
+        used_by="inject, search, upsert, promote, reembed",
+    ),
+    Key(
+        "memory_embedding_fallback",
+        "fts5",
+        "What finds entries when no embedding can be had.",
+        choices=("fts5", "none"),
+        used_by="inject, search",
+    ),
+    Key(
+        "memory_keyword_generation",
+        True,
+        "Whether entries are given keyword labels.",
+        used_by="inject, search, upsert, promote",
+    ),
+    Key(
+        "memory_keyword_provider",
+        "auto",
+        "Who finds keyword labels for an entry that comes without; `auto` asks Anthropic or Ollama only if their"
+        " variables are set, and many entries at once are always labelled by rules.",
+        choices=("auto", "claude", "claude-api", "haiku", "anthropic", "ollama", "rules", "off"),
+        harmless=_any_of("auto", "rules", "off"),
+        used_by="inject, search, upsert, promote",
+    ),
+    Key(
+        "memory_session_capture",
+        True,
+        "Whether the agent may store memories in the middle of a session.",
+        used_by="mcp",
+    ),
+    Key(
+        "memory_root",
+        ".claude/memory",
+        "The folder of project memories below the project's root.",
+        deepest=10,
+        harmless=(f"below `{_BELOW}`", lambda value: value.startswith(_BELOW)),
+        used_by="everything that reads or writes memories",
+    ),
+    *(key for category in PROJECT for key in _category_keys(category)),
+    Key(
+        "categories.session_summary.max_retained",
+        5,
+        "How many session summaries stay active; older ones are retired.",
+        low=1,
+        high=10_000,
+        used_by="write",
+    ),
+    Key(
+        "auto_commit",
+        False,
+        "Whether changes to memory files are committed to git, by themselves.",
+        harmless=_any_of(False),
+        used_by="everything that writes memories",
+    ),
+    Key(
+        "max_memories_per_category",
+        100,
+        "How many active memories a category holds at most.",
+        low=1,
+        high=1_000_000,
+        used_by="write",
+    ),
+    Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it.", used_by="prompt"),
+    Key(
+        "retrieval.max_inject",
+        5,
+        "How many memories a prompt is given at most.",
+        low=0,
+        high=20,
+        clamped=True,
+        used_by="prompt",
+    ),
+    Key(
+        "retrieval.match_strategy",
+        "hybrid",
+        "How a prompt's memories are found.",
+        choices=("hybrid", "title_tags"),
+        used_by="prompt",
+    ),
+    Key("triage.enabled", True, "Whether the end of a session is looked through for memories.", used_by="stop"),
+    Key(
+        "triage.mode",
+        "block",
+        "What is done with memories found at the end: ask the agent now, stage them for review, or nothing.",
+        choices=("block", "stage", "off"),
+        used_by="stop",
+    ),
+    Key(
+        "triage.max_messages",
+        50,
+        "How many of a session's last messages are looked through.",
+        low=10,
+        high=200,
+        clamped=True,
+        used_by="stop",
+    ),
+    *(key for category in PROJECT for key in _triage_keys(category)),
+    Key(
+        "triage.parallel.enabled",
+        True,
+        "Whether memories of several categories are drafted side by side.",
+        used_by="stop",
+    ),
+    _model("triage.parallel.verification_model", "sonnet", "The model that checks drafts."),
+    _model("triage.parallel.default_model", "haiku", "The model that drafts where no other is named."),
+    Key(
+        "delete.grace_period_days",
+        30,
+        "How many days a retired memory can be restored, before `recollect index --gc` takes it away.",
+        low=0,
+        high=36500,
+        used_by="restore, index",
+    ),
+    Key(
+        "delete.archive_retired",
+        True,
+        "Whether a retired memory is archived after the grace period instead of removed.",
+        used_by="index",
+    ),
+)
+
+BY_NAME = {key.name: key for key in KEYS}
+BY_VARIABLE = {key.variable: key for key in KEYS}

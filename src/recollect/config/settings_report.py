@@ -1,0 +1,28 @@
+"""What is wrong with a project's settings, in sentences that help."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from recollect.config.settings import Problem, Settings
+from recollect.config.settings_keys import BY_NAME, BY_VARIABLE
+
+
+def complaints(settings: Settings) -> list[str]:
+    """One sentence for each problem, with the nearest known key where a name is unknown."""
+    return [sentence for sentence in map(_sentence, settings.problems) if sentence]
+
+
+def nearest(name: str) -> str:
+    """The known key (or variable) that a wrong name most likely means, or an empty string."""
+    known = BY_VARIABLE if name.startswith("RECOLLECT_") else BY_NAME
+    return next(iter(get_close_matches(name, known, 1, 0.8 if known is BY_VARIABLE else 0.6)), "")
+
+
+def _sentence(problem: Problem) -> str:
+    if not problem.unknown:
+        return str(problem)
+    if problem.doubtful and not get_close_matches(problem.unknown, BY_NAME, 1, 0.8):
+        return ""
+    meant = nearest(problem.unknown)
+    return f"{problem}" + (f"; did you mean {meant}?" if meant else "")

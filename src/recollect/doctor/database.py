@@ -1,0 +1,187 @@
+"""The database: whether it is whole, how far it is behind the files, and how many entries have their vectors."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+from recollect.config import locations, project
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text, some
+from recollect.errors import EmbeddingError, StillReading, StoreError
+from recollect.store.sqlite.driver import is_damage
+from recollect.store.sqlite.look import NEWEST_VERSION, StoreCopy
+from recollect.store.values import Scope
+
+# In seconds: for a copy of the database and a look through all of it, and for reading what has changed.
+_LOOKING = 8.0
+_READING = 3.0
+
+# As many entries as these are given a vector by the next search.
+_SOON = 50
+_REPAIRING = 60.0
+
+
+def database(case: Case) -> Iterator[Finding]:
+    """Everything about the database, found out on a copy of it."""
+    path = locations.database(case.global_store)
+    if not os.path.lexists(path):
+        yield Finding(OK, "Database", "there is none yet; it is made from the files when it is needed")
+        return
+    try:
+        copy = StoreCopy(path, _LOOKING)
+    except StoreError as error:
+        sentence, _, fix = str(error).partition("; ")
+        # What could not be looked at is not known to be damaged.
+        level = WARNING if sentence.endswith("in the time there was") else ERROR
+        fix = fix or "`recollect rebuild` looks through all of it"
+        yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damage(error) else None)
+        return
+    try:
+        yield from _wholeness(case, copy, path)
+        yield from _vectors(case, copy)
+        yield from _behind(case, copy)
+    finally:
+        copy.close()
+
+
+def _wholeness(case: Case, copy: StoreCopy, path: str) -> Iterator[Finding]:
+    for fault in copy.faults:
+        sentence, _, fix = fault.partition("; ")
+        if sentence.startswith("the full-text index"):
+            told = f"{sentence}, so words found nothing or not all"
+            yield Finding(ERROR, "Database", told, "`recollect doctor --fix` makes it again", lambda: _mend(case))
+        else:
+            yield Finding(ERROR, "Database", sentence, fix, lambda: _rebuild(case))
+    size = sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))
+    entries = some(copy.store.coverage().entries, "active entry", "active entries")
+    version = f"version {copy.version}"
+    if copy.version != NEWEST_VERSION:
+        version += f", which becomes {NEWEST_VERSION} when it is next used"
+    if not copy.faults:
+        whole = "whole, its full-text index complete" if copy.store.full_text else "whole, without a full-text index"
+        yield Finding(OK, "Database", f"{entries}, {size_text(size)}, {version}; {whole}")
+    if not copy.is_thorough:
+        told = f"it is too large to be compared with its full-text index, entry by entry, in {_LOOKING:g} s"
+        yield Finding(WARNING, "Database", told, "`recollect rebuild` looks through all of it")
+
+
+def _mend(case: Case) -> str:
+    """Open the store and have it checked; both repair the index."""
+    from recollect.engine.engine import Engine
+
+    with Engine(case.global_store, case.settings) as engine:
+        engine.store.check()
+        found = list(engine.store.findings)
+    return "; ".join(found) or "somebody else had repaired it by now"
+
+
+def _rebuild(case: Case) -> str:
+    """Make the database again from the files, because damage was found in it."""
+    from recollect.sync.rebuild import rebuild
+
+    case.progress("Database: made again from the files")
+    made = rebuild(case.project_root, case.global_store, case.settings)
+    told = f"it was made again from {some(made.sources, 'file', 'files')}"
+    if made.set_aside:
+        told += f"; the damaged one is {made.set_aside}, and {made.rescued:,} rows of usage were rescued from it"
+    return told
+
+
+def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
+    settings = case.settings
+    if not settings.flag("memory_embedding_enabled"):
+        return
+    provider = settings.text("memory_embedding_provider")
+    here = None if provider == "local" else project.identity(case.project_root)  # who else's are not sent anywhere
+    coverage = copy.store.coverage_of(Scope(here))
+    model = copy.store.model()
+    wanted = _configured(case)
+    if model and wanted and model.identity != wanted:
+        told = f"the vectors are by {model.identity}, and {wanted} is set: until they are made again, words alone count"
+        yield Finding(WARNING, "Vectors", told, "`recollect reembed`")
+        return
+    told = f"{coverage.pending:,} of {some(coverage.entries, 'entry awaits one', 'entries await one')}"
+    if coverage.skipped:
+        told += f", {coverage.skipped:,} of them because theirs has the wrong size"
+    if coverage.pending > _SOON:
+        fix = "`recollect reembed` makes them all"
+        yield Finding(WARNING, "Vectors", f"{told} and are found by their words alone", fix, lambda: _embed(case))
+    elif coverage.pending:
+        told += "; the next search makes it" if coverage.pending == 1 else "; the next search makes them"
+        yield Finding(OK, "Vectors", told, repair=lambda: _embed(case))
+    elif coverage.entries:
+        yield Finding(OK, "Vectors", f"every entry has one by {model.identity if model else wanted}")
+
+
+def _configured(case: Case) -> str:
+    """What vectors would be made by; nothing if that cannot be had, which the self-test tells."""
+    from recollect.embedding.registry import create_embedder
+
+    settings = case.settings
+    try:
+        return create_embedder(
+            settings.text("memory_embedding_provider"), settings.text("memory_embedding_model"), case.environ
+        ).identity
+    except EmbeddingError:
+        return ""
+
+
+def _embed(case: Case) -> str:
+    from recollect.engine.embed import embed_pending
+    from recollect.engine.engine import Engine
+
+    made = 0
+
+    def shown(count: int) -> None:
+        nonlocal made
+        made += count
+        case.progress(f"Vectors: {made:,} made")
+
+    with Engine(case.global_store, case.settings, project_root=case.project_root) as engine:
+        done = embed_pending(engine, most=-1, seconds=_REPAIRING, progress=shown)
+    told = some(done.done, "entry was given a vector", "entries were given a vector")
+    left = f"; {done.pending:,} still await one, for `recollect reembed`" if done.pending else ""
+    return told + left + (f" ({done.reason})" if done.reason else "")
+
+
+def _behind(case: Case, copy: StoreCopy) -> Iterator[Finding]:
+    """How many files the store has not read as they are now, found out by having the copy read them."""
+    if not case.settings.flag("memory_semantic_enabled"):
+        return
+    from recollect.sync.memories import sync_memories_of
+    from recollect.sync.sync import sync
+
+    before = _marks(copy)
+    end = time.monotonic() + _READING
+    copy.allow(_READING)
+    try:
+        problems = sync(copy.store, case.project_root, case.global_store, end=end)
+        problems += sync_memories_of(copy.store, case.project_root, case.settings, end=end)
+    except StoreError as error:
+        if not copy.is_late and not isinstance(error, StillReading):
+            raise
+        yield Finding(
+            OK, "Files", f"more has changed in them than can be read in {_READING:g} s; the next search reads on"
+        )
+        return
+    for problem in problems:
+        yield Finding(WARNING, "Files", problem, "correct the file, or move it away")
+    after = _marks(copy)
+    changed = sum(before.get(path) != mark for path, mark in after.items())
+    if changed:
+        told = f"{some(changed, 'file has', 'files have')} changed since the store read them"
+        yield Finding(OK, "Files", f"{told}; the next search, prompt or session reads them", repair=lambda: _read(case))
+    elif not problems:
+        yield Finding(OK, "Files", f"the store has read {some(len(after), 'file', 'files')} as they are")
+
+
+def _marks(copy: StoreCopy) -> dict[str, tuple[str, int]]:
+    return {path: (source.hash, source.offset) for path, source in copy.store.sources().items()}
+
+
+def _read(case: Case) -> str:
+    from recollect.sync.follow import follow
+
+    problems = follow(case.project_root, case.global_store, case.settings)
+    return "; ".join(problems) or "the store has read the files as they are"

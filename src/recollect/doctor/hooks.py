@@ -1,0 +1,138 @@
+"""The plugin: whether Claude Code has it, what its hooks run, and what they had to note."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, cast
+
+from recollect.config import locations
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, some
+from recollect.domain.text import cut, one_line
+from recollect.plugin.claude_client import PLUGIN, fields, find_claude, read_object, settings_file
+from recollect.plugin.environment import requirements_file, unmet
+from recollect.plugin.environment_state import LOG as BUILD_LOG
+from recollect.plugin.environment_state import interpreter_of, is_being_built, read_outcome
+from recollect.version import VERSION
+
+_LONGEST = 300
+
+
+def installed() -> list[dict[str, Any]]:
+    """What Claude Code's own list says of the plugin: one object for each installation."""
+    path = os.path.join(locations.claude_config(), "plugins", "installed_plugins.json")
+    items = fields(read_object(path).get("plugins")).get(PLUGIN)
+    return [fields(item) for item in cast("list[object]", items)] if isinstance(items, list) else []
+
+
+def installed_launcher() -> str:
+    """The launcher of the plugin that is installed; empty if none is."""
+    for item in installed():
+        folder = item.get("installPath")
+        if isinstance(folder, str) and os.path.isabs(folder):
+            return os.path.join(folder, "bin", "recollect")
+    return ""
+
+
+def plugin(case: Case) -> Iterator[Finding]:
+    """Whether the plugin is installed, of this version, and switched on for this project."""
+    found = [item for item in installed() if _is_for(item, case.project_root)]
+    if not found:
+        if not _is_client_here():
+            yield Finding(OK, "Plugin", "Claude Code is not on this machine")
+        else:
+            told = "Claude Code does not have it, so its sessions are told nothing"
+            yield Finding(WARNING, "Plugin", told, "`recollect init` installs it")
+        return
+    switched = _switched(case.project_root)
+    if switched and switched[1] is False:
+        told = f"it is installed, but {switched[0]} switches it off"
+        yield Finding(WARNING, "Plugin", told, f"claude plugin enable {PLUGIN}")
+        return
+    versions = sorted({str(item.get("version", "")) for item in found})
+    scopes = ", ".join(sorted({str(item.get("scope", "user")) for item in found}))
+    told = f"{PLUGIN} {', '.join(versions)} is installed in Claude Code (scope {scopes})"
+    if VERSION in versions:
+        yield Finding(OK, "Plugin", told)
+    else:
+        yield Finding(WARNING, "Plugin", f"{told}, and this is {VERSION}", f"claude plugin update {PLUGIN}")
+
+
+def _is_client_here() -> bool:
+    """Whether there is a Claude Code, or what one has left: its command need not be on everybody's path."""
+    config = locations.claude_config()
+    left = (os.path.join(config, "plugins"), *(os.path.join(top, ".claude.json") for top in (config, locations.home())))
+    return bool(find_claude()) or any(map(os.path.exists, left))
+
+
+def _is_for(item: dict[str, Any], project_root: str) -> bool:
+    folder = item.get("projectPath")
+    return not isinstance(folder, str) or not folder or os.path.realpath(folder) == os.path.realpath(project_root)
+
+
+def _switched(project_root: str) -> tuple[str, bool] | None:
+    """The file that has the last word on whether the plugin is on, and what it says."""
+    for scope in ("local", "project", "user"):
+        path = settings_file(scope, project_root)
+        value = fields(read_object(path).get("enabledPlugins")).get(PLUGIN)
+        if isinstance(value, bool):
+            return path, value
+    return None
+
+
+def environment(case: Case) -> Iterator[Finding]:
+    """Which Python the hooks run, whether it has its packages, and how building them went."""
+    data = case.environ.get("CLAUDE_PLUGIN_DATA") or locations.usual_plugin_data()
+    if not installed() and not os.path.isdir(data):
+        return
+    python = interpreter_of(data)
+    if is_being_built(data):
+        yield Finding(OK, "Environment", "the hooks' packages are being installed at this moment")
+        return
+    outcome = read_outcome(data)
+    if outcome.failures:
+        why = cut(one_line(outcome.reason), _LONGEST) or "it was interrupted"
+        told = f"the hooks' packages could not be installed ({some(outcome.failures, 'time', 'times')}): {why}"
+        log = os.path.join(data, BUILD_LOG)
+        when = "" if outcome.is_due(time.time()) else "; the next session does not try yet"
+        yield Finding(ERROR, "Environment", told + when, f"see {log}; /memory:status tries again at once")
+        return
+    if not python:
+        told = "no Python is named for the hooks yet: each one looks for the system's, and finds by words alone"
+        yield Finding(WARNING, "Environment", told, "the next session in Claude Code sets it up; or `recollect init`")
+        return
+    missing = unmet(requirements_file(), _site_packages(python)) if requirements_file() else []
+    if missing:
+        told = f"hooks run {python}, which lacks {', '.join(missing)}: they find by words alone"
+        yield Finding(
+            WARNING, "Environment", told, "the next session in Claude Code installs them; or `recollect init`"
+        )
+    else:
+        yield Finding(OK, "Environment", f"hooks run {python}, which has what they need")
+
+
+def _site_packages(python: str) -> str:
+    """Where the packages of an interpreter are: in the one folder of that kind beside it."""
+    lib = os.path.join(python.rpartition("/bin/")[0], "lib")
+    try:
+        names = sorted(name for name in os.listdir(lib) if name.startswith("python3"))
+    except OSError:
+        names = []
+    return os.path.join(lib, names[-1] if names else "python3", "site-packages")
+
+
+def notes(case: Case) -> Iterator[Finding]:
+    """What hooks could not do of late: they disturb no session, so it stands in their log."""
+    from recollect.files.log import NAME, lately
+
+    lines = lately(case.global_store)
+    if not lines:
+        yield Finding(OK, "Hooks", "they left no note in the last day")
+        return
+    counts = Counter(line.partition(":")[0] for line in lines).most_common()
+    by_hook = ", ".join(f"{cut(name, 40)} {count:,}" for name, count in counts[:6])
+    last = cut(one_line(lines[-1]), _LONGEST)
+    told = f"they left {some(len(lines), 'note', 'notes')} in the last day ({by_hook}); the last: {last}"
+    yield Finding(WARNING, "Hooks", told, f"see {os.path.join(case.global_store, NAME)}")

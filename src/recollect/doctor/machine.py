@@ -1,0 +1,172 @@
+"""What this machine brings: Python, packages, SQLite; and what was set."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
+from recollect.domain.text import cut, one_line
+from recollect.plugin import environment
+
+SHOWN = ("click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers")
+_PATIENCE = 25.0
+_LONGEST = 300
+
+# In a process of its own, because a package that was built for another machine may take down who imports it.
+_IMPORT = """
+import json, os, sys
+sys.path[:] = json.loads(sys.argv[1])
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+for name in sys.argv[2:]:
+    print(json.dumps(["begin", name]), flush=True)
+    try:
+        __import__(name)
+    except BaseException as error:
+        print(json.dumps(["failed", name, f"{type(error).__name__}: {error}"]), flush=True)
+"""
+
+# What works without a package, and so what does not.
+_FOR = {
+    "mcp": "the MCP server",
+    "numpy": "finding by meaning",
+    "onnxruntime": "finding by meaning",
+    "pydantic": "writing and checking memory files",
+    "tokenizers": "finding by meaning",
+}
+
+
+def python(_case: Case) -> Iterator[Finding]:
+    name = platform.python_implementation()
+    yield Finding(OK, "Python", f"{name} {platform.python_version()}, {sys.executable or 'of an unknown path'}")
+
+
+def packages(case: Case) -> Iterator[Finding]:
+    """Whether the packages are there, in the versions that are needed, and can be imported."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    versions: dict[str, str] = {}
+    for name in SHOWN:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    failures = _failures()
+    shown = ", ".join(f"{name} {versions.get(name, '(no version)')}" for name in SHOWN if name not in failures)
+    if shown:
+        yield Finding(OK, "Packages", shown)
+    for name, reason in failures.items():
+        lost = _FOR.get(name, "most commands")
+        yield Finding(ERROR, "Packages", f"{name} cannot be imported, so without {lost}: {reason}", _install(case))
+    old = [line for line in environment.unmet(environment.requirements_file()) if _is_outdated(line, versions)]
+    if old:
+        yield Finding(WARNING, "Packages", f"other versions are needed: {', '.join(old)}", _install(case))
+
+
+def _is_outdated(line: str, versions: dict[str, str]) -> bool:
+    """Whether a requirement is not met because of the version: some systems only have their packages elsewhere."""
+    name = environment.name_of(line)
+    folder = os.path.join(environment.site_packages(), f"{name}-{versions.get(name, '')}.dist-info")
+    return name in versions and os.path.isdir(folder)
+
+
+def _failures() -> dict[str, str]:
+    """The packages that cannot be imported, and why."""
+    called = [sys.executable, "-I", "-S", "-c", _IMPORT, json.dumps(sys.path), *SHOWN]
+    try:
+        done = subprocess.run(
+            called,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"one of the packages": f"importing them did not end within {_PATIENCE:g} seconds"}
+    failures: dict[str, str] = {}
+    last = ""
+    for line in done.stdout.splitlines():
+        what, last, *reason = json.loads(line)
+        if what == "failed":
+            failures[last] = cut(one_line(reason[0]), _LONGEST)
+    if done.returncode:
+        failures[last or "Python"] = f"the process that tried ended with code {done.returncode}"
+    return failures
+
+
+def _install(case: Case) -> str:
+    if case.environ.get("CLAUDE_PLUGIN_DATA"):
+        return "any other command of the plugin installs them, /memory:status for example"
+    return f"{sys.executable} -m pip install --force-reinstall recollect"
+
+
+def sqlite(_case: Case) -> Iterator[Finding]:
+    """Whether there is an SQLite, and whether it can search text."""
+    try:
+        import sqlite3
+    except ImportError as error:
+        fix = "use a Python that was built with SQLite; almost all are"
+        yield Finding(ERROR, "SQLite", f"this Python has none, so there is no store: {one_line(str(error))}", fix)
+        return
+    from recollect.store.sqlite import index as sqlite_index
+    from recollect.store.sqlite.driver import sqlite3 as driver
+
+    database = driver.connect(":memory:")
+    try:
+        if sqlite_index.available(database):
+            yield Finding(OK, "SQLite", f"{sqlite3.sqlite_version}, with full-text search (FTS5)")
+        else:
+            told = f"{sqlite3.sqlite_version} has no full-text search (FTS5): nothing is found by its words"
+            yield Finding(ERROR, "SQLite", told, "use a Python whose SQLite has FTS5; almost all have")
+    finally:
+        database.close()
+
+
+def settings(case: Case) -> Iterator[Finding]:
+    """What is wrong with the settings, and what of the machinery is switched off."""
+    from recollect.config.settings_report import complaints
+
+    found = complaints(case.settings)
+    for sentence in found:
+        yield Finding(WARNING, "Settings", one_line(sentence), "`recollect config` shows each setting and its source")
+    off = [name for name in _SWITCHES if not case.settings.flag(name)]
+    if off:
+        told = f"{', '.join(off)} {'is' if len(off) == 1 else 'are'} switched off"
+        yield Finding(OK, "Settings", told, "`recollect config` says where that was set")
+    elif not found:
+        yield Finding(OK, "Settings", "nothing is wrong with them")
+
+
+_SWITCHES = (
+    *("memory_injection_enabled", "memory_semantic_enabled", "memory_embedding_enabled", "memory_session_capture"),
+    *("retrieval.enabled", "triage.enabled"),
+)
+
+
+def keywords(case: Case) -> Iterator[Finding]:
+    """Who gives entries their labels; nobody is asked for any."""
+    from recollect.keywords import anthropic, ollama
+    from recollect.keywords.registry import tiers
+
+    provider = case.settings.text("memory_keyword_provider")
+    found = tiers(provider, case.environ)
+    if not case.settings.flag("memory_keyword_generation") or not found:
+        yield Finding(OK, "Keywords", "switched off: entries have the labels that they were given")
+        return
+    names = [tier.name for tier in found]
+    yield Finding(OK, "Keywords", f"{provider}: by {', then by '.join(names)}")
+    pip = "pip install 'recollect[{}]'"
+    if anthropic.AnthropicKeywords.name in names:
+        if not case.environ.get(anthropic.KEY_VARIABLE, "").strip():
+            yield Finding(WARNING, "Keywords", "there is no key for Anthropic", f"set {anthropic.KEY_VARIABLE}")
+        elif not anthropic.is_installed():
+            yield Finding(WARNING, "Keywords", "Anthropic's package is not installed", pip.format("anthropic"))
+    if ollama.OllamaKeywords.name in names and not ollama.is_installed():
+        yield Finding(WARNING, "Keywords", "the package for Ollama is not installed", pip.format("ollama"))

@@ -1,0 +1,125 @@
+"""The MCP server, started once in a place of its own and asked what it offers."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, cast
+
+from recollect.doctor.case import ERROR, OK, Case, Finding, some
+from recollect.doctor.proof import Workshop
+from recollect.domain.text import cut, one_line
+
+_PATIENCE = 20.0
+_ENDING = 3.0
+_LONGEST = 300
+_LARGEST = 1024 * 1024
+
+# Our command in a process that finds its packages where this one does.
+_COMMAND = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); sys.argv[0] = 'recollect'; "
+    "from recollect.cli.main import main; main()"
+)
+_HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "recollect doctor", "version": "1"},
+}
+
+
+def mcp_server(case: Case) -> Iterator[Finding]:
+    """Greet the server and have it list its tools, as every client begins."""
+    with Workshop() as shop:
+        begun = time.monotonic()
+        with open(os.path.join(shop.top, "stderr"), "w+", encoding="utf-8", errors="replace") as said:
+            server = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _COMMAND, json.dumps(sys.path), "mcp"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                env=shop.environment(case.environ),
+                cwd=shop.project,
+            )
+            try:
+                talk = _Talk(server, begun + _PATIENCE)
+                hello = talk.ask(1, "initialize", _HELLO)
+                took = time.monotonic() - begun
+                talk.tell({"method": "notifications/initialized"})
+                tools = talk.ask(2, "tools/list", {}).get("tools")
+            except (OSError, ValueError) as error:
+                _end(server)
+                said.seek(0)
+                why = cut(one_line(said.read(_LARGEST)), _LONGEST) or str(error)
+                fix = "see what is said of packages above; `recollect mcp` by hand says more"
+                yield Finding(ERROR, "MCP server", f"it does not answer a client: {why}", fix)
+                return
+            finally:
+                _end(server)
+    count = len(cast("list[object]", tools)) if isinstance(tools, list) else 0
+    protocol = hello.get("protocolVersion")
+    told = f"greeted a client after {took:.1f} s (protocol {protocol}) and offers {some(count, 'tool', 'tools')}"
+    yield Finding(OK if count else ERROR, "MCP server", told)
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """Have a server end as one does whose client goes; by force, if it does not."""
+    with suppress(OSError):  # it may have gone by itself
+        if server.stdin:
+            server.stdin.close()
+    try:
+        server.wait(_ENDING)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+    if server.stdout:
+        server.stdout.close()
+
+
+class _Talk:
+    """Lines of JSON to a server and back, until a moment of the monotonic clock."""
+
+    def __init__(self, server: subprocess.Popen[bytes], end: float) -> None:
+        assert server.stdin  # noqa: S101 (it is a pipe)
+        assert server.stdout  # noqa: S101 (likewise)
+        self._input = server.stdin
+        self._output = server.stdout.fileno()
+        self._end = end
+        self._rest = b""
+
+    def tell(self, message: dict[str, Any]) -> None:
+        self._input.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self._input.flush()
+
+    def ask(self, number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The result of a request.
+
+        Raises:
+            OSError: the server has gone.
+            ValueError: it said something else, or nothing in time.
+        """
+        self.tell({"id": number, "method": method, "params": params})
+        while True:
+            answer: Any = json.loads(self._line())
+            if isinstance(answer, dict) and cast("dict[str, Any]", answer).get("id") == number:
+                result: Any = cast("dict[str, Any]", answer).get("result")
+                if not isinstance(result, dict):
+                    raise ValueError(f"{method} was refused: {cut(json.dumps(answer), _LONGEST)}")
+                return cast("dict[str, Any]", result)
+
+    def _line(self) -> bytes:
+        while b"\n" not in self._rest:
+            left = self._end - time.monotonic()
+            if left <= 0 or not select.select([self._output], [], [], left)[0]:
+                raise ValueError(f"it said nothing within {_PATIENCE:g} seconds")
+            chunk = os.read(self._output, 65536)
+            if not chunk or len(self._rest) > _LARGEST:
+                raise ValueError("it ended" if not chunk else "it said too much")
+            self._rest += chunk
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line

@@ -1,0 +1,201 @@
+"""What proves that it works: things are stored, found, and told to a prompt, in a place that is removed afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from recollect.config import locations
+from recollect.doctor.case import ERROR, OK, Case, Finding
+from recollect.doctor.hooks import installed_launcher
+from recollect.domain.text import cut, one_line
+from recollect.errors import RecollectError
+from recollect.plugin import environment
+from recollect.plugin.environment_state import interpreter_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.config.settings import Settings
+    from recollect.engine.engine import Engine
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PATIENCE = 5.0
+_ROUNDS = 3
+_LONGEST = 300
+
+_LESSON = "Draw the delay before a retry at random"
+_LESSONS = (
+    {
+        "name": _LESSON,
+        "description": "Clients that failed together come back together; jitter spreads them out.",
+        "category": "patterns",
+        "keywords": ["retry", "jitter"],
+    },
+    {
+        "name": "Pin the base image by its digest",
+        "description": "A tag moves, and with it every build that names it.",
+        "category": "patterns",
+        "keywords": ["docker"],
+    },
+    {
+        "name": "Read a sample file first",
+        "description": "What a manual says of a format is seldom what stands on the disk.",
+        "category": "heuristics",
+        "keywords": ["parser"],
+    },
+)
+_MEANT = "everybody reconnecting simultaneously overloads a recovering server"  # no word of the lesson
+_WORDS = "retry jitter"
+_PROMPT = "How should a client choose its delay before a retry, with jitter or without?"
+
+
+class Workshop:
+    """A project and a store of our own, for as long as they are needed."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="recollect-doctor-", ignore_cleanup_errors=True)
+        self.top = self._folder.name
+        self.project = os.path.join(self.top, "project")
+        self.store = os.path.join(self.top, "store")
+        os.mkdir(self.project)
+
+    def __enter__(self) -> Workshop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The variables of a process that works here, and neither reads nor writes what is the user's."""
+        return {**environ, locations.HOME_VARIABLE: self.store, "XDG_RUNTIME_DIR": self.top}
+
+    def fill(self, engine: Engine) -> None:
+        """Store the lessons, as a session does.
+
+        Raises:
+            RecollectError: that cannot be done.
+        """
+        from recollect.learn.remember import remember
+        from recollect.sync.entry_input import given_entry
+
+        for lesson in _LESSONS:
+            remember(engine, self.project, given_entry(lesson))
+
+
+def self_test(case: Case) -> Iterator[Finding]:
+    """Store some lessons, and find one of them by its words and by what it means."""
+    from recollect.engine.engine import Engine
+    from recollect.recall.search import search
+
+    by_meaning = case.settings.flag("memory_embedding_enabled")
+    with Workshop() as shop:
+        begun = time.monotonic()
+        try:
+            with Engine(shop.store, case.settings, project_root=shop.project, answer_within=_PATIENCE) as engine:
+                shop.fill(engine)
+                worded = search(engine, _WORDS, project=engine.project)
+                meant = search(engine, _MEANT, project=engine.project)
+                has_full_text = engine.store.full_text
+        except RecollectError as error:
+            yield Finding(ERROR, "Self-test", f"nothing can be stored and found: {one_line(str(error))}")
+            return
+        took = time.monotonic() - begun
+    if has_full_text:  # that there is none is told with SQLite
+        found = bool(worded.hits) and worded.hits[0].entry.name == _LESSON and worded.hits[0].keyword is not None
+        told = f"stored {len(_LESSONS)} lessons in a temporary store, and found one by its words"
+        if found:
+            yield Finding(OK, "Self-test", f"{told} (all in {took:.1f} s)")
+        else:
+            yield Finding(ERROR, "Self-test", f"stored {len(_LESSONS)} lessons; none was found by its words")
+    if not by_meaning:
+        return
+    best = meant.hits[0] if meant.hits else None
+    if best is not None and best.entry.name == _LESSON and best.vector is not None:
+        told = f"found one that shares no word with the question, by {case.settings.text('memory_embedding_provider')}"
+        yield Finding(OK, "Embeddings", f"{told}/{meant.retrieval.model} (cosine {best.vector:.2f})")
+        return
+    why = "; ".join(meant.retrieval.degraded) or "the wrong one came first"
+    sentence, _, fix = one_line(why).partition("; ")
+    told = f"nothing is found by its meaning, words alone count: {sentence}"
+    yield Finding(ERROR, "Embeddings", told, fix or "see memory_embedding_provider in `recollect config`")
+
+
+def prompt_hook(case: Case) -> Iterator[Finding]:
+    """Serve a prompt as the plugin does, and tell how long that takes beside an interpreter that does nothing."""
+    from recollect.config.settings import load_settings
+    from recollect.engine.engine import Engine
+
+    with Workshop() as shop:
+        variables = shop.environment(case.environ)
+        settings = load_settings(shop.project, variables)
+        words_alone = {**variables, "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+        with Engine(shop.store, load_settings(shop.project, words_alone), project_root=shop.project) as engine:
+            shop.fill(engine)
+        python = interpreter_of(_data(case)) or sys.executable
+        times: list[float] = []
+        bare: list[float] = []
+        done: subprocess.CompletedProcess[str] | None = None
+        for number in range(_ROUNDS):
+            _, seconds = _timed([python, "-I", "-S", "-c", "pass"], "", variables, shop.project)
+            bare.append(seconds)
+            event = {"prompt": _PROMPT, "cwd": shop.project, "session_id": f"doctor-{number}"}
+            event["hook_event_name"] = "UserPromptSubmit"
+            done, seconds = _timed([*_hook(python), "hook", "prompt"], json.dumps(event), variables, shop.project)
+            times.append(seconds)
+    assert done is not None  # noqa: S101 (there is at least one round)
+    taken = f"{min(times) * 1000:.0f} ms, {min(times) / min(bare):.1f} times as long as a bare interpreter"
+    said = cut(one_line(done.stderr), _LONGEST)
+    if done.returncode:
+        yield Finding(ERROR, "Prompt hook", f"failed with exit code {done.returncode}: {said}", _again())
+    elif _LESSON in done.stdout:
+        yield Finding(OK, "Prompt hook", f"a prompt was given the lesson that it is about; {taken}")
+    elif not _is_by_store(settings):
+        yield Finding(OK, "Prompt hook", f"it was served; by the settings it asks no store; {taken}")
+    else:
+        told = "a prompt was not given the lesson that it is about"
+        yield Finding(ERROR, "Prompt hook", f"{told}: {said or 'the hook did not say why'}; {taken}", _again())
+
+
+def _is_by_store(settings: Settings) -> bool:
+    by_titles = settings.text("retrieval.match_strategy") == "title_tags"
+    return settings.flag("retrieval.enabled") and settings.flag("memory_semantic_enabled") and not by_titles
+
+
+def _again() -> str:
+    return "see what else is wrong here; if nothing is, install the plugin again: `recollect init`"
+
+
+def _data(case: Case) -> str:
+    return case.environ.get("CLAUDE_PLUGIN_DATA") or locations.usual_plugin_data()
+
+
+def _hook(python: str) -> list[str]:
+    """The launcher of the installed plugin, or that beside this code, or what it would run."""
+    beside = os.path.join(os.path.dirname(environment.requirements_file() or os.sep), "bin", "recollect")
+    for launcher in (installed_launcher(), beside):
+        if launcher and os.access(launcher, os.X_OK) and os.path.isfile(launcher):
+            return [launcher]
+    return [python, "-I", "-S", os.path.join(_PACKAGE, "hooks", "bare.py")]
+
+
+def _timed(
+    called: Sequence[str], stdin: str, variables: Mapping[str, str], folder: str
+) -> tuple[subprocess.CompletedProcess[str], float]:
+    begun = time.monotonic()
+    done = subprocess.run(
+        called,
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env=dict(variables),
+        cwd=folder,
+        timeout=_PATIENCE,
+        check=False,
+    )
+    return done, time.monotonic() - begun

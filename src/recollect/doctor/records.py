@@ -1,0 +1,68 @@
+"""The small files beside the store: whether they can be read, and whether they come from the future."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+
+from recollect.config import locations
+from recollect.config.locations import LEDGER
+from recollect.doctor.case import OK, WARNING, Case, Finding
+from recollect.errors import StorageError
+from recollect.files.log import NAME as LOG
+from recollect.files.session.last_injection import NAME as LAST_INJECTION
+from recollect.files.textfile import read_text
+
+_LARGEST = 16 * 1024 * 1024
+_AHEAD = 86_400  # in seconds: less is told by machines that share a folder
+
+# What each is for, and what makes it again.
+_RECORDS = {
+    LAST_INJECTION: "what the newest session was given is not known; the next session writes it again",
+    LEDGER: "what was promoted is not known, and is looked at again; the next promotion writes it again",
+}
+
+
+def records(case: Case) -> Iterator[Finding]:
+    """Say which of the records that recollect keeps for itself cannot be read."""
+    damaged = False
+    for name, told in _RECORDS.items():
+        path = os.path.join(case.global_store, name)
+        try:
+            text = read_text(path, _LARGEST)
+            if text:
+                json.loads(text)
+        except (StorageError, ValueError, RecursionError):
+            damaged = True
+            yield Finding(WARNING, "Records", f"{path} is damaged: {told}", "nothing, or remove it")
+    if not damaged:
+        yield Finding(OK, "Records", "those of the last session and of promotions can be read")
+
+
+def clock(case: Case) -> Iterator[Finding]:
+    """Say whether the clock was set back: then nothing is put away until it has caught up."""
+    now = time.time()
+    newest, path = max((_written(path), path) for path in _dated(case))
+    if newest > now + _AHEAD:
+        told = f"it is {_moment(now)} by the clock, but {path} was written {_moment(newest)}: the clock was set back"
+        yield Finding(WARNING, "Clock", told, "set the clock; nothing is lost, and nothing is put away until then")
+    else:
+        yield Finding(OK, "Clock", f"{_moment(now)}; nothing was written later")
+
+
+def _dated(case: Case) -> list[str]:
+    store = case.global_store
+    return [locations.journal(store), locations.database(store), os.path.join(store, LOG)]
+
+
+def _written(path: str) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))

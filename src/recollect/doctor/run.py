@@ -1,0 +1,103 @@
+"""Whether recollect works here: everything it stands on is examined, and its work is done once, to prove it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+
+from recollect.config.settings import Settings
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
+from recollect.domain.text import one_line
+from recollect.errors import RecollectError
+
+__all__ = ["ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
+
+# What is examined, by subject: the module and the function that do it, and how many seconds it may take. Modules are
+# imported one by one, because what one of them needs may be what is broken.
+_CHECKS = (
+    ("Python", "machine", "python", 5.0),
+    ("Packages", "machine", "packages", 30.0),
+    ("SQLite", "machine", "sqlite", 5.0),
+    ("Settings", "machine", "settings", 5.0),
+    ("Store", "store", "folder", 5.0),
+    ("Permissions", "store", "permissions", 5.0),
+    ("Disk", "store", "disk", 5.0),
+    ("Database", "database", "database", 30.0),
+    ("Locks", "store", "locks", 5.0),
+    ("Journal", "store", "journal", 10.0),
+    ("Banks", "store", "banks", 10.0),
+    ("Withheld", "store", "withheld", 30.0),
+    ("Sessions", "store", "sessions", 5.0),
+    ("Records", "records", "records", 5.0),
+    ("Clock", "records", "clock", 5.0),
+    ("Self-test", "proof", "self_test", 30.0),
+    ("Keywords", "machine", "keywords", 5.0),
+    ("Plugin", "hooks", "plugin", 5.0),
+    ("Environment", "hooks", "environment", 5.0),
+    ("Hooks", "hooks", "notes", 5.0),
+    ("Prompt hook", "proof", "prompt_hook", 20.0),
+    ("MCP server", "mcp", "mcp_server", 30.0),
+    ("Resident", "resident", "resident", 5.0),
+)
+
+
+def examine(
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    environ: Mapping[str, str],
+    progress: Callable[[str], None] | None = None,
+) -> list[Finding]:
+    """Look at everything recollect needs here, in a fixed order; nothing is changed, and nothing is raised."""
+    case = Case(project_root, global_store, settings, environ, progress or (lambda _sentence: None))
+    findings: list[Finding] = []
+    for subject, module, name, seconds in _CHECKS:
+        case.progress(subject)
+        findings += within(seconds, subject, module, name, case)
+    return findings
+
+
+def repair(findings: Iterable[Finding]) -> list[Finding]:
+    """Repair what can be repaired without losing anything; what was done, or why it could not be."""
+    done: list[Finding] = []
+    for finding in findings:
+        if finding.repair is None:
+            continue
+        try:
+            done.append(Finding(OK, finding.subject, finding.repair()))
+        except Exception as error:  # one repair that fails must not keep the next from being done
+            done.append(Finding(ERROR, finding.subject, f"could not be repaired: {_said(error)}", finding.fix))
+    return done
+
+
+def within(seconds: float, subject: str, module: str, name: str, case: Case) -> Sequence[Finding]:
+    """What a check finds, in a thread that is left behind when the time is up: a disk or a model may never answer."""
+    findings: list[Finding] = []
+
+    def run() -> None:
+        try:
+            check: Callable[[Case], Iterable[Finding]] = getattr(import_module(f"recollect.doctor.{module}"), name)
+            for finding in check(case):  # one by one: what was found before a failure counts
+                findings.append(finding)
+        except (Exception, SystemExit) as error:
+            findings.append(Finding(ERROR, subject, f"could not be examined: {_said(error)}", _advice(error)))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    found = list(findings)
+    if thread.is_alive():
+        found.append(Finding(ERROR, subject, f"was not examined to its end within {seconds:g} seconds"))
+    return found
+
+
+def _said(error: BaseException) -> str:
+    text = one_line(str(error))
+    return text if isinstance(error, RecollectError) else f"{type(error).__name__}: {text}"
+
+
+def _advice(error: BaseException) -> str:
+    if isinstance(error, ImportError):
+        return "install recollect again, with all that it needs: pip install --force-reinstall recollect"
+    return "if this goes on, report it with what `recollect doctor --json` prints"

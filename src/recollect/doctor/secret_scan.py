@@ -1,0 +1,188 @@
+"""Secrets that are there already: in files, in the database, and in the git history of memory files and banks."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from recollect.config import locations
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings
+from recollect.doctor.secret_history import History
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.memory import texts
+from recollect.domain.quick_json import parse
+from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import STATUSES
+from recollect.domain.text import one_line
+from recollect.engine.withhold import entry_texts
+from recollect.errors import RecollectError, StoreError
+from recollect.files.log import NAME as LOG
+from recollect.files.session.handover_names import is_handed_over
+from recollect.files.session.last_injection import NAME as LAST_INJECTION
+from recollect.files.session.notices_today import NAME as TOLD
+from recollect.files.textfile import open_regular
+
+FILE = "file"
+DATABASE = "database"
+HISTORY = "history"
+
+# How much is looked through: bytes of one file, files, seconds in files and in the database, and leaks that are told.
+LARGEST_FILE = 64 * 1024 * 1024
+MOST_FILES = 20_000
+_FILE_SECONDS = 30.0
+_DATABASE_SECONDS = 30.0
+_PAGE = 500
+_EDITED = "recollect-edit-"  # how the name of a text begins that an editor is given
+MOST_LEAKS = 500
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A secret that was found: its kind, where it is (file:line, commit:path:line, or an entry), never its value."""
+
+    kind: str
+    place: str
+    where: str
+
+
+@dataclass
+class Scan:
+    """What was found, how much was looked through, and what was not."""
+
+    leaks: list[Leak] = field(default_factory=list[Leak])
+    files: int = 0
+    entries: int = 0
+    commits: int = 0
+    unread: list[str] = field(default_factory=list[str])
+
+    def add(self, kind: str, place: str, where: str) -> None:
+        if kind and len(self.leaks) < MOST_LEAKS:
+            self.leaks.append(Leak(kind, one_line(place), where))
+        elif kind and not any("the first" in sentence for sentence in self.unread):
+            self.unread.append(f"only the first {MOST_LEAKS} secrets are listed; look again when these are gone")
+
+
+def scan_secrets(
+    project_root: str, global_store: str, settings: Settings, progress: Callable[[str], None] | None = None
+) -> Scan:
+    """Look for secrets in everything that recollect keeps for this user and this project; nothing is changed."""
+    scan = Scan()
+
+    def tell(sentence: str) -> None:
+        if progress:
+            progress(sentence)
+
+    roots = [locations.bank(project_root)]
+    try:
+        roots.append(memory_root(project_root, settings).path)
+    except RecollectError as error:
+        scan.unread.append(f"the memory files: {one_line(str(error))}")
+    end = time.monotonic() + _FILE_SECONDS
+    for number, path in enumerate(_paths(global_store, roots)):
+        if number >= MOST_FILES or time.monotonic() > end:
+            limit = f"{MOST_FILES:,} files or {_FILE_SECONDS:g} seconds"
+            scan.unread.append(f"{path} and the files after it: the limit is {limit}")
+            break
+        tell(f"files ({number + 1:,})")
+        _scan_file(path, scan, end)
+    tell("database")
+    _scan_database(locations.database(global_store), scan)
+    history = History(project_root, roots)
+    for commit, path, line, text in history:
+        tell(f"history ({history.commits:,} commits)")
+        scan.add(_kind(text), f"{commit[:12]}:{path}:{line}", HISTORY)
+    scan.commits = history.commits
+    scan.unread += history.unread
+    return scan
+
+
+def _paths(global_store: str, roots: list[str]) -> Iterator[str]:
+    """Yield every file that may hold a secret; links are not followed."""
+    names = [*(f"{category}.md" for category in KNOWLEDGE), LOG, f"{LOG}.1", LAST_INJECTION, TOLD]
+    yield from (os.path.join(global_store, name) for name in names)
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if name != ".git")
+            yield from (os.path.join(folder, name) for name in sorted(files))
+    for folder in dict.fromkeys(("/tmp", tempfile.gettempdir())):  # noqa: S108 (part of the format of handed over files)
+        try:
+            found = sorted(entry.path for entry in os.scandir(folder) if _is_left(entry.name))
+        except OSError:
+            continue
+        yield from found
+    yield locations.journal(global_store)  # the only one that grows without end, so it comes last
+
+
+def _is_left(name: str) -> bool:
+    """Return whether a file in a temporary folder may be one that agents, a stop or an editor have left there."""
+    return is_handed_over(name) or name.startswith(_EDITED)
+
+
+def _scan_file(path: str, scan: Scan, end: float) -> None:
+    try:
+        with open_regular(path, follow=False) as file:
+            if os.fstat(file.fileno()).st_uid != os.geteuid() and _is_left(os.path.basename(path)):
+                return
+            data = file.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        return
+    except (OSError, RecollectError) as error:
+        if not os.path.islink(path):
+            scan.unread.append(f"{path}: {one_line(str(error))}")
+        return
+    if len(data) > LARGEST_FILE:
+        scan.unread.append(f"{path}: what is after its first {LARGEST_FILE // 1024 // 1024} MiB")
+    scan.files += 1
+    for number, line in enumerate(data[:LARGEST_FILE].decode("utf-8", "replace").split("\n"), 1):
+        if time.monotonic() > end:
+            scan.unread.append(f"{path}: what is after its line {number - 1:,}: the limit is {_FILE_SECONDS:g} seconds")
+            return
+        scan.add(_kind(line), f"{path}:{number}", FILE)
+
+
+def _kind(line: str) -> str:
+    """Name the secret in a line; in one of JSON, also what escapes would hide."""
+    kind = find_secret(line)
+    if kind or "\\" not in line or not line.lstrip().startswith(("{", "[", '"')):
+        return kind
+    try:
+        value = parse(line.strip().rstrip(","))
+    except ValueError:
+        return ""
+    return find_secret("\n".join(texts(value)))
+
+
+def _scan_database(path: str, scan: Scan) -> None:
+    if not os.path.isfile(path):
+        return
+    from recollect.store.sqlite.look import StoreCopy
+    from recollect.store.values import Scope
+
+    try:
+        copy = StoreCopy(path, _DATABASE_SECONDS)
+    except StoreError as error:
+        scan.unread.append(f"the database: {one_line(str(error))}")
+        return
+    end = time.monotonic() + _DATABASE_SECONDS
+    copy.allow(_DATABASE_SECONDS)
+    try:
+        total = 1
+        while scan.entries < total and time.monotonic() < end:
+            page, total = copy.store.page(Scope(None, (), STATUSES), _PAGE, scan.entries)
+            if not page:
+                break
+            for entry in page:
+                scan.add(find_secret("\n".join(entry_texts(entry))), f"{path}: entry {entry.id}", DATABASE)
+            scan.entries += len(page)
+        if scan.entries < total:
+            scan.unread.append(
+                f"the database: only {scan.entries:,} of {total:,} entries in {_DATABASE_SECONDS:g} seconds"
+            )
+    except StoreError as error:
+        scan.unread.append(f"the database: {one_line(str(error))}")
+    finally:
+        copy.close()

@@ -1,0 +1,158 @@
+"""What a project remembers, at a glance."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recollect.config import locations
+from recollect.config.settings import Settings
+from recollect.config.settings_keys import KEYS
+from recollect.domain.clock import parse_time, time_text
+from recollect.domain.retirement import is_about_retiring
+from recollect.engine.engine import Engine
+from recollect.errors import StorageError, StoreError
+from recollect.files.bank.bank import read_bank
+from recollect.files.journal.log import LONGEST_LINE, read_captures
+from recollect.files.journal.moved import is_about_moving
+from recollect.files.journal.staged import is_about_staging
+from recollect.files.log import NAME as LOG
+from recollect.files.log import lately
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
+from recollect.memories.health import Health, Issue, examine
+from recollect.sessions.review import captures_to_review
+
+# Whoever asks how things are does not wait long for other writers.
+_PATIENCE = 1.0
+
+# What a line of the journal can be beside a capture.
+_NO_CAPTURES = (is_about_staging, is_about_retiring, is_about_moving)
+
+# As many entries as these are given a vector by the next search.
+_SOON = 50
+
+
+@dataclass
+class Knowledge:
+    """How many entries there are in banks and in the store; None where there is no store."""
+
+    project_bank: int
+    global_bank: int
+    stored: int | None = None
+    awaiting_vector: int | None = None
+
+
+@dataclass
+class Status:
+    """What there is, and what needs attention; `last_capture` is empty if nothing was ever captured."""
+
+    root: MemoryRoot
+    health: Health
+    settings_off: list[str]
+    files: int
+    bytes: int
+    database_bytes: int
+    last_capture: str
+    knowledge: Knowledge
+    awaiting_review: int = 0
+    issues: list[Issue] = field(default_factory=list[Issue])
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the project has neither memories nor lessons of its own."""
+        return not self.files and not self.knowledge.project_bank
+
+
+def status_of_project(
+    root: MemoryRoot, project_root: str, global_store: str, settings: Settings, now: datetime
+) -> Status:
+    """Everything at a glance. Nothing is written, and no store is made where there is none."""
+    problems: list[str] = []
+    memories = scan(root, problems)
+    health = examine(root, memories, problems, settings, now)
+    sizes = [found.size for found in find_memories(root, [])]
+    knowledge, warnings = _knowledge(project_root, global_store)
+    issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
+    issues += _store_issues(global_store, settings, knowledge) + _hook_issues(global_store)
+    staged = _staged(project_root, global_store, warnings)
+    return Status(
+        root,
+        health,
+        settings_off=switched_off(settings),
+        files=len(sizes),
+        bytes=sum(sizes),
+        database_bytes=_size(locations.database(global_store)) + _size(locations.database(global_store) + "-wal"),
+        last_capture=_last_capture(memories, locations.journal(global_store)),
+        knowledge=knowledge,
+        awaiting_review=staged,
+        issues=issues,
+        warnings=warnings,
+    )
+
+
+def switched_off(settings: Settings) -> list[str]:
+    """The settings that are on by default and were switched off."""
+    return [key.name for key in KEYS if key.default is True and not settings.flag(key.name)]
+
+
+def _knowledge(project_root: str, global_store: str) -> tuple[Knowledge, list[str]]:
+    own, warnings = read_bank(locations.bank(project_root), "local")
+    shared, complaints = read_bank(global_store, "global")
+    return Knowledge(len(own), len(shared)), warnings + complaints
+
+
+def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -> list[Issue]:
+    """Ask the store, if there is one, how many entries it has; what is wrong with it."""
+    if not os.path.isfile(locations.database(global_store)):
+        return []
+    try:
+        with Engine(global_store, settings, patience=_PATIENCE) as engine:
+            coverage = engine.store.coverage()
+    except StoreError as error:
+        rebuild = "`recollect rebuild`"  # which a store of a newer version refuses
+        return [Issue("store", str(error), rebuild if rebuild in str(error) else "`recollect doctor` says more")]
+    knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
+    if coverage.pending <= _SOON or not settings.flag("memory_embedding_enabled"):
+        return []
+    text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
+    return [Issue("vectors", text, "`recollect reembed`")]
+
+
+def _staged(project_root: str, global_store: str, warnings: list[str]) -> int:
+    try:
+        return len(captures_to_review(project_root, global_store))
+    except StorageError as error:
+        warnings.append(str(error))
+        return 0
+
+
+def _hook_issues(global_store: str) -> list[Issue]:
+    """What hooks had to note in the last day: they never disturb a session, so this is where it shows."""
+    lines = lately(global_store)
+    if not lines:
+        return []
+    path = os.path.join(global_store, LOG)
+    text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {lines[-1]}"
+    return [Issue("hooks", text, f"see {path}")]
+
+
+def _last_capture(memories: list[MemoryFile], journal: str) -> str:
+    """When a memory was last changed, or a line of the journal written."""
+    try:
+        lines = read_captures(journal, max(0, _size(journal) - LONGEST_LINE)).lines  # the last lines are the newest
+    except StorageError:
+        lines = []
+    times = [
+        *(memory.updated_at for memory in memories),
+        *(line.get("at") for line in lines if not any(about(line) for about in _NO_CAPTURES)),
+    ]
+    return max((time_text(moment) for moment in map(parse_time, times) if moment), default="")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -1,0 +1,228 @@
+"""The folder of the store and the files in it: whether they can be used, by us and by nobody else."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from shlex import quote
+
+from recollect.config import locations
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, may, size_text, some
+from recollect.errors import LockTimeout, StorageError, StoreError
+
+_PATIENCE = 1.0
+_LITTLE = 200 * 1024 * 1024
+_NONE = 10 * 1024 * 1024
+_WITHHELD = 20
+_NAMED = 3  # lines and files that are named of those that are wrong
+
+# What others could put into a session by writing there, and what they could learn by reading it.
+_WRITABLE = stat.S_IWGRP | stat.S_IWOTH
+_OPEN = stat.S_IRWXG | stat.S_IRWXO
+
+
+def folder(case: Case) -> Iterator[Finding]:
+    """Whether the store is there and can be written; where there is none, whether one could be made."""
+    store = case.global_store
+    if os.path.isdir(store):
+        if may(store, os.R_OK | os.W_OK | os.X_OK):
+            yield Finding(OK, "Store", store)
+        else:
+            told = f"{store} cannot be written: what is stored may be found, but nothing new is kept"
+            yield Finding(ERROR, "Store", told, "give yourself the right to write it, or set RECOLLECT_HOME")
+        return
+    if os.path.lexists(store):
+        yield Finding(ERROR, "Store", f"{store} is no folder", "move it away, or set RECOLLECT_HOME to another place")
+        return
+    above = store
+    while not os.path.exists(above) and os.path.dirname(above) != above:
+        above = os.path.dirname(above)
+    if os.path.isdir(above) and may(above, os.W_OK | os.X_OK):
+        told = f"there is none yet; {store} is made when something is stored"
+        yield Finding(OK, "Store", told, repair=lambda: _make(case))
+    else:
+        told = f"there is none, and {store} cannot be made, because {above} cannot be written"
+        yield Finding(ERROR, "Store", told, "give yourself the right to write there, or set RECOLLECT_HOME")
+
+
+def _make(case: Case) -> str:
+    os.makedirs(case.global_store, mode=0o700, exist_ok=True)
+    from recollect.sync.follow import follow
+
+    problems = follow(case.project_root, case.global_store, case.settings)
+    return f"made {case.global_store}" + (f"; {'; '.join(problems)}" if problems else "")
+
+
+def permissions(case: Case) -> Iterator[Finding]:
+    """Find out whether others may write the folder, which lets them speak to sessions, or read what is in it."""
+    store = case.global_store
+    if os.name != "posix" or not os.path.isdir(store):
+        return
+    wrong: list[tuple[str, int]] = []
+    database = locations.database(store)
+    private = [*(database + end for end in ("", "-wal", "-shm")), locations.journal(store)]
+    private += [os.path.join(store, name) for name in _private_names()]
+    for path in (store, *private):
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        if status.st_mode & _OPEN:
+            wrong.append((path, stat.S_IMODE(status.st_mode)))
+        if status.st_uid != os.geteuid() and path == store:
+            yield Finding(WARNING, "Permissions", f"{store} belongs to another user (uid {status.st_uid})")
+    for path, mode in wrong:
+        told = f"others may {'write' if mode & _WRITABLE else 'read'} {path} (mode {mode:o})"
+        yield Finding(WARNING, "Permissions", told, f"chmod go-rwx {quote(path)}", lambda path=path: _close(path))
+    if not wrong:
+        yield Finding(OK, "Permissions", "what was captured can be read by nobody else")
+
+
+def _private_names() -> tuple[str, ...]:
+    from recollect.config.locations import LEDGER, PROMOTION_LOCK
+    from recollect.files.log import NAME as LOG
+    from recollect.files.session.last_injection import NAME as LAST_INJECTION
+    from recollect.files.session.notices_today import NAME as TOLD
+    from recollect.files.session.record import FOLDER
+
+    return LOG, LOG + ".1", FOLDER, LAST_INJECTION, TOLD, LEDGER, PROMOTION_LOCK
+
+
+def _close(path: str) -> str:
+    mode = stat.S_IMODE(os.stat(path).st_mode) & ~_OPEN
+    os.chmod(path, mode)
+    return f"{path} has mode {mode:o} now"
+
+
+def disk(case: Case) -> Iterator[Finding]:
+    """Whether there is room to write."""
+    from shutil import disk_usage
+
+    place = case.global_store
+    while not os.path.exists(place) and os.path.dirname(place) != place:
+        place = os.path.dirname(place)
+    free = disk_usage(place).free
+    level = ERROR if free < _NONE else WARNING if free < _LITTLE else OK
+    yield Finding(level, "Disk", f"{size_text(free)} free at {place}", "" if level == OK else "make room on the disk")
+
+
+def locks(case: Case) -> Iterator[Finding]:
+    """Whether a writer gets its turn within a second; without a store there is nothing to wait for."""
+    held: list[str] = []
+    taken: list[str] = []
+    database, journal_path = locations.database(case.global_store), locations.journal(case.global_store)
+    if os.path.isfile(database) and may(database, os.W_OK) and may(case.global_store, os.W_OK):
+        from recollect.store.sqlite.look import take_turn
+
+        try:
+            take_turn(database, _PATIENCE)
+            taken.append("the database")
+        except StoreError as error:
+            if "locked" in str(error) or "busy" in str(error):  # any other damage is told by who looks for it
+                held.append(database)
+    if os.path.isfile(journal_path) and may(journal_path, os.W_OK):
+        from recollect.files.locks import locked
+
+        try:
+            with locked(journal_path, _PATIENCE):
+                taken.append("the journal")
+        except LockTimeout:
+            held.append(journal_path)
+    for path in held:
+        told = f"another process has been writing to {path} for all of {_PATIENCE:g} s"
+        fix = f"if that goes on, find it with `fuser {path}` and end it"
+        yield Finding(WARNING, "Locks", told, fix)
+    if taken and not held:
+        yield Finding(OK, "Locks", f"{' and '.join(taken)} can be written at once")
+
+
+def journal(case: Case) -> Iterator[Finding]:
+    """Whether every line of the journal can be used."""
+    from recollect.files.journal.log import read_captures
+    from recollect.sync.sync import captured
+
+    path = locations.journal(case.global_store)
+    if not os.path.lexists(path):
+        yield Finding(OK, "Journal", "nothing was captured yet")
+        return
+    try:
+        found = read_captures(path, 0)
+    except StorageError as error:
+        yield Finding(ERROR, "Journal", str(error), f"check what {path} is, and its permissions")
+        return
+    count = len(found.lines)
+    unusable = captured(found.lines)[-1]
+    problems = found.problems + unusable
+    whole_size = os.path.getsize(path)
+    size = size_text(whole_size)
+    if whole_size > found.end:
+        told = f"its last {whole_size - found.end:,} bytes are no whole line: a writer was killed, or the power was cut"
+        yield Finding(WARNING, "Journal", told, "nothing: whoever wrote it was not told that it is stored")
+    if not problems:
+        yield Finding(OK, "Journal", f"{some(count, 'line', 'lines')}, {size}")
+        return
+    whole = some(count + found.skipped, "line", "lines")
+    told = f"{found.skipped + len(unusable):,} of {whole} cannot be used: {'; '.join(problems[:_NAMED])}"
+    yield Finding(WARNING, "Journal", told, f"correct these lines in {path}, or take them out")
+
+
+def banks(case: Case) -> Iterator[Finding]:
+    """Whether the markdown files can be read, of the project and of all."""
+    from recollect.files.bank.bank import read_bank
+
+    own, warnings = read_bank(locations.bank(case.project_root), "local")
+    shared, complaints = read_bank(case.global_store, "global")
+    for sentence in (*warnings, *complaints):
+        yield Finding(WARNING, "Banks", sentence, "correct the file, or move it away")
+    told = f"{some(len(own), 'entry', 'entries')} in the project's, {len(shared):,} in the global one"
+    yield Finding(OK, "Banks", told)
+
+
+def withheld(case: Case) -> Iterator[Finding]:
+    """Look for memory files and entries of banks that nobody is given until they are mended."""
+    from recollect.config.memory_root import memory_root
+    from recollect.domain.secrets.detect import find_secret, redact
+    from recollect.domain.start_block import entry_text
+    from recollect.domain.withheld import fault
+    from recollect.engine.withhold import withheld_text
+    from recollect.files.bank.bank import read_bank
+    from recollect.files.memory.memories import scan
+
+    root = memory_root(case.project_root, case.settings)
+    found: list[str] = []
+    for memory in scan(root, found):
+        reason = fault(memory.record, memory.category)
+        found += [f"{redact(root.shown(memory.path))}: {reason}"] if reason else []
+    for folder, origin in ((locations.bank(case.project_root), "local"), (case.global_store, "global")):
+        for entry in read_bank(folder, origin)[0]:
+            kind = find_secret(entry_text(entry))
+            found += [withheld_text(entry.title, kind)] if kind else []
+    for sentence in found[:_WITHHELD]:
+        yield Finding(WARNING, "Withheld", sentence, "correct the file; say where a credential is kept, not what it is")
+    if len(found) > _WITHHELD:
+        yield Finding(WARNING, "Withheld", f"and {len(found) - _WITHHELD:,} more", "correct these first")
+    if not found:
+        yield Finding(OK, "Withheld", "nothing that would be given is withheld")
+
+
+def sessions(case: Case) -> Iterator[Finding]:
+    """The records of what sessions were given: how many, and whether they can be kept."""
+    from recollect.files.session.record import FOLDER
+
+    place = os.path.join(case.global_store, FOLDER)
+    try:
+        with os.scandir(place) as entries:
+            sizes = [entry.stat(follow_symlinks=False).st_size for entry in entries]
+    except FileNotFoundError:
+        yield Finding(OK, "Sessions", "no session was given anything yet")
+        return
+    except OSError as error:
+        told = f"cannot read {place}: {error.strerror or error}; sessions may be given things twice"
+        yield Finding(WARNING, "Sessions", told, "check what it is, and its permissions")
+        return
+    if not may(place, os.W_OK | os.X_OK):
+        told = f"{place} cannot be written, so sessions may be given things twice"
+        yield Finding(WARNING, "Sessions", told, "give yourself the right to write it")
+        return
+    yield Finding(OK, "Sessions", f"{some(len(sizes), 'record', 'records')} of sessions, {size_text(sum(sizes))}")

@@ -1,0 +1,1 @@
+"""Put entries in order: for a question, for a session, and by themselves."""

@@ -1,0 +1,252 @@
+# hot
+"""The order in which entries matter: by themselves, and for what a session is about."""
+
+from __future__ import annotations
+
+from math import exp
+
+from recollect.domain.entry import CONFIDENCE, Entry
+from recollect.domain.ranking.trust import AS_GOOD, MOST_CLAIMED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from recollect.domain.stored import Standing, StoredEntry
+
+RECALLS_THAT_COUNT = 10.0
+
+_CONFIDENCE_SCORE = {"high": 1.0, "medium": 0.67, "low": 0.33}
+_RECENCY_DAYS = 30.0
+
+# How long an entry that was never recalled takes to fade to a third; each recall adds as much again.
+STRENGTH_DAYS = 365.0
+
+
+def by_priority(entries: Iterable[Entry]) -> list[Entry]:
+    """Entries with the most observed first, then by confidence, then by recency.
+
+    A project's own files are appended to, so a later entry is a newer one; global entries carry a date. The two
+    cannot be compared with each other, so between equals the global one comes first: it is the user's own. What a
+    project's files claim beyond `MOST_CLAIMED` observations counts only among themselves.
+    """
+    return sorted(entries, key=_priority, reverse=True)
+
+
+def observed(entry: Entry) -> tuple[int, int]:
+    """Return how often an entry was observed, and how much more its repository claims."""
+    count = min(entry.observation_count, MOST_CLAIMED) if entry.origin == "local" else entry.observation_count
+    return count, entry.observation_count - count
+
+
+def _priority(entry: Entry) -> tuple[int, int, int, bool, str, int]:
+    local = entry.origin == "local"
+    count = entry.observation_count
+    counted = MOST_CLAIMED if local and count > MOST_CLAIMED else count
+    return (
+        counted,
+        count - counted,
+        -CONFIDENCE.index(entry.confidence),
+        not local,
+        "" if local else entry.last_observed,
+        entry.position,
+    )
+
+
+class Weights:
+    """How much each signal counts in a score."""
+
+    __slots__ = ("keyword", "prominence", "vector")
+
+    def __init__(self, vector: float, keyword: float, prominence: float) -> None:
+        self.vector = vector
+        self.keyword = keyword
+        self.prominence = prominence
+
+    def with_relevance(self, share: float) -> Weights:
+        """The same proportion of vector to keyword, with `share` for both together and the rest for prominence."""
+        relevance = self.vector + self.keyword
+        if relevance <= 0:
+            return Weights(share / 2, share / 2, 1 - share)
+        return Weights(share * self.vector / relevance, share * self.keyword / relevance, 1 - share)
+
+    def without(self, *, vector: bool = False, keyword: bool = False) -> Weights:
+        """The weights when a signal is missing: its share goes to the others in proportion."""
+        left = Weights(0.0 if vector else self.vector, 0.0 if keyword else self.keyword, self.prominence)
+        total = left.vector + left.keyword + left.prominence
+        if total <= 0:
+            return Weights(0.0, 0.0, 1.0)
+        return Weights(left.vector / total, left.keyword / total, left.prominence / total)
+
+
+class Ranked:
+    """An entry's score and what it is made of: each signal between 0 and 1."""
+
+    __slots__ = ("category", "from_repository", "id", "keyword", "prominence", "score", "vector")
+
+    def __init__(self, standing: Standing, score: float, *, vector: float, keyword: float, prominence: float) -> None:
+        self.id = standing.id
+        self.category = standing.category
+        self.from_repository = standing.from_repository
+        self.score = score
+        self.vector = vector
+        self.keyword = keyword
+        self.prominence = prominence
+
+
+def rank(
+    standings: Sequence[Standing],
+    vector: Mapping[str, float],
+    keyword: Mapping[str, float],
+    weights: Weights,
+    *,
+    now: str,
+    decay: bool,
+    most: int = -1,
+) -> list[Ranked]:
+    """Entries for a session, the best first. A signal that has nothing to say leaves its weight to the others.
+
+    With `most`, only those are returned that are among so many of their category, the user's and the repository's
+    apart.
+    """
+    weights = weights.without(vector=not vector, keyword=not keyword)
+    largest = max((standing.observation_count for standing in standings), default=1)
+    # Thousands of entries stand alike, so each standing is reckoned once.
+    reckoned: dict[tuple[int, str, str, int, str], tuple[float, float]] = {}
+    raw: list[float] = []
+    kept: list[float] = []
+    for s in standings:
+        key = (s.observation_count, s.confidence, s.updated_at, s.recall_count, s.last_recalled_at)
+        figures = reckoned.get(key)
+        if figures is None:
+            figures = reckoned[key] = prominence(s, largest, now), retention(s, now) if decay else 1.0
+        raw.append(figures[0])
+        kept.append(figures[1])
+    low, span = _range(raw)
+    similar = spread(vector)
+    worded = spread_words(keyword, len(standings))
+    prominent = [(figure - low) / span if span else 1.0 for figure in raw]
+    scores = [
+        share
+        * (
+            weights.vector * similar.get(s.id, 0.0)
+            + weights.keyword * worded.get(s.id, 0.0)
+            + weights.prominence * known
+        )
+        for s, known, share in zip(standings, prominent, kept, strict=True)
+    ]
+    ranked = [
+        Ranked(
+            standings[at],
+            scores[at],
+            vector=similar.get(standings[at].id, 0.0),
+            keyword=worded.get(standings[at].id, 0.0),
+            prominence=prominent[at],
+        )
+        for at in _best(standings, scores, most)
+    ]
+    return sorted(ranked, key=lambda r: (-r.score, -r.prominence, r.id))
+
+
+def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> Iterable[int]:
+    """Return the places of the best scores of each category, the user's and the repository's apart: as many as are
+    asked for, and those as good as the last one.
+    """
+    if not 0 < most < len(scores):
+        return range(len(scores))
+    groups: tuple[dict[str, list[float]], ...] = ({}, {})
+    for standing, score in zip(standings, scores, strict=True):
+        groups[standing.from_repository].setdefault(standing.category, []).append(score)
+    least = [
+        {
+            category: (sorted(figures, reverse=True)[most - 1 : most] or [-1.0])[0] - AS_GOOD
+            for category, figures in each
+        }
+        for each in (group.items() for group in groups)
+    ]
+    return [
+        at
+        for at, (standing, score) in enumerate(zip(standings, scores, strict=True))
+        if score >= least[standing.from_repository][standing.category]
+    ]
+
+
+def spread(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores stretched to reach from 0 to 1; all the same means 1 for all."""
+    low, span = _range(scores.values())
+    return {id: (score - low) / span if span else 1.0 for id, score in scores.items()}
+
+
+def spread_words(scores: Mapping[str, float], entries: int) -> dict[str, float]:
+    """Scores by words stretched to reach from 0 to 1.
+
+    Sharing no word is the least that an entry can share: if any does, 0 is for those, so that the weakest match still
+    counts for something.
+    """
+    if len(scores) >= entries:
+        return spread(scores)
+    most = max(scores.values(), default=0.0)
+    return {id: score / most if most > 0 else 1.0 for id, score in scores.items()}
+
+
+def _range(figures: Collection[float]) -> tuple[float, float]:
+    """The smallest of the figures, and by how much the largest exceeds it."""
+    low = min(figures, default=0.0)
+    return low, max(figures, default=0.0) - low
+
+
+def prominence(standing: Standing | StoredEntry, most_observed: int, now: str) -> float:
+    """How much an entry matters whatever the session is about."""
+    return weighed(
+        standing.observation_count / max(most_observed, 1),
+        confidence_score(standing.confidence),
+        recency(days_between(standing.updated_at, now)),
+        min(standing.recall_count / RECALLS_THAT_COUNT, 1.0),
+    )
+
+
+def retention(standing: Standing, now: str) -> float:
+    """What is left of an entry since it was last seen or recalled: e^(-t/S), where S grows with each recall."""
+    return _retention(days_between(max(standing.updated_at, standing.last_recalled_at), now), standing.recall_count)
+
+
+# These two are for numbers, and for whole columns of them.
+
+
+def weighed(observed: Any, confidence: Any, recency: Any, recalled: Any) -> Any:
+    """Prominence, of its four parts, each between 0 and 1."""
+    return 0.3 * observed + 0.2 * confidence + 0.3 * recency + 0.2 * recalled
+
+
+def recency(days: Any) -> Any:
+    return 1.0 / (1.0 + days / _RECENCY_DAYS)
+
+
+def confidence_score(confidence: str) -> float:
+    return _CONFIDENCE_SCORE.get(confidence, 0.67)
+
+
+def _retention(days: float, recalls: int) -> float:
+    return exp(-days / (STRENGTH_DAYS * (1 + recalls)))
+
+
+def days_between(earlier: str, later: str) -> float:
+    """The days from one ISO 8601 time to another; 0 when they are the wrong way round or cannot be read."""
+    first, last = days_of(earlier), days_of(later)
+    return max(0.0, last - first) if first and last else 0.0
+
+
+def days_of(stamp: str) -> float:
+    """Days since the beginning of the calendar, 0 for what is no time. (datetime is too dear for a session's start.)"""
+    date, clock = stamp[:10], stamp[11:19]
+    if len(date) != 10 or not (date[:4] + date[5:7] + date[8:]).isdecimal():
+        return 0.0
+    year, month, day = int(date[:4]), int(date[5:7]), int(date[8:])
+    if month < 3:
+        year, month = year - 1, month + 12
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month - 457) // 5 + day
+    seconds = 0
+    if len(clock) == 8 and (clock[:2] + clock[3:5] + clock[6:]).isdecimal():
+        seconds = int(clock[:2]) * 3600 + int(clock[3:5]) * 60 + int(clock[6:])
+    return days + seconds / 86_400

@@ -1,0 +1,114 @@
+# hot
+"""Words to search by: what of a text goes into a full-text query, and what a full-text index must hold to be found.
+
+The index splits text at everything that is no letter or digit, so snake_case and paths are found by their parts as they
+are. What it cannot split is added here: camelCase, and scripts that put no space between words.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# What a question is built with and says nothing about what it asks for.
+STOP_WORDS = frozenset(
+    (
+        "a about above after again all also am an and any are aren as at be because been before being below "
+        "between both but by can cannot could couldn d did didn do does doesn doing don down during each "
+        "either few for from further had hadn has hasn have haven having he her here hers herself him himself "
+        "his how i if in into is isn it its itself just ll m me might more most must my myself no nor not now "
+        "o of off on once only or other our ours ourselves out over own re s same shall she should shouldn so "
+        "some such t than that the their theirs them themselves then there these they this those through to "
+        "too under until up upon us ve very was wasn we were weren what when where which while who whom whose "
+        "why will with won would wouldn y you your yours yourself yourselves "
+    ).split()
+)
+
+_MOST_WORDS = 20_000
+
+# First and last characters of scripts that are written without spaces.
+_UNSPACED = (
+    ("\u0e00", "\u0eff"),  # Thai, Lao
+    ("\u1000", "\u109f"),  # Burmese
+    ("\u1780", "\u17ff"),  # Khmer
+    ("\u3040", "\u30ff"),  # Hiragana, Katakana
+    ("\u3400", "\u4dbf"),
+    ("\u4e00", "\u9fff"),  # Han
+    ("\uac00", "\ud7af"),  # Hangul
+    ("\uf900", "\ufaff"),
+    ("\U00020000", "\U0003134f"),
+)
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms of a question, lowercase, in order, each once; its stop words only if it has nothing else."""
+    terms = dict.fromkeys(term for word in _words(text) for term in _terms_of(word))
+    telling = [term for term in terms if term not in STOP_WORDS]
+    return telling or list(terms)
+
+
+def index_terms(*texts: str) -> str:
+    """What an index must hold beside the texts themselves: the parts of camelCase, and pairs of unspaced characters."""
+    found: dict[str, None] = {}
+    for text in texts:
+        if text.isascii() and text.islower():
+            continue
+        glued = not text.isascii() and any(char > "\u2000" and not char.isalnum() for char in text)
+        for word in _words(text):
+            if glued:  # newer symbols are letters to the index, and hide the words that they stand beside
+                found[word.lower()] = None
+            if not word.isascii() and any(map(_is_unspaced, word)):
+                found.update(dict.fromkeys(_grams(word, single=True)))
+            elif not (word.islower() or word.isupper()):
+                found.update(dict.fromkeys(camel_parts(word)))
+    return " ".join(found)
+
+
+def camel_parts(word: str) -> list[str]:
+    """The lowercase parts of a camelCase word; nothing for a word that has only one."""
+    starts = [0]
+    for index in range(1, len(word)):
+        before, char = word[index - 1], word[index]
+        after = word[index + 1 : index + 2]
+        if char.isupper() and (not before.isupper() or after.islower()):
+            starts.append(index)
+    parts = [word[start:end].lower() for start, end in zip(starts, [*starts[1:], len(word)], strict=True)]
+    return parts if len(parts) > 1 else []
+
+
+def _words(text: str) -> list[str]:
+    # Accents that follow their letter are part of the word.
+    spaced = "".join([char if char.isalnum() or "\u0300" <= char <= "\u036f" else " " for char in text])
+    return spaced.split(None, _MOST_WORDS)[:_MOST_WORDS]
+
+
+def _terms_of(word: str) -> Iterator[str]:
+    if not word.isascii() and any(map(_is_unspaced, word)):
+        yield from _grams(word, single=False)
+        return
+    yield word.lower()
+    if not (word.islower() or word.isupper()):
+        yield from camel_parts(word)
+
+
+def _grams(word: str, *, single: bool) -> Iterator[str]:
+    """Pairs of neighbours in the word's unspaced runs, and what stands between the runs; single characters too."""
+    start = 0
+    while start < len(word):
+        unspaced = _is_unspaced(word[start])
+        end = start + 1
+        while end < len(word) and _is_unspaced(word[end]) == unspaced:
+            end += 1
+        run = word[start:end].lower()
+        if not unspaced or len(run) == 1:
+            yield run
+        else:
+            if single:
+                yield from run
+            yield from (run[at : at + 2] for at in range(len(run) - 1))
+        start = end
+
+
+def _is_unspaced(char: str) -> bool:
+    return char >= "\u0e00" and any(first <= char <= last for first, last in _UNSPACED)

@@ -1,0 +1,103 @@
+# hot
+"""Secrets in text: found, so that they are refused, or taken out, before anything is kept.
+
+Three things tell one: the shape of a known token (secret_rules), its place (a URL, a header, a command, a key block,
+`<private>`), or the name that it stands beside. A pattern is compiled when a text holds what it begins with, so that
+most texts need none, and hooks that find nothing do not load `re`.
+"""
+
+from __future__ import annotations
+
+from recollect.domain.secrets.names import columns, named_values
+from recollect.domain.secrets.places import IN_URL, KEY, PLACES
+from recollect.domain.secrets.private import PRIVATE, private_parts
+from recollect.domain.secrets.rules import TOKENS
+from recollect.domain.secrets.values import compiled, is_masked, is_random, is_secret_word
+from recollect.domain.text import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+# Beside these, chance is not needed, but nobody's words are no secret either.
+_SHAPED = frozenset({KEY, "a JSON web token"})
+_SHORTEST_TOKEN = 15
+_PLACE_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in PLACES for begin in begins)
+_TOKEN_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in TOKENS for begin in begins)
+
+
+def find_secret(text: str) -> str:
+    """Name the kind of secret that the text seems to hold ("a GitHub token"), or return an empty string.
+
+    Characters that cannot be seen do not hide one: whatever is kept is kept without them.
+    """
+    return next((kind for _, _, kind in _found(visible(text))), "")
+
+
+def redact(text: str) -> str:
+    """Return the text with the kind of each secret in its place: "[redacted: a GitHub token]".
+
+    What is marked as private becomes "[private]". A text without secrets is returned as it is.
+    """
+    seen = visible(text)
+    parts: list[str] = []
+    end = 0
+    for start, stop, kind in sorted(_found(seen)):
+        if start >= end:
+            parts += [seen[end:start], "[private]" if kind == PRIVATE else f"[redacted: {kind}]"]
+        end = max(end, stop)
+    return "".join([*parts, seen[end:]]) if parts else text
+
+
+def redacted(value: Any) -> Any:
+    """Return a value of JSON with `redact` done to each text in it, the names of fields included."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [redacted(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {redact(str(key)): redacted(item) for key, item in value.items()}  # pyright: ignore
+    return value
+
+
+def _found(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where each secret begins and ends, and its kind; some of them overlap."""
+    lowered = _lowered(text)
+    for start, stop in private_parts(text) if "private" in lowered else ():
+        yield start, stop, PRIVATE
+    for kind, pattern in _that_may_match(_PLACE_BEGINNINGS, lowered):
+        yield from _placed(text, kind, pattern)
+    long = " ".join([word for word in text.split() if len(word) >= _SHORTEST_TOKEN])
+    for kind, pattern in _that_may_match(_TOKEN_BEGINNINGS, long) if long else ():
+        yield from _tokens(text, kind, pattern)
+    yield from named_values(text, lowered)
+    yield from columns(text, lowered) if "|" in text else ()
+
+
+def _that_may_match(beginnings: tuple[tuple[str, tuple[str, str]], ...], text: str) -> dict[tuple[str, str], None]:
+    """Return the kinds and patterns of which a text holds a beginning, in their order."""
+    return {rule: None for begin, rule in beginnings if begin in text}
+
+
+def _tokens(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]]:
+    for found in compiled(pattern).finditer(text):
+        before = text[max(0, found.start() - 1) : found.start()]
+        inside = found[0][0].isalnum() and before.isalnum() and before.isascii()
+        if not inside and not is_masked(found[0]):
+            yield (*found.span(found.lastindex or 0), kind)
+
+
+def _placed(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]]:
+    for found in compiled(pattern).finditer(text):
+        group = found.lastindex or 0
+        if kind in _SHAPED or (is_random(found[group]) if kind == IN_URL else is_secret_word(found[group])):
+            yield (*found.span(group), kind)
+
+
+def _lowered(text: str) -> str:
+    """Return the text in lower case, with each character in its place."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(char.lower() if char.isascii() else char for char in text)

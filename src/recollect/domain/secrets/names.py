@@ -1,0 +1,255 @@
+# hot
+"""Values beside a telling name: in an assignment, a header, an option, a tag or a sentence."""
+
+from __future__ import annotations
+
+from recollect.domain.secrets.values import (
+    compiled,
+    has_digit,
+    is_call,
+    is_code,
+    is_ordinary,
+    is_passphrase,
+    is_password,
+    is_placeholder,
+    is_random,
+    is_secret_word,
+    is_strong_phrase,
+    is_told_beside,
+    words_of,
+)
+from recollect.domain.secrets.words import FOREIGN, NEUTRAL_AFTER, NEUTRAL_BEFORE, TELLING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+_PASSWORD = "a password"  # noqa: S105 (a kind)
+_CREDENTIAL = "a credential"
+TOO_MUCH = "too much to look through"
+_MOST_LOOKED_AT = 5_000  # values beside one word
+_LONGEST_NAME = 60
+_LONGEST_LINE = 200
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+# Short words that are only meant as words of their own, not as a part of another.
+_SHORT = frozenset({"pass", "pw", "pwd", "key"})
+
+_BEFORE_OPTION = frozenset(("", *" \n`\"'"))
+_BEFORE_VARIABLE = frozenset(("", "export", "set", "ENV", "ARG", "env"))
+_SYMBOLS = frozenset("!@#$%^&*_+")
+# Words right after which a sentence may give a password: "with password X".
+_TOLD = FOREIGN | {"password", "passphrase", "passcode"}
+_PLURALS = frozenset(f"s{char}" for char in ("", *" :=\"'`*_\t\n"))
+
+# What follows the telling word: the rest of the name, what connects it to a value, and the value, bare or in quotes.
+_AFTER = r"""(?x)
+(?P<rest>[\w-]{0,40})
+(?:
+    (?P<below>[\\'"`*_]{0,5}[ \t]{0,4}:[*_]{0,3}[ \t]{0,4}(?:[>|][+-]?[ \t]{0,4})?\n[ \t]{0,12})
+  | (?P<assigned>
+        [\\'"`*_\])]{0,5}[ \t]{0,8}
+        (?::[ ]?[A-Za-z_][\w.\[\]|]{0,40}[ ]?=|:=|=>|={1,2}|->|:)
+        [*_]{0,3}[ \t]{0,8}
+    )
+  | (?P<prose>
+        (?:[ ](?:for|of|to|on|in|at|there)\b[ \w@.'/-]{0,40}?)?
+        [ ](?:is|was|are|will[ ]be|to|ist|lautet|est|es)[ ](?:now[ ]|set[ ]to[ ]|still[ ]|just[ ])?:?[ ]?
+      | [ ]for[ ][\w ./-]{1,30}:[ ]
+    )
+  | (?P<option>[ ]{1,4})
+  | (?P<tag>>[ ]{0,4})
+)
+(?:(?P<quote>\\?["'`])(?P<quoted>(?:(?!(?P=quote))(?:\\.|[^\n\\])){3,200})|(?P<bare>[^\s"'`]{3,200}))
+"""
+
+
+def named_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where each secret beside a telling name begins and ends, and its kind.
+
+    A text that names one word too often is not looked through to its end: the rest counts as one secret.
+    """
+    for word, is_a_password in TELLING:
+        left = _MOST_LOOKED_AT
+        at = lowered.find(word)
+        while at >= 0:
+            end = at + len(word)
+            found = _followed(text, end)
+            left -= bool(found)
+            if left < 0:
+                yield at, len(text), TOO_MUCH
+                break
+            span = found and _value(text, at, word, is_a_password, found)
+            if span:
+                yield (*span, _PASSWORD if is_a_password else _CREDENTIAL)
+                end = span[1]
+            at = lowered.find(word, end)
+
+
+def columns(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where each password in a Markdown table begins and ends: a column bears its name."""
+    if not any(word in lowered for word in _TOLD):
+        return
+    named: list[bool] = []
+    start = 0
+    for line in text.splitlines(keepends=True):
+        cells = line.split("|")
+        if len(cells) < 2:
+            named = []
+        elif not any(named):
+            named = [any(word in _TOLD for word in cell.lower().strip(" *`\n").split()) for cell in cells]
+        else:
+            at = start
+            for is_named, cell in zip(named, cells, strict=False):
+                value = cell.strip(" *`\n")
+                begin = at + cell.find(value)
+                if is_named and has_digit(value) and is_password(value, bare=True):
+                    yield begin, begin + len(value), _PASSWORD
+                at += len(cell) + 1
+        start += len(line)
+
+
+def _followed(text: str, end: int) -> re.Match[str] | None:
+    """Return what follows a telling word, if a value may be in it."""
+    if text[end : end + 1].islower() and text[end : end + 2] not in _PLURALS:
+        return None  # another word: "tokenizer", "passing"
+    return compiled(_AFTER).match(text, end)
+
+
+def _value(text: str, at: int, word: str, is_a_password: bool, found: re.Match[str]) -> tuple[int, int] | None:
+    start = at
+    while start and at - start < _LONGEST_NAME and text[start - 1] in _NAME:
+        start -= 1
+    before, rest = text[start:at], found["rest"]
+    if not _is_telling(before, text[at : found.start()], rest, word):
+        return None
+    group = "quoted" if found["quoted"] else "bare"
+    style = _style(text, start, found)
+    value = found[group] if group == "quoted" or style == "shell" else _before_code(found["bare"])
+    if len(value) < 3 or (group == "bare" and is_call(found["bare"], value)):
+        return None
+    accepted = (
+        _holds_password(value, style, word, group) if is_a_password else _holds_credential(value, style, word, found)
+    )
+    return _whole(text, found, style) if accepted else None
+
+
+def _before_code(bare: str) -> str:
+    """Return a bare value up to what would end it in code, and without what ends a sentence."""
+    return compiled(r"[^<>(){}\[\],;|\\]*").match(bare)[0].rstrip(".,:")  # type: ignore[index]
+
+
+def _is_telling(before: str, word: str, rest: str, telling: str) -> bool:
+    """Return whether a name is that of a secret: the telling word is one of its words, and no other makes it none."""
+    if rest and not _begins_word(word, rest) and rest.lower() != "s":
+        return False
+    if telling in _SHORT and before and before[-1].isalnum() and not _begins_word(before, word):
+        return before.lower() in ("pg", "my", "db", "user", "root")
+    if set(words_of(rest)) & NEUTRAL_AFTER:
+        return False
+    names = words_of(before)
+    if telling == "key" and not [name for name in names if len(name) > 1]:
+        return False
+    return not set(names[-2:]) & NEUTRAL_BEFORE
+
+
+def _begins_word(before: str, after: str) -> bool:
+    """Return whether a word begins where two texts meet: at a separator, a digit, or a capital after a small letter."""
+    return not after[0].isalpha() or not before[-1].isalpha() or (after[0].isupper() and before[-1].islower())
+
+
+def _style(text: str, start: int, found: re.Match[str]) -> str:
+    """Say how a name and its value stand together; an empty string if they do not."""
+    name = text[start : found.end("rest")]
+    if found["option"] and found["quoted"]:
+        return "beside"
+    if found["below"]:
+        return "below" if _stands_alone(text, found) else ""
+    if found["option"] or (found["assigned"] and name.startswith("--")):
+        is_first = text[max(0, start - 1) : start] in _BEFORE_OPTION
+        return "told" if not name.startswith("-") else "option" if is_first else ""
+    return "prose" if found["prose"] else "tag" if found["tag"] else _assigned_style(text, start, name, found)
+
+
+def _stands_alone(text: str, found: re.Match[str]) -> bool:
+    """Return whether a value is all that its line has, and no name of another value."""
+    after = text[found.end() : found.end() + _LONGEST_LINE].partition("\n")[0].strip()
+    return after == found["quote"] if found["quoted"] else not after and found["bare"][-1] not in ":=,({["
+
+
+def _assigned_style(text: str, start: int, name: str, found: re.Match[str]) -> str:
+    """Say what an assignment is a part of: a shell's environment, a line of its own, a connection string, or code."""
+    before = text[max(0, start - _LONGEST_LINE) : start].rpartition("\n")[2].strip(" \t-*#>`'\"{_")
+    if found["assigned"] == "=" and name == name.upper() and before in _BEFORE_VARIABLE:
+        return "shell"
+    stop = found.end("quoted") + len(found["quote"]) if found["quoted"] else found.start("bare")
+    if found["bare"]:
+        stop += len(_before_code(found["bare"]))
+        if found["assigned"] == "=" and text[stop : stop + 1] == ";":
+            return "line"
+    after = text[stop : stop + _LONGEST_LINE].partition("\n")[0].strip(" \t`'\"*_,;.}")
+    return "code" if before or after else "line"
+
+
+def _holds_password(value: str, style: str, word: str, group: str) -> bool:
+    if not style or not is_secret_word(value) or (word in FOREIGN and not _has_sign(value)):
+        return False
+    if style in ("told", "prose"):
+        is_told = word in _TOLD and is_told_beside(value)
+        return is_told if style == "told" else _is_told(value, quoted=group == "quoted")
+    if group == "quoted":
+        return _is_quoted_password(value, style, word)
+    if style == "shell":
+        return len(value) >= 4
+    if style == "option":
+        return len(value) >= 4 and not is_ordinary(value, told=value.islower()) and not is_code(value)
+    return is_password(value, bare=style in ("code", "below"))
+
+
+def _has_sign(value: str) -> bool:
+    return has_digit(value) or not _SYMBOLS.isdisjoint(value.strip("!?*_"))
+
+
+def _is_quoted_password(value: str, style: str, word: str) -> bool:
+    if word == "passphrase" and is_passphrase(value):
+        return True
+    if " " in value:
+        return style in ("shell", "line", "code") and is_strong_phrase(value)
+    return is_password(value, bare=style == "beside")
+
+
+def _is_told(value: str, *, quoted: bool) -> bool:
+    """Return whether a word that a sentence gives as a password is one, and not an adjective."""
+    if " " in value or len(value) < 4:
+        return False
+    if quoted:
+        return is_password(value, bare=False)
+    inner = value.strip("!?")
+    if _has_sign(inner):
+        return not is_code(inner) and not ("-" in inner and is_ordinary(inner, told=True))
+    return inner.replace("-", "").isalpha() and len(inner) >= 6 and not is_ordinary(inner, told=True)
+
+
+def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -> bool:
+    if style in ("", "told") or " " in value or "\\" in value or not is_secret_word(value):
+        return False
+    if word == "key" and (len(value) < 16 or not has_digit(value)):
+        return False
+    if style == "shell" and word != "key":
+        return len(value) >= (8 if word == "secret" else 12) and not is_placeholder(value) and not is_code(value)
+    if style in ("code", "below") and found["bare"] and not has_digit(value):
+        return False
+    return is_random(value)
+
+
+def _whole(text: str, found: re.Match[str], style: str) -> tuple[int, int]:
+    """Return where a value begins and ends, to its last character: at its own quote, or at a space or any quote."""
+    if found["quoted"]:
+        start, stop = found.span("quoted")
+        end = compiled(rf"(?:(?!{found['quote'].replace(chr(92), chr(92) * 2)})(?:\\.|[^\n\\]))*").match(text, stop)
+        return start, end.end() if end else stop
+    start = found.start("bare")
+    end = compiled(r"[^\s\"'`<]*" if style == "tag" else r"[^\s\"'`]*").match(text, start)
+    stop = end.end() if end else found.end("bare")
+    return start, stop if style == "shell" else start + len(text[start:stop].rstrip(".,:;)}]"))

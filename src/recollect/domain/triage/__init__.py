@@ -1,0 +1,1 @@
+"""Tell what of a session is worth remembering, by what was said in it."""

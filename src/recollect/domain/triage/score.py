@@ -1,0 +1,270 @@
+# hot
+"""What of a session's end is worth remembering: a score for each category, from what was said and what was done."""
+
+from __future__ import annotations
+
+from recollect.domain.text import one_line, unmarked
+from recollect.domain.triage.phrases import ANSWER, BOOSTER, PRIMARY, SUPPORT, WEAK, Lexicon, words_of
+from recollect.domain.triage.said import sentences, spoken_lines
+from recollect.domain.triage.words import CLASSES, COMPARING, FILLERS, RULES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from recollect.domain.triage.phrases import Rule
+
+SESSION_SUMMARY = "session_summary"
+
+# Sentences before and after a telling one in which a word boosts it; lines around it that are its context.
+BOOSTER_SENTENCES = 4
+WINDOW_LINES = 10
+
+MOST_PRIMARY = 3
+MOST_BOOSTED = 2
+LONGEST_SNIPPET = 120
+
+# More of one sentence is not worth cleaning for a snippet.
+_LONGEST_CLEANED = 1_000
+
+_LEXICON = Lexicon(RULES, CLASSES)
+
+# What stands for a short answer of the human that names one of the things that were just compared, and its words.
+CHOSEN = "%chosen"
+REASONED = "%reasoned"
+ANSWERED = "%answered"
+_LONGEST_CHOICE = 40
+_MOST_CHOSEN = 3
+_SHORTEST_REASON = 20
+
+
+class Said:
+    """One message, and whether a human or the assistant said it."""
+
+    __slots__ = ("role", "text")
+
+    def __init__(self, role: str, text: str) -> None:
+        self.role = role
+        self.text = text
+
+
+class Activity:
+    """What was done in a session, in numbers."""
+
+    __slots__ = ("distinct_tools", "exchanges", "tool_uses")
+
+    def __init__(self, tool_uses: int, distinct_tools: int, exchanges: int) -> None:
+        self.tool_uses = tool_uses
+        self.distinct_tools = distinct_tools
+        self.exchanges = exchanges
+
+
+class Finding:
+    """A category that has something to remember, the sentences that say so, and the text around them."""
+
+    __slots__ = ("category", "score", "snippets", "windows")
+
+    def __init__(self, category: str, score: float, snippets: list[str], windows: list[str]) -> None:
+        self.category = category
+        self.score = score
+        self.snippets = snippets
+        self.windows = windows
+
+
+class _Text:
+    """All that was said: its lines, and for each sentence the line and the message that it is in.
+
+    A message has one line for each paragraph, so what is near and what counts once is measured in sentences.
+    """
+
+    __slots__ = ("before", "line_of", "lines", "message_of", "messages", "role_of", "sentences")
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.sentences: list[str] = []
+        self.line_of: list[int] = []
+        self.message_of: list[int] = []
+        self.role_of: list[str] = []
+        self.messages = 0
+        self.before = _Before()
+
+
+class _Marks:
+    """In which sentences a category is spoken of, by what their phrases do, and which are boosted in themselves."""
+
+    __slots__ = ("boosted", "by_kind")
+
+    def __init__(self) -> None:
+        self.by_kind: dict[int, set[int]] = {kind: set() for kind in (PRIMARY, WEAK, SUPPORT, BOOSTER, ANSWER)}
+        self.boosted: set[int] = set()
+
+
+class _Before:
+    """The two messages before the one that is read, and whether a short sentence names one of the things in them."""
+
+    __slots__ = ("_asked", "_texts", "_words")
+
+    def __init__(self) -> None:
+        self._texts = ("", "")
+        self._asked = ""
+        self._words: set[str] | None = None
+
+    def add(self, text: str) -> None:
+        self._texts = (self._texts[1], text)
+        self._asked = " ".join([part.rpartition(". ")[2] for part in " ".join(self._texts).split("?")[:-1]])
+        self._words = None
+
+    def mark(self, sentence: str, message: Said) -> str:
+        """The mark of a choice, if the sentence is one, and of one with a reason if the message goes on."""
+        if message.role != "human" or sentence.endswith("?"):
+            return ""
+        clause = sentence.partition(", ")[0]
+        if len(clause) <= _LONGEST_CHOICE:
+            named = [word.removesuffix("s") for word in words_of(clause)[1:-1] if word not in FILLERS]
+            if 0 < len(named) <= _MOST_CHOSEN:
+                goes_on = len(message.text) - len(clause) >= _SHORTEST_REASON
+                if self._names(named):
+                    return REASONED if goes_on else CHOSEN
+                if goes_on and message.text.startswith(clause):
+                    return CHOSEN
+        if " or " not in self._asked or len(sentence) < _SHORTEST_REASON:
+            return ""
+        return REASONED if len(message.text) >= _LONGEST_CHOICE else ANSWERED
+
+    def _names(self, named: list[str]) -> bool:
+        if self._words is None:
+            said = set(words_of(" ".join(self._texts)))
+            self._words = {word.removesuffix("s") for word in said} if said & COMPARING else set()
+        return any(word in self._words for word in named)
+
+
+def find(
+    said: Iterable[Said],
+    activity: Activity,
+    thresholds: Mapping[str, float],
+    *,
+    rules: Mapping[str, Rule] = RULES,
+    lexicon: Lexicon = _LEXICON,
+) -> list[Finding]:
+    """What reaches its category's threshold, best first; a category without a threshold is not looked for.
+
+    `rules` and their `lexicon` are for measuring other words than ours.
+    """
+    text = _Text()
+    marks = {category: _Marks() for category in rules if category in thresholds}
+    for message in said:
+        _mark(message, text, marks, lexicon)
+        text.before.add(message.text)
+        text.messages += 1
+    found = [_text_finding(category, rules[category], marks[category], text) for category in marks]
+    if SESSION_SUMMARY in thresholds:
+        found.append(_summary_finding(activity))
+    kept = [finding for finding in found if finding.score and finding.score >= thresholds[finding.category]]
+    return sorted(kept, key=lambda finding: -finding.score)
+
+
+def clean_snippet(text: str) -> str:
+    """The text on one line of at most 120 characters, with nothing unseen, no backtick and no markup in it."""
+    plain = one_line(text[:_LONGEST_CLEANED].replace("`", ""))
+    safe = unmarked(plain)
+    if len(safe) <= LONGEST_SNIPPET:
+        return safe
+    cut = safe[: LONGEST_SNIPPET - 1]
+    entity = cut.rfind("&")
+    if entity >= 0 and ";" not in cut[entity:]:
+        cut = cut[:entity]
+    return cut.rstrip() + "…"
+
+
+def _mark(message: Said, text: _Text, marks: Mapping[str, _Marks], lexicon: Lexicon) -> None:
+    """Add what the message says to the text, and note where a category is spoken of."""
+    speaker = f"{message.role}: "
+    for line, masked in spoken_lines(message.text):
+        text.lines.append(speaker + line)
+        speaker = ""
+        for sentence, words in sentences(line, masked):
+            at = len(text.sentences)
+            text.sentences.append(sentence)
+            text.line_of.append(len(text.lines) - 1)
+            text.message_of.append(text.messages)
+            text.role_of.append(message.role)
+            meant = lexicon.meant(words, message.role, text.before.mark(words, message))
+            if meant is None:
+                continue
+            for category, kinds in meant.does.items():
+                if category in marks:
+                    for kind in kinds:
+                        marks[category].by_kind[kind].add(at)
+                    if category in meant.boosted:
+                        marks[category].boosted.add(at)
+
+
+def _text_finding(category: str, rule: Rule, marks: _Marks, text: _Text) -> Finding:
+    telling = _telling(marks, text)
+    boosted = [at for at in telling if at in marks.boosted or _is_boosted(at, marks, text, rule.reach)][:MOST_BOOSTED]
+    telling = sorted({*telling, *_supporting(marks, telling, text)})
+    raw = min(len(telling), MOST_PRIMARY) * rule.primary_weight + len(boosted) * rule.boosted_weight
+    counted = list(dict.fromkeys([*boosted, *telling]))[:MOST_PRIMARY]
+    snippets = dict.fromkeys(clean_snippet(text.sentences[at]) for at in counted)
+    windows = _windows([text.line_of[at] for at in telling], text.lines)
+    return Finding(category, min(1.0, raw / rule.denominator), list(snippets), windows)
+
+
+def _telling(marks: _Marks, text: _Text) -> list[int]:
+    """The telling sentences: those with a primary, and those with a weak one that is boosted beside or answered."""
+    weak = {at for at in marks.by_kind[WEAK] if at in marks.boosted or _is_sure(at, marks, text)}
+    return sorted(marks.by_kind[PRIMARY] | weak)
+
+
+def _is_sure(at: int, marks: _Marks, text: _Text) -> bool:
+    """Whether the same speaker boosts the sentence right before or after it, or the other one answers it."""
+    boosters, answers = marks.by_kind[BOOSTER], marks.by_kind[ANSWER]
+    speaker = text.role_of[at]
+    if any(beside in boosters and text.role_of[beside] == speaker for beside in (at - 1, at + 1)):
+        return True
+    return any(other in answers and text.role_of[other] != speaker for other in _near(at, text, 1))
+
+
+def _is_boosted(at: int, marks: _Marks, text: _Text, reach: int) -> bool:
+    """Whether a booster is near, in another sentence."""
+    boosters, answers = marks.by_kind[BOOSTER], marks.by_kind[ANSWER]
+    return any(
+        other in boosters or (other in answers and text.role_of[other] != text.role_of[at])
+        for other in _near(at, text, reach)
+    )
+
+
+def _supporting(marks: _Marks, telling: Iterable[int], text: _Text) -> list[int]:
+    """The sentences that add to a telling one near."""
+    told = set(telling)
+    return [at for at in marks.by_kind[SUPPORT] if any(other in told for other in _near(at, text, 1))]
+
+
+def _near(at: int, text: _Text, reach: int) -> list[int]:
+    """The sentences near, without itself.
+
+    They may stand as many messages away as the reach says, but not further, where the talk is of something else.
+    """
+    last = len(text.sentences) - 1
+    window = range(max(0, at - BOOSTER_SENTENCES), min(last, at + BOOSTER_SENTENCES) + 1)
+    here = text.message_of[at]
+    return [other for other in window if other != at and abs(text.message_of[other] - here) <= reach]
+
+
+def _windows(telling: Iterable[int], lines: Sequence[str]) -> list[str]:
+    """The lines around the telling ones, as texts; those that touch are one."""
+    spans: list[tuple[int, int]] = []
+    for at in telling:
+        start, end = max(0, at - WINDOW_LINES), min(len(lines), at + WINDOW_LINES + 1)
+        if spans and start <= spans[-1][1]:
+            start = spans.pop()[0]
+        spans.append((start, end))
+    return ["\n".join(lines[start:end]) for start, end in spans]
+
+
+def _summary_finding(activity: Activity) -> Finding:
+    uses, tools, exchanges = activity.tool_uses, activity.distinct_tools, activity.exchanges
+    score = min(1.0, max(0.0, uses * 0.05 + tools * 0.1 + exchanges * 0.02))
+    metrics = f"Tool uses: {uses}\nDistinct tools: {tools}\nExchanges: {exchanges}"
+    snippet = f"{uses} tool uses of {tools} distinct tools in {exchanges} exchanges"
+    return Finding(SESSION_SUMMARY, score, [snippet], [metrics])

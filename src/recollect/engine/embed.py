@@ -1,0 +1,156 @@
+"""What can follow later: vectors (and labels) for the entries that await one, in batches, from any path that writes."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.domain.secrets.detect import find_secret
+from recollect.engine.label import label_the_rest
+from recollect.errors import EmbeddingError
+from recollect.store.values import Model, Scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from recollect.domain.stored import StoredEntry
+    from recollect.embedding.base import Embedder
+    from recollect.engine.engine import Engine
+
+BATCH = 50
+_SMALL_BATCH = 8  # when there is only a moment
+_PAGE = 1_000
+
+
+class Embedded:
+    """How many entries were given a vector, how many still await one, and why no more were."""
+
+    __slots__ = ("done", "pending", "reason", "replaced")
+
+    def __init__(self, reason: str = "") -> None:
+        self.done = 0
+        self.pending = 0
+        self.reason = reason
+        self.replaced = False  # whether another model's vectors had to go
+
+
+def embed_pending(
+    engine: Engine,
+    *,
+    most: int = BATCH,
+    seconds: float | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Embedded:
+    """Give vectors to at most `most` entries (-1 for all), the newest first, and for at most that many seconds.
+
+    Each batch is kept as it is done, so that an interruption loses none. What stops it is told, not raised.
+    """
+    result = Embedded()
+    end = None if seconds is None else time.monotonic() + seconds
+    if not engine.settings.flag("memory_embedding_enabled"):
+        result.reason = "memory_embedding_enabled is false"
+    else:
+        try:
+            _embed(engine, result, most, end, progress)
+        except EmbeddingError as error:  # a rate limit is one too: what is pending is done later
+            result.reason = str(error)
+    label_the_rest(engine, end)
+    if engine.settings.flag("memory_embedding_enabled"):
+        result.pending = engine.store.coverage_of(_scope(engine)).pending
+    return result
+
+
+def _scope(engine: Engine) -> Scope:
+    """Whose entries may be embedded: everybody's on this machine, and for others only this project's and the shared."""
+    local = engine.settings.text("memory_embedding_provider") == "local"
+    return Scope(None if local else engine.project)
+
+
+def start_over(engine: Engine) -> str:
+    """Drop all vectors, so that every entry awaits one; why not, if new ones cannot be had.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    try:
+        engine.embedder().embed(["a first text"], "document")
+    except EmbeddingError as error:
+        return str(error)
+    engine.store.drop_vectors()
+    return ""
+
+
+def is_behind(engine: Engine) -> bool:
+    """Whether entries await a vector of the configured model that this machine can make by itself."""
+    settings = engine.settings
+    if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
+        return False
+    model = engine.store.model()
+    if model is not None and model.provider != "local":
+        return False  # another project uses another provider; only who writes may take its place
+    if engine.store.coverage().pending:
+        return True
+    try:
+        return model is not None and model.identity != engine.embedder().identity
+    except EmbeddingError:
+        return False
+
+
+def adopt_model(engine: Engine) -> bool:
+    """Make the configured model that of the store, if it can be had. True when another's vectors had to go."""
+    try:
+        embedder = engine.embedder()
+    except EmbeddingError:
+        return False
+    return bool(embedder.dimensions) and engine.store.use_model(_model(embedder))
+
+
+def _embed(
+    engine: Engine, result: Embedded, most: int, end: float | None, progress: Callable[[int], object] | None
+) -> None:
+    result.replaced = adopt_model(engine)
+    size = BATCH if end is None else _SMALL_BATCH
+    while most < 0 or result.done < most:
+        # Looking for those that await a vector passes over all that have one: so for many at a time.
+        waiting = engine.store.pending(_PAGE if most < 0 else min(_PAGE, most - result.done), _scope(engine))
+        before = result.done
+        for start in range(0, len(waiting), size):
+            if end is not None and time.monotonic() >= end:
+                return
+            kept = _embed_batch(engine, waiting[start : start + size], result)
+            result.done += kept
+            if progress:
+                progress(kept)
+        if result.done == before:
+            return
+
+
+def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedded) -> int:
+    """Give vectors to some entries; how many have taken one. What was rewritten meanwhile awaits another."""
+    store, embedder = engine.store, engine.embedder()
+    vectors = embedder.embed([_sent(entry, embedder) for entry in entries], "document")
+    with store.writing():
+        if not result.done:  # a model that nobody knew the length of is known by now
+            result.replaced = store.use_model(_model(embedder)) or result.replaced
+        current = store.model()
+        if current is None or current.identity != embedder.identity:
+            raise EmbeddingError(f"another process has changed the model to {current and current.identity}")
+        texts = {entry.id: entry.embedded_text for entry in store.entries(entry.id for entry in entries)}
+        kept = [
+            (entry.id, vector)
+            for entry, vector in zip(entries, vectors, strict=True)
+            if texts.get(entry.id) == entry.embedded_text
+        ]
+        store.put_vectors(kept)
+    return len(kept)
+
+
+def _sent(entry: StoredEntry, embedder: Embedder) -> str:
+    """What an embedder is given of an entry: what may hold a credential does not leave the machine."""
+    if embedder.provider == "local" or not find_secret(entry.embedded_text):
+        return entry.embedded_text
+    return "" if find_secret(entry.name) else entry.name
+
+
+def _model(embedder: Embedder) -> Model:
+    return Model(embedder.identity, embedder.provider, embedder.model, embedder.dimensions)

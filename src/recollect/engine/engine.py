@@ -1,0 +1,109 @@
+# hot
+"""Where everything is put together: the one place that knows which store, which embedder, which keywords."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.config import locations, project
+from recollect.store.sqlite.store import SqliteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recollect.config.settings import Settings
+    from recollect.embedding.base import Embedder
+    from recollect.engine.numpy_ranking import Columns
+    from recollect.engine.warm import Warm
+    from recollect.keywords.base import Labeller
+    from recollect.keywords.registry import Keywords
+    from recollect.store.values import Scope
+
+
+class Engine:
+    """A store and what works on it, for as long as a process needs them. Heavy parts load when they are first used."""
+
+    def __init__(
+        self,
+        global_store: str,
+        settings: Settings,
+        *,
+        project_root: str = "",
+        patience: float = 10.0,
+        answer_within: float = 20.0,
+        warm: Warm | None = None,
+    ) -> None:
+        """Open the store in a folder, for a project, whose settings these are.
+
+        Other writers may take `patience` seconds, a provider `answer_within`. What is `warm` already is used as it is.
+
+        Raises:
+            StoreError: it cannot be used.
+        """
+        self.global_store = global_store
+        self.settings = settings
+        self.project = project.identity(project_root) if project_root else ""
+        self.store = warm.store(patience) if warm else SqliteStore(locations.database(global_store), patience=patience)
+        self._warm = warm
+        self._embedder: Embedder | None = None
+        self._answer_within = answer_within
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store, unless it stays open for the next one."""
+        if self._warm is None:
+            self.store.close()
+
+    def embedder(self) -> Embedder:
+        """What makes vectors, by the settings.
+
+        Raises:
+            EmbeddingError: it cannot be had: says what to install or to set.
+        """
+        provider = self.settings.text("memory_embedding_provider")
+        model = self.settings.text("memory_embedding_model")
+        if self._warm:
+            return self._warm.embedders.get(provider, model, self._answer_within)
+        if self._embedder is None:
+            from recollect.embedding.registry import create_embedder
+
+            self._embedder = create_embedder(provider, model, timeout=self._answer_within)
+        return self._embedder
+
+    def columns(self, scope: Scope) -> Columns | None:
+        """What entries stand for as columns, where that is kept from one ranking to the next."""
+        return self._warm.columns(scope) if self._warm else None
+
+    def labels(self) -> Labeller | None:
+        """What finds keyword labels for many entries at once: nobody outside this process is asked."""
+        if not self.settings.flag("memory_keyword_generation"):
+            return None
+        if self.settings.text("memory_keyword_provider") == "off":
+            return None
+        return _labels_by_rules
+
+
+def find_keywords(settings: Settings, name: str, description: str, reasoning: str, category: str) -> Keywords:
+    """Return keyword labels for one entry, by the settings; no store is needed."""
+    from recollect.keywords.registry import Keywords, TieredKeywords, tiers
+
+    if not settings.flag("memory_keyword_generation"):
+        return Keywords()
+    provider = settings.text("memory_keyword_provider")
+    return TieredKeywords(tiers(provider, os.environ)).generate(name, description, reasoning, category)
+
+
+def _labels_by_rules(name: str, description: str, reasoning: str, category: str) -> Iterable[str]:
+    from recollect.errors import KeywordError
+    from recollect.keywords.rules import RulesKeywords
+
+    try:
+        return RulesKeywords().generate(name, description, reasoning, category)
+    except KeywordError:
+        return ()

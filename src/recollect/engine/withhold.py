@@ -1,0 +1,70 @@
+# hot
+"""Entries that seem to hold a credential are withheld: whoever is about to give some leaves them out, and says so."""
+
+from __future__ import annotations
+
+from recollect.domain.data_text import data_line
+from recollect.domain.start_block import entry_text, fresh_block
+from recollect.files.session.looked import secrets_in
+from recollect.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from recollect.domain.entry import Entry
+    from recollect.domain.start_block import Block
+    from recollect.domain.stored import StoredEntry
+
+_LONGEST_NAME = 60
+
+
+def harmless_block(
+    global_store: str,
+    selected: Sequence[Entry],
+    status: Callable[[Sequence[Entry]], str],
+    is_fresh: Callable[[Entry], bool],
+) -> tuple[Block, list[str]]:
+    """Return the block of `fresh_block` without entries that are withheld, and a sentence on each of those."""
+    said: list[str] = []
+    left = list(selected)
+    while True:
+        block = fresh_block(left, status, is_fresh)
+        kinds = secrets_in(global_store, [[entry_text(entry)] for entry in block.entries], VERSION)
+        bad = {id(entry): kind for entry, kind in zip(block.entries, kinds, strict=True) if kind}
+        if not bad:
+            return block, said
+        said += [withheld_text(entry.title, bad[id(entry)]) for entry in block.entries if id(entry) in bad]
+        left = [entry for entry in left if id(entry) not in bad]
+
+
+def harmless_entries(global_store: str, entries: Sequence[StoredEntry]) -> tuple[list[StoredEntry], list[str]]:
+    """Return the entries of a store that nothing is wrong with, and a sentence on each that is withheld."""
+    kinds = secrets_in(global_store, [entry_texts(entry) for entry in entries], VERSION)
+    found = list(zip(entries, kinds, strict=True))
+    return (
+        [entry for entry, kind in found if not kind],
+        [withheld_text(entry.name, kind) for entry, kind in found if kind],
+    )
+
+
+def entry_texts(entry: StoredEntry) -> list[str]:
+    """Return all that an entry says."""
+    return [entry.name, entry.description, entry.reasoning, entry.details, *entry.keywords, *entry.references]
+
+
+def redacted_entry(entry: StoredEntry) -> StoredEntry:
+    """Return an entry with the kind of each credential in its place, for people who look at what is withheld."""
+    from recollect.domain.secrets.detect import redacted
+
+    for field in ("name", "description", "reasoning", "details", "keywords", "references"):
+        setattr(entry, field, redacted(getattr(entry, field)))
+    return entry
+
+
+def withheld_text(name: str, kind: str) -> str:
+    """Return the sentence on an entry that is withheld. It does not repeat what the entry holds."""
+    from recollect.domain.secrets.detect import redact  # too dear for a hook that withholds nothing
+
+    named = redact(data_line(name))[:_LONGEST_NAME]
+    return f"the entry {named!r} is withheld until it is mended: it seems to hold {kind}"

@@ -1,0 +1,1 @@
+"""Knowledge banks: markdown files of entries, edited without losing a byte."""

@@ -1,0 +1,154 @@
+# hot
+"""Knowledge banks: three markdown files of entries, read and written without losing a byte."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.text import fenced_lines, unclosed_fence
+from recollect.errors import StorageError, UnsafeEdit
+from recollect.files.bank.entry import may_have_fences, parse_entry, set_in_block
+from recollect.files.textfile import leads_out, read_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recollect.domain.entry import Entry
+
+_LEFT_OUT = ("constitution.md",)
+
+
+class BankFile:
+    """One file of a bank. Blocks that are not changed are written as they were read."""
+
+    def __init__(self, text: str, category: str, origin: str = "local") -> None:
+        self.category = category
+        self.origin = origin
+        self._carriage = "\r" if text.partition("\n")[0].endswith("\r") else ""
+        self._preamble, *self._blocks = _blocks(text)
+        self.entries = [parse_entry(block, category, origin, at) for at, block in enumerate(self._blocks)]
+
+    @property
+    def text(self) -> str:
+        return "".join([self._preamble, *self._blocks])
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.entries and not self._preamble.strip()
+
+    def append(self, lines: Sequence[str]) -> Entry:
+        """Add an entry, given as its lines, after a blank line at the end of the file.
+
+        Raises:
+            UnsafeEdit: what stands before the end of the file would make the entry part of something else.
+        """
+        block = "".join([f"{line}{self._carriage}\n" for line in lines])
+        if may_have_fences(block) and unclosed_fence(self.text.split("\n")):
+            raise UnsafeEdit("it has a code fence that is never closed; close it and try again")
+        last = self._blocks[-1] if self._blocks else self._preamble
+        last_line = last.rpartition("\n")[2]
+        if last_line.strip():
+            last += ("" if last_line.endswith("\r") else self._carriage) + "\n"
+        last += self._carriage + "\n"
+        if self._blocks:
+            self._blocks[-1] = last
+        else:
+            self._preamble = last
+        self._blocks.append(block)
+        self.entries.append(parse_entry(block, self.category, self.origin, len(self.entries)))
+        return self.entries[-1]
+
+    def set_metadata(self, position: int, values: Mapping[str, str]) -> Entry:
+        """Change metadata of the entry at `position`, keeping each item's place and style; add what is missing."""
+        for label, value in values.items():
+            self._blocks[position] = set_in_block(self._blocks[position], label, value, self._carriage)
+        self.entries[position] = parse_entry(self._blocks[position], self.category, self.origin, position)
+        return self.entries[position]
+
+
+def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
+    """All entries of a bank, and a sentence on each file that could not be used. A missing bank is an empty one."""
+    entries: list[Entry] = []
+    paths, warnings = bank_paths(directory, origin)
+    for path in paths:
+        try:
+            entries += read_bank_file(path, origin).entries
+        except StorageError as error:
+            warnings.append(f"{error}; skipped")
+    return entries, warnings
+
+
+def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
+    """The files of a bank that are there, and a sentence on each that does not belong there.
+
+    A link that leads a project's bank out of the project is not followed: it could show any file of the user's.
+    """
+    if origin == "local" and _leads_out(directory):
+        return [], [f"{directory} is a link that leads out of the project; it is not read"]
+    try:
+        names = sorted(os.listdir(directory))
+    except FileNotFoundError:
+        return [], []
+    except OSError as error:
+        return [], [f"cannot read {directory}: {error.strerror or error}"]
+    known = [name for name in names if name.endswith(".md") and name.removesuffix(".md") in KNOWLEDGE]
+    strays = [name for name in names if name not in known and _is_stray(name, origin)]
+    paths = [os.path.join(directory, name) for name in known]
+    outside = [path for path in paths if origin == "local" and os.path.islink(path) and bank_file_leads_out(path)]
+    return (
+        [path for path in paths if path not in outside],
+        [
+            *(f"{path} is a link that leads out of the project; skipped" for path in outside),
+            *(f"{os.path.join(directory, name)} is not a knowledge-bank file; skipped" for name in strays),
+        ],
+    )
+
+
+def bank_file_leads_out(path: str) -> bool:
+    """Tell whether a link takes a file of a project's bank out of the project."""
+    return _leads_out(path, os.path.dirname(path))
+
+
+def _leads_out(path: str, directory: str = "") -> bool:
+    """Tell whether a path leads out of the project, which is two folders above its bank: docs/knowledge-bank."""
+    return leads_out(path, os.path.dirname(os.path.dirname(os.path.abspath(directory or path))))
+
+
+def read_bank_file(path: str, origin: str) -> BankFile:
+    """One file of a bank; its category is its name. A file that does not exist is empty.
+
+    Raises:
+        StorageError: it is no regular file, too large, or cannot be read.
+    """
+    category = os.path.basename(path).removesuffix(".md")
+    return BankFile(read_text(path), category, origin)
+
+
+def _is_stray(name: str, origin: str) -> bool:
+    """Whether a file in a bank's folder deserves a word. The global folder also holds files of other kinds."""
+    if name.startswith(".") or name in _LEFT_OUT:
+        return False
+    return origin == "local" or name.endswith(".md")
+
+
+def _blocks(text: str) -> list[str]:
+    """What stands before the first entry, and the text of each entry up to the next: together the whole text."""
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(mark)
+    if may_have_fences(text):
+        lines = text.split("\n")
+        fenced = fenced_lines(lines)
+        starts = [i for i, line in enumerate(lines) if line.startswith("### ") and i not in fenced]
+        bounds = [0, *starts, len(lines)]
+        pieces = ["\n".join(lines[start:end]) for start, end in pairwise(bounds)]
+        first, blocks = pieces[0], [piece + "\n" for piece in pieces[1:]]
+    else:
+        first, *rest = ("\n" + text).split("\n### ")
+        first, blocks = first[1:], [f"### {piece}\n" for piece in rest]
+    if blocks:
+        blocks[-1] = blocks[-1][:-1]
+        first += "" if text.startswith("### ") else "\n"
+    return [mark + first, *blocks]

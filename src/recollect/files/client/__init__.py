@@ -1,0 +1,1 @@
+"""The configuration files of clients, changed in one place and left alone elsewhere."""

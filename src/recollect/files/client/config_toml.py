@@ -1,0 +1,127 @@
+"""Our server's table in a client's configuration, which is TOML: all else in it, comments too, stays as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any, cast
+
+from recollect.errors import UnsafeEdit
+from recollect.files.client.config_json import NAME, Entry
+
+_HEADER = re.compile(r"[ \t]*\[")
+_KEY = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
+
+
+def entry_in(text: str, section: str) -> Entry | None:
+    """The server that the section calls by our name, ours or not.
+
+    Raises:
+        UnsafeEdit: it is not TOML, or what should hold servers holds something else.
+    """
+    servers: Any = _parsed(text).get(section, {})
+    entry: Any = cast("dict[str, Any]", servers).get(NAME) if isinstance(servers, dict) else servers
+    if entry is not None and not isinstance(entry, dict):
+        raise UnsafeEdit(f"{section} holds something else than servers")
+    return cast("Entry | None", entry)
+
+
+def with_entry(text: str, section: str, entry: Entry) -> str:
+    """The text with our table; of one that is there, only what differs is changed.
+
+    Raises:
+        UnsafeEdit: the text cannot be changed without losing something.
+    """
+    present = entry_in(text, section)
+    wanted = _parsed(text)
+    wanted.setdefault(section, {})[NAME] = {**(present or {}), **entry}
+    if present is None:
+        end = "\r\n" if "\r\n" in text else "\n"
+        gap = "" if not text else end if text.endswith("\n") else end * 2
+        after = text + gap + shown(section, entry).replace("\n", end)
+    else:
+        after = _changed(text, section, {key: entry[key] for key in entry if present.get(key) != entry[key]})
+    return _checked(after, wanted)
+
+
+def without_entry(text: str, section: str) -> str:
+    """The text without our table, and nothing at all if nothing is left.
+
+    Raises:
+        UnsafeEdit: the text cannot be changed without losing something.
+    """
+    if entry_in(text, section) is None:
+        return text
+    wanted = _parsed(text)
+    del wanted[section][NAME]
+    lines = text.splitlines(keepends=True)
+    kept: list[str] = []
+    is_ours = False
+    aside: list[str] = []  # of our table, what may belong to the next one
+    for line in lines:
+        if _HEADER.match(line):
+            was_ours, is_ours = is_ours, _is_ours(line, section)
+            kept += aside if was_ours and not is_ours else []
+            aside = []
+        if not is_ours:
+            kept.append(line)
+        elif line.strip().startswith("#") or (aside and not line.strip()):
+            aside.append(line)
+        else:
+            aside = []
+    if lines and is_ours:
+        while kept and not kept[-1].strip():
+            kept.pop()  # the line that was put between what was there and our table
+    after = "".join(kept)
+    return _checked(after, wanted) if after.strip() else ""
+
+
+def shown(section: str, entry: Entry) -> str:
+    """Our table as a person would write it."""
+    return f"[{section}.{NAME}]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in entry.items())
+
+
+def seems_in(text: str) -> bool:
+    """Whether a text that is no TOML looks as if it had a server of our name."""
+    return re.search(rf"^[ \t]*\[.*\b{NAME}\b", text, re.MULTILINE) is not None
+
+
+def _changed(text: str, section: str, entry: Entry) -> str:
+    lines = text.splitlines(keepends=True)
+    is_ours = False
+    for number, line in enumerate(lines):
+        if _HEADER.match(line):
+            is_ours = _is_ours(line, section)
+        found = _KEY.match(line)
+        if is_ours and found and found[1] in entry:
+            end = line[len(line.rstrip("\r\n")) :]
+            lines[number] = f"{found[1]} = {_value(entry[found[1]])}{end}"
+    return "".join(lines)
+
+
+def _is_ours(header: str, section: str) -> bool:
+    part = rf"(?:{NAME}|\"{NAME}\"|'{NAME}')"
+    return re.match(rf"\s*\[\s*{section}\s*\.\s*{part}\s*(?:\.[^\]]*)?\]", header) is not None
+
+
+def _value(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _checked(text: str, wanted: dict[str, Any]) -> str:
+    """The text, if it says what it should and nothing else."""
+    if _without_empty(_parsed(text)) != _without_empty(wanted):
+        raise UnsafeEdit("its form is one that recollect does not know how to change")
+    return text
+
+
+def _without_empty(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if value != {}}
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
+        raise UnsafeEdit(f"it is not valid TOML ({error})") from error

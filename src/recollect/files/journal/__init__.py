@@ -1,0 +1,1 @@
+"""The journal: one JSON object a line, only ever added to."""

@@ -1,0 +1,1 @@
+"""Memory files, their schemas, their index and their lock."""

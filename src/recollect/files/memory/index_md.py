@@ -1,0 +1,261 @@
+# hot
+"""index.md: a line for each active memory, made from the memory files and kept beside them."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
+from recollect.domain.stored import ACTIVE
+from recollect.errors import StorageError
+from recollect.files.memory.memories import (
+    ENDING,
+    Found,
+    MemoryFile,
+    MemoryRoot,
+    find_memories,
+    is_file_name,
+    read_memory,
+    scan,
+    slug_of,
+)
+from recollect.files.textfile import read_regular, read_text, sweep, sweep_folder, write_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_HEADER = "# Memory Index\n\n<!-- Made by recollect from the files beside it. Do not edit: it is made again. -->\n\n"
+_TITLE = "# Memory Index"
+_LONGEST_START = 4096
+_NO_ENTRY = ("#", "<!--")
+
+
+class IndexEntry:
+    """A line of the index."""
+
+    __slots__ = ("category", "path", "tags", "title")
+
+    def __init__(self, category: str, title: str, path: str, tags: list[str]) -> None:
+        self.category = category
+        self.title = title
+        self.path = path  # from the project's folder on
+        self.tags = tags
+
+    @property
+    def slug(self) -> str:
+        return slug_of(self.path)
+
+    @property
+    def line(self) -> str:
+        tags = f" #tags:{','.join(self.tags)}" if self.tags else ""
+        return f"- [{self.category.upper()}] {self.title} -> {self.path}{tags}"
+
+    @property
+    def order(self) -> tuple[str, str, str]:
+        return self.category.upper(), self.title.lower(), self.path
+
+
+def index_entry(root: MemoryRoot, memory: MemoryFile) -> IndexEntry:
+    tags = clean_tags(memory.tags) if memory.tags else []
+    title = clean_title(clean_title(memory.title)[:LONGEST_TITLE]) or memory.slug  # a cut may leave a marker at the end
+    return IndexEntry(memory.category, title, root.shown(memory.path), tags)
+
+
+def index_text(entries: list[IndexEntry]) -> str:
+    return _HEADER + "".join(f"{entry.line}\n" for entry in sorted(entries, key=lambda entry: entry.order))
+
+
+def parse_line(line: str) -> IndexEntry | None:
+    """An entry from its line: `- [CATEGORY] title -> path #tags:one,two`; None if it is no such line."""
+    mark, _, rest = line.strip().partition("] ")
+    category = mark.removeprefix("- [")
+    title, _, rest = rest.partition(" -> ")
+    path, _, tags = rest.partition(" #tags:")
+    path = path.strip()
+    named = mark.startswith("- [") and category.isupper() and category.replace("_", "").isalpha()
+    if not named or not title or not path.endswith(ENDING):
+        return None
+    listed = [tag.strip().lower() for tag in tags.split(",")]
+    return IndexEntry(category.lower(), title, path, [tag for tag in listed if tag])
+
+
+def read_index(root: MemoryRoot) -> list[IndexEntry] | None:
+    """The entries of the index; None when there is none, or when it is broken.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
+    if not os.path.lexists(root.index) or os.path.islink(root.index):
+        return None
+    text = read_text(root.index)
+    if not text.startswith(_TITLE):
+        return None
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith(_NO_ENTRY)]
+    folders = {category: root.shown(root.folder(category)) for category in root.folders}
+    entries = [entry for entry in map(parse_line, lines) if entry and _is_placed(entry, folders)]
+    broken = len(entries) < len(lines) or len({entry.path for entry in entries}) < len(entries)
+    return None if broken else entries
+
+
+def trusted_index(root: MemoryRoot) -> list[IndexEntry] | None:
+    """The entries of the index if it can be believed: nothing was changed after it, and it has all active memories.
+
+    A merge may leave an index that is newer than the files and yet not of them.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
+    entries = read_index(root)
+    if entries is None:
+        return None
+    made = _changed(root.index)
+    if any(_changed(folder) > made for folder in map(root.folder, root.folders)):
+        return None
+    listed = {entry.path for entry in entries}
+    for found in find_memories(root, []):
+        if found.modified > made:
+            return None
+        path = root.shown(found.path)
+        if path not in listed and _is_active(found):
+            return None
+        listed.discard(path)
+    return None if listed else entries
+
+
+def current_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
+    """The entries of the index, made again if it cannot be believed. The caller holds the lock.
+
+    Raises:
+        StorageError: it cannot be made.
+    """
+    try:
+        entries = trusted_index(root)
+    except StorageError:
+        entries = None
+    return rebuild_index(root, problems) if entries is None else entries
+
+
+def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
+    """Return what the index tells, for somebody who only asks: by the files if it cannot be believed.
+
+    Nothing is written: the next change of a memory makes the index again.
+
+    Raises:
+        StorageError: the index is there but cannot be read.
+    """
+    try:
+        entries = trusted_index(root)
+    except StorageError as error:
+        raise StorageError(f"{error}; make it readable, or remove it: it is made again from the files") from error
+    return gathered(root, warnings) if entries is None else entries
+
+
+def gathered(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
+    """What the index has to say, by the files alone."""
+    return [index_entry(root, memory) for memory in scan(root, problems) if memory.status == ACTIVE]
+
+
+def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
+    """Make the index again from the files; its entries. The caller holds the lock.
+
+    Raises:
+        StorageError: it cannot be written, or somebody else's file is in its place.
+    """
+    refuse_foreign(root)
+    entries = gathered(root, problems)
+    for folder in map(root.folder, root.folders):
+        sweep_folder(folder)
+    sweep([root.index])
+    unlink_link(root.index)
+    write_text(root.index, index_text(entries), durable=False)
+    return entries
+
+
+def index_with(root: MemoryRoot, memory: MemoryFile, before: str = "") -> str:
+    """The text of the index once a memory is as it is here; `before` is the path that it had.
+
+    Raises:
+        StorageError: somebody else's file is in its place.
+    """
+    refuse_foreign(root)
+    try:
+        entries = read_index(root)
+    except StorageError:
+        entries = None
+    if entries is None:
+        entries = gathered(root, [])
+    gone = {root.shown(before or memory.path), root.shown(memory.path)}
+    entries = [entry for entry in entries if entry.path not in gone]
+    if memory.status == ACTIVE:
+        entries.append(index_entry(root, memory))
+    return index_text(entries)
+
+
+def read_entries(root: MemoryRoot, entries: Iterable[IndexEntry]) -> list[MemoryFile]:
+    """The memories that entries of the index tell of; what cannot be read any more is left out."""
+    found: list[MemoryFile] = []
+    for entry in entries:
+        try:
+            found.append(read_memory(os.path.join(root.project, *entry.path.split("/")), entry.category))
+        except (FileNotFoundError, StorageError):
+            continue
+    return found
+
+
+def forget_in_index(root: MemoryRoot, paths: Iterable[str]) -> None:
+    """Take memories out of the index. The caller holds the lock, and has made sure of the index.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    gone = {root.shown(path) for path in paths}
+    entries = [entry for entry in read_index(root) or [] if entry.path not in gone]
+    write_text(root.index, index_text(entries), durable=False)
+
+
+def refuse_foreign(root: MemoryRoot) -> None:
+    """Refuse to take the place of an index.md that is no index of memories: it is somebody's own file.
+
+    Raises:
+        StorageError: it is one.
+    """
+    if os.path.islink(root.index):
+        return  # the link is replaced, what it leads to stays
+    try:
+        start = read_regular(root.index, _LONGEST_START).decode("utf-8", "replace")
+    except (OSError, StorageError):
+        return  # there is none, or writing it will say what is wrong
+    lines = start.removeprefix("\ufeff").strip("\0 \t\r\n").split("\n")
+    if lines != [""] and not any(line.startswith(_TITLE) for line in lines):
+        raise StorageError(
+            f"{root.index} is no index of memories, and is not replaced; move it away, or choose another folder with"
+            " `recollect config set memory_root DIR`"
+        )
+
+
+def unlink_link(path: str) -> None:
+    """Remove a link at a path: it would have us write wherever it leads."""
+    if os.path.islink(path):
+        os.unlink(path)
+
+
+def _changed(path: str) -> int:
+    """When a file or folder was changed; one that is not there has not been."""
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _is_active(found: Found) -> bool:
+    try:
+        return read_memory(found.path, found.category).status == ACTIVE
+    except (StorageError, FileNotFoundError):
+        return False
+
+
+def _is_placed(entry: IndexEntry, folders: Mapping[str, str]) -> bool:
+    """Whether an entry names a file that a memory of its category can have, which no other line is believed to do."""
+    folder, _, name = entry.path.rpartition("/")
+    return folder == folders.get(entry.category) and is_file_name(name)

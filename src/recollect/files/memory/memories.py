@@ -1,0 +1,257 @@
+# hot
+"""Memory files: one JSON object each, in the folder of its category below the memory root."""
+
+from __future__ import annotations
+
+import os
+from stat import S_ISREG
+
+from recollect.domain.memory import is_slug
+from recollect.errors import StorageError
+from recollect.files.textfile import read_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+LARGEST = 4 * 1024 * 1024
+INDEX = "index.md"
+ENDING = ".json"
+_DEEPEST = 20
+
+
+class MemoryRoot:
+    """The folder of a project's memories.
+
+    `project` is the folder that paths are shown from, `path` the memory root itself, both without links; `folders`
+    says which folder each category has.
+    """
+
+    __slots__ = ("_shown", "folders", "path", "project")
+
+    def __init__(self, project: str, path: str, folders: Mapping[str, str]) -> None:
+        self.project = project
+        self.path = path
+        self.folders = dict(folders)
+        self._shown = os.path.relpath(path, project).replace(os.sep, "/")
+
+    @property
+    def index(self) -> str:
+        return os.path.join(self.path, INDEX)
+
+    def folder(self, category: str) -> str:
+        return os.path.join(self.path, self.folders[category])
+
+    def file(self, category: str, slug: str) -> str:
+        return os.path.join(self.path, self.folders[category], slug + ENDING)
+
+    def shown(self, path: str) -> str:
+        """A path at or below the root as people and the index see it, from the project's folder on."""
+        return self._shown + path.removeprefix(self.path).replace(os.sep, "/")
+
+
+class MemoryFile:
+    """A memory as its file has it. `category` is that of its folder, `hash` the MD5 of its bytes."""
+
+    __slots__ = ("category", "hash", "path", "record")
+
+    def __init__(self, path: str, category: str, record: dict[str, Any], hash: str) -> None:
+        self.path = path
+        self.category = category
+        self.record = record
+        self.hash = hash
+
+    @property
+    def slug(self) -> str:
+        return slug_of(self.path)
+
+    @property
+    def title(self) -> str:
+        return self._text("title") or self.slug
+
+    @property
+    def status(self) -> str:
+        return self._text("record_status") or "active"
+
+    @property
+    def updated_at(self) -> str:
+        return self._text("updated_at")
+
+    @property
+    def created_at(self) -> str:
+        return self._text("created_at")
+
+    @property
+    def tags(self) -> list[str]:
+        return self._texts("tags")
+
+    @property
+    def related_files(self) -> list[str]:
+        return self._texts("related_files")
+
+    @property
+    def content(self) -> dict[str, Any]:
+        content = self.record.get("content")
+        return content if isinstance(content, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        changes = self.record.get("changes")
+        if not isinstance(changes, list):
+            return []
+        return [change for change in changes if isinstance(change, dict)]  # pyright: ignore
+
+    def _text(self, field: str) -> str:
+        value = self.record.get(field)
+        return value if isinstance(value, str) else ""
+
+    def _texts(self, field: str) -> list[str]:
+        value = self.record.get(field)
+        return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []  # pyright: ignore
+
+
+class Found:
+    """A file in the folder of a category: what may be a memory, before it is read."""
+
+    __slots__ = ("category", "modified", "path", "size")
+
+    def __init__(self, path: str, category: str, size: int, modified: int) -> None:
+        self.path = path
+        self.category = category
+        self.size = size
+        self.modified = modified
+
+    @property
+    def slug(self) -> str:
+        return slug_of(self.path)
+
+
+def slug_of(path: str) -> str:
+    """The slug of the memory at a path: its file's name without the ending."""
+    return os.path.basename(path).removesuffix(ENDING)
+
+
+def find_memories(root: MemoryRoot, problems: list[str]) -> Iterator[Found]:
+    """Every file that may be a memory, by category and name. Links and odd names are passed over and reported."""
+    for category in root.folders:
+        folder = root.folder(category)
+        try:
+            if os.path.realpath(folder) != folder:
+                problems.append(f"{root.shown(folder)} is a link; what is behind it is not read")
+                continue
+            with os.scandir(folder) as entries:
+                names = sorted((entry for entry in entries if entry.name.endswith(ENDING)), key=lambda e: e.name)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problems.append(f"cannot read {root.shown(folder)}: {error.strerror or error}")
+            continue
+        for entry in names:
+            if not is_file_name(entry.name):
+                problems.append(f"{root.shown(folder)}/{entry.name!a} is no name of a memory file; skipped")
+                continue
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue  # it has just gone
+            if S_ISREG(status.st_mode):
+                yield Found(entry.path, category, status.st_size, status.st_mtime_ns)
+            else:
+                problems.append(f"{root.shown(entry.path)} is no regular file; skipped")
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a memory's file may be called so: a slug and the ending."""
+    return name.endswith(ENDING) and is_slug(name.removesuffix(ENDING))
+
+
+def scan(root: MemoryRoot, problems: list[str]) -> list[MemoryFile]:
+    """All memories that can be read, by category and slug; what cannot be is reported."""
+    memories: list[MemoryFile] = []
+    for found in find_memories(root, problems):
+        try:
+            memories.append(read_memory(found.path, found.category))
+        except FileNotFoundError:
+            continue
+        except StorageError as error:
+            problems.append(str(error))
+    return memories
+
+
+def read_memory(path: str, category: str) -> MemoryFile:
+    """A memory file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        StorageError: it cannot be read, or it is no JSON object.
+    """
+    try:
+        data = read_regular(path, LARGEST + 1, follow=False)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    return memory_of(data, path, category)
+
+
+def memory_of(data: bytes, path: str, category: str) -> MemoryFile:
+    """The memory that a file with these bytes is.
+
+    Raises:
+        StorageError: they hold no JSON object.
+    """
+    from hashlib import md5
+
+    return MemoryFile(path, category, parse_record(data, path), md5(data, usedforsecurity=False).hexdigest())
+
+
+def parse_record(data: bytes, where: str, largest: int = LARGEST) -> dict[str, Any]:
+    """The JSON object that bytes hold.
+
+    Raises:
+        StorageError: they hold none, or too much.
+    """
+    from json import loads
+
+    if len(data) > largest:
+        raise StorageError(f"{where} is larger than {largest // 1024:,} KiB")
+    try:
+        record: Any = loads(data.decode("utf-8").removeprefix("\ufeff"), parse_constant=_number, parse_float=_number)
+    except RecursionError:
+        raise StorageError(f"{where} is nested too deeply") from None
+    except ValueError as error:
+        raise StorageError(f"{where} is not valid JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise StorageError(f"{where} holds no JSON object")
+    if data.count(b"{") + data.count(b"[") > _DEEPEST and _is_deep(record):
+        raise StorageError(f"{where} is nested more than {_DEEPEST} levels deep")
+    return record  # pyright: ignore[reportUnknownVariableType]
+
+
+def record_text(record: Mapping[str, Any]) -> str:
+    """A record as its file has it."""
+    from json import dumps
+
+    return dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value - value != 0:  # neither infinite nor undefined numbers can be written again
+        raise ValueError(f"{text[:20]} is no number of JSON")
+    return value
+
+
+def _is_deep(record: Any) -> bool:
+    level = [record]
+    for _ in range(_DEEPEST):
+        level = [
+            item
+            for node in level
+            if isinstance(node, dict | list)
+            for item in (node.values() if isinstance(node, dict) else node)  # pyright: ignore
+        ]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,265 @@
+"""What a memory file must look like: the models that check it, and the JSON Schemas that are made from them.
+
+Importing this module loads pydantic, which takes as long as several bare interpreters: no hook does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from recollect.domain.categories import PROJECT
+from recollect.domain.memory import (
+    LONGEST_REASON,
+    LONGEST_SUMMARY,
+    LONGEST_TITLE,
+    MOST_CHANGES,
+    SCHEMA_VERSION,
+    SLUG,
+    seen,
+)
+from recollect.domain.text import cut, one_line
+from recollect.errors import WriteRefused
+
+BASE = "base"
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "schemas")
+
+_LONGEST_SHOWN = 200
+_MOST_SHOWN = 20
+
+_Texts = list[str]
+_AtLeastOne = Annotated[list[str], Field(min_length=1)]
+_Reason: Any = Annotated[str, Field(max_length=LONGEST_REASON)]
+_Confidence: Any = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Alternative(_Model):
+    option: str
+    rejected_reason: str
+
+
+class DecisionContent(_Model):
+    status: Literal["proposed", "accepted", "deprecated", "superseded"]
+    context: str
+    decision: str
+    alternatives: list[Alternative] | None = None
+    rationale: _AtLeastOne
+    consequences: _Texts | None = None
+
+
+class SessionSummaryContent(_Model):
+    goal: str
+    outcome: Literal["success", "partial", "blocked", "abandoned"]
+    completed: _Texts
+    in_progress: _Texts | None = None
+    blockers: _Texts | None = None
+    next_actions: _Texts
+    key_changes: _Texts | None = None
+
+
+class RunbookContent(_Model):
+    trigger: str
+    symptoms: _Texts | None = None
+    steps: _AtLeastOne
+    verification: str
+    root_cause: str | None = None
+    environment: str | None = None
+
+
+class ConstraintContent(_Model):
+    kind: Literal["limitation", "gap", "policy", "technical"]
+    rule: str
+    impact: _AtLeastOne
+    workarounds: _Texts | None = None
+    severity: Literal["high", "medium", "low"]
+    active: bool
+    expires: str | None = None
+
+
+class TechDebtContent(_Model):
+    status: Literal["open", "in_progress", "resolved", "wont_fix"]
+    priority: Literal["critical", "high", "medium", "low"]
+    description: str
+    reason_deferred: str
+    impact: _Texts | None = None
+    suggested_fix: _Texts | None = None
+    acceptance_criteria: _Texts | None = None
+
+
+class Examples(_Model):
+    prefer: _Texts | None = None
+    avoid: _Texts | None = None
+
+
+class PreferenceContent(_Model):
+    topic: str
+    value: str
+    reason: str
+    strength: Literal["strong", "default", "soft"]
+    examples: Examples | None = None
+
+
+class ChangeEntry(_Model):
+    date: str
+    summary: Annotated[str, Field(max_length=LONGEST_SUMMARY)]
+    field: str | None = None
+    old_value: Any = None
+    new_value: Any = None
+
+
+_Changes: Any = Annotated[list[ChangeEntry], Field(max_length=MOST_CHANGES)]
+
+CONTENT: dict[str, type[BaseModel]] = {
+    "session_summary": SessionSummaryContent,
+    "decision": DecisionContent,
+    "runbook": RunbookContent,
+    "constraint": ConstraintContent,
+    "tech_debt": TechDebtContent,
+    "preference": PreferenceContent,
+}
+
+
+@cache
+def model_of(category: str) -> type[BaseModel]:
+    """The model of a category's memories; `base` is what they have in common."""
+    named: Any = Literal[PROJECT] if category == BASE else Literal[category]  # pyright: ignore[reportInvalidTypeForm]
+    content: Any = dict[str, Any] if category == BASE else CONTENT[category]
+    fields: dict[str, Any] = {
+        "schema_version": Literal[SCHEMA_VERSION],  # pyright: ignore[reportInvalidTypeForm]
+        "category": named,
+        "id": Annotated[str, Field(pattern=SLUG)],
+        "title": Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE)],
+        "record_status": (Literal["active", "retired", "archived"], "active"),
+        "created_at": str,
+        "updated_at": str,
+        "tags": _AtLeastOne,
+        "related_files": (_Texts | None, None),
+        "confidence": (_Confidence | None, None),
+        "content": content,
+        "changes": (_Changes | None, None),
+        "times_updated": (Annotated[int, Field(ge=0)], 0),
+        "retired_at": (str | None, None),
+        "retired_reason": (_Reason | None, None),
+        "archived_at": (str | None, None),
+        "archived_reason": (_Reason | None, None),
+    }
+    return create_model(f"{_class_name(category)}Memory", __base__=_Model, **fields)
+
+
+def validated(record: dict[str, Any], category: str) -> dict[str, Any]:
+    """A record as its model has it: types made sure of, fields in order, what is null or cannot be seen left out.
+
+    Raises:
+        WriteRefused: it does not fit; the block names each field, what was expected, what came, and what to do.
+    """
+    try:
+        model = model_of(category).model_validate(seen(record))
+    except ValidationError as error:
+        found = _problems(error, category)
+        more = [("more", f"{len(found) - _MOST_SHOWN:,} further fields")] if len(found) > _MOST_SHOWN else []
+        facts = (fact for problem in found[:_MOST_SHOWN] for fact in problem)
+        raise WriteRefused("VALIDATION_ERROR", *facts, *more) from error
+    return model.model_dump(mode="json", exclude_none=True)
+
+
+def problems_of(record: dict[str, Any], category: str) -> list[tuple[tuple[str, str], ...]]:
+    """What is wrong with a record, a group of facts for each thing; nothing when it is valid."""
+    try:
+        model_of(category).model_validate(record)
+    except ValidationError as error:
+        return _problems(error, category)
+    return []
+
+
+def _problems(error: ValidationError, category: str) -> list[tuple[tuple[str, str], ...]]:
+    return [_facts(dict(detail), category) for detail in error.errors(include_url=False)]
+
+
+def schema(category: str) -> dict[str, Any]:
+    """The JSON Schema of a category's memory files, or of what they have in common, with nothing referred to."""
+    made = model_of(category).model_json_schema()
+    definitions: dict[str, Any] = made.pop("$defs", {})
+    described = f"A {_words(category)} memory file of recollect." if category != BASE else "What memory files share."
+    inlined = _plain(_inlined(made, definitions))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"{_words(category)} memory" if category != BASE else "memory",
+        "description": described,
+        **inlined,
+    }
+
+
+def schema_text(category: str) -> str:
+    return json.dumps(schema(category), indent=2, ensure_ascii=False) + "\n"
+
+
+def schema_file(category: str) -> str:
+    """The file that a category's schema is shipped in."""
+    return os.path.join(FOLDER, f"{category.replace('_', '-')}.schema.json")
+
+
+def _facts(detail: dict[str, Any], category: str) -> tuple[tuple[str, str], ...]:
+    place: tuple[int | str, ...] = detail["loc"]
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{one_line(part)}" for part in place).lstrip(".")
+    field = cut(field, _LONGEST_SHOWN)
+    kind: str = detail["type"]
+    expected: str = detail["msg"]
+    if kind == "missing":
+        got, fix = "nothing", f"add {field}; `recollect schema {category}` shows all fields"
+    elif kind == "extra_forbidden":
+        expected = "a field that the schema knows"
+        got, fix = _shown(detail["input"]), f"remove {field}; `recollect schema {category}` shows all fields"
+    else:
+        expected = "an object" if kind == "model_type" else expected
+        got, fix = _shown(detail["input"]), f"correct the value of {field}"
+    return ("field", field), ("expected", expected), ("got", got), ("fix", fix)
+
+
+def _shown(value: object) -> str:
+    return cut(json.dumps(value, ensure_ascii=True, default=str), _LONGEST_SHOWN)
+
+
+def _inlined(value: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(value, list):
+        return [_inlined(item, definitions) for item in cast(list[Any], value)]
+    if not isinstance(value, dict):
+        return value
+    node = cast(dict[str, Any], value)
+    if "$ref" in node:
+        return _inlined(definitions[node["$ref"].rsplit("/", 1)[1]], definitions)
+    return {key: _inlined(item, definitions) for key, item in node.items()}
+
+
+def _plain(value: Any, *, names: bool = False) -> Any:
+    """A schema of files, in which nothing is null, without the titles that only repeat the names of fields.
+
+    `names` says that the keys are such names.
+    """
+    if isinstance(value, list):
+        return [_plain(item) for item in cast(list[Any], value)]
+    if not isinstance(value, dict):
+        return value
+    node = cast(dict[str, Any], value)
+    if names:
+        return {key: _plain(item) for key, item in node.items()}
+    choices = [choice for choice in node.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        node = {**choices[0], **{key: item for key, item in node.items() if key not in ("anyOf", "default")}}
+    dropped = ("title", "default") if node.get("default", 0) is None else ("title",)
+    return {key: _plain(item, names=key == "properties") for key, item in node.items() if key not in dropped}
+
+
+def _words(category: str) -> str:
+    return category.replace("_", " ")
+
+
+def _class_name(category: str) -> str:
+    return category.title().replace("_", "")

@@ -1,0 +1,88 @@
+"""Records that an agent hands over: a file in the system's temporary directory, or standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import Any
+
+from recollect.errors import StorageError, WriteRefused
+from recollect.files.memory.memories import MemoryRoot, parse_record
+from recollect.files.textfile import open_regular
+
+LARGEST = 1024 * 1024
+STDIN = "-"
+
+# Where agents write, whatever TMPDIR says.
+_USUAL = ("/tmp",) if os.name == "posix" else ()  # noqa: S108
+
+
+def read_handover(path: str, root: MemoryRoot) -> dict[str, Any]:
+    """The JSON object in a file that was handed over, or on standard input.
+
+    Raises:
+        WriteRefused: the file is not in a temporary directory, is one of the memories of the `root`, is not this user's
+            alone, cannot be read, or holds no object.
+    """
+    try:
+        data = _standard_input() if path == STDIN else read_own(_checked(path, root), LARGEST + 1)
+        return parse_record(data, "the input", LARGEST)
+    except (StorageError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise WriteRefused(
+            "INPUT_ERROR",
+            ("input", ascii(path)[1:-1]),
+            ("error", reason),
+            ("fix", f"write one JSON object to a new file in {tempfile.gettempdir()}, or send it with --input -"),
+        ) from error
+
+
+def read_own(path: str, most: int) -> bytes:
+    """Return the first bytes of a file that nobody else can have put there: everybody writes to a temporary directory.
+
+    Raises:
+        OSError: it cannot be opened, or is a link.
+        StorageError: it is no regular file, is another user's, or has another name by which it can be changed.
+    """
+    with open_regular(path, follow=False) as file:
+        status = os.fstat(file.fileno())
+        if os.name == "posix" and status.st_uid != os.geteuid():
+            raise StorageError("it belongs to another user, who may have written anything into it")
+        if status.st_nlink > 1:
+            raise StorageError("it is a hard link, so that somebody else may have written it")
+        return file.read(most)
+
+
+def remove_handover(path: str, root: MemoryRoot) -> None:
+    """Remove a file that was handed over and is no longer needed."""
+    if path == STDIN:
+        return
+    try:
+        os.unlink(_checked(path, root))
+    except (OSError, WriteRefused):
+        return  # the system cleans its temporary directory up
+
+
+def _checked(path: str, root: MemoryRoot) -> str:
+    """The file behind a path, links resolved: in a temporary directory, and none of what is kept there."""
+    real = "" if "\0" in path or ".." in path.replace("\\", "/").split("/") else os.path.realpath(path)
+    folders = {os.path.realpath(folder) for folder in (tempfile.gettempdir(), *_USUAL)}
+    if not any(_is_below(real, folder) for folder in folders) or _is_below(real, root.path):
+        raise WriteRefused(
+            "SECURITY_ERROR",
+            ("input", ascii(path)[1:-1]),
+            ("rule", "input comes from the system's temporary directory, by a path without .., or from standard input"),
+            ("fix", f"write the file to {tempfile.gettempdir()}, or send its text with --input -"),
+        )
+    return real
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _standard_input() -> bytes:
+    if not sys.stdin:
+        raise StorageError("standard input is closed")
+    return sys.stdin.buffer.read(LARGEST + 1)

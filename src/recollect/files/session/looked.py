@@ -1,0 +1,79 @@
+# hot
+"""Texts that were looked through for credentials before anybody was given them: each once, known again by its hash."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.errors import StorageError
+from recollect.files.textfile import read_regular, write_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = ".looked"
+
+_LARGEST = 256 * 1024
+_MOST = 2_000
+
+
+def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) -> list[str]:
+    """Return, for each group of texts, the kind of credential that one of them seems to hold, or an empty string.
+
+    What was found is kept in a small file in `directory`, because the detector is too dear for a hook that somebody
+    waits for. Another `version` of recollect looks again.
+    """
+    marks = [_mark(texts) for texts in groups]
+    known = _known(directory, version) if groups else {}
+    new = {mark: texts for mark, texts in zip(marks, groups, strict=True) if mark not in known}
+    if new:
+        from recollect.domain.secrets.detect import find_secret
+
+        known = known | {
+            mark: next((kind for kind in map(find_secret, texts) if kind), "") for mark, texts in new.items()
+        }
+        _keep(directory, known, version)
+    return [known[mark] for mark in marks]
+
+
+def _mark(texts: Sequence[str]) -> str:
+    try:
+        from _blake2 import blake2b  # all of hashlib is too dear for a prompt
+    except ImportError:
+        from hashlib import blake2b
+
+    return blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+# The file that was read last, as it was then, and what is in it: a prompt asks for each of its memories.
+_last: tuple[object, dict[str, str]] = (None, {})
+
+
+def _known(directory: str, version: str) -> dict[str, str]:
+    global _last  # noqa: PLW0603
+    path = os.path.join(directory, NAME)
+    try:
+        status = os.stat(path)
+        file = (path, version, status.st_ino, status.st_mtime_ns, status.st_size)
+        if _last[0] != file:
+            _last = file, _parsed(read_regular(path, _LARGEST).decode("utf-8", "replace"), version)
+    except (OSError, StorageError):
+        return {}
+    return _last[1]
+
+
+def _parsed(text: str, version: str) -> dict[str, str]:
+    kept_by, *lines = text.split("\n")
+    if kept_by != version:
+        return {}
+    return {mark: kind for mark, _, kind in (line.partition(" ") for line in lines) if len(mark) == 16}
+
+
+def _keep(directory: str, known: dict[str, str], version: str) -> None:
+    """Keep the newest of what is known. What cannot be kept is looked through again, which is only slower."""
+    lines = [f"{mark} {kind}".rstrip() for mark, kind in list(known.items())[-_MOST:]]
+    try:
+        write_text(os.path.join(directory, NAME), "\n".join([version, *lines, ""]), durable=False, private=True)
+    except StorageError:
+        return

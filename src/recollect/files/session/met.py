@@ -1,0 +1,44 @@
+# hot
+"""Repositories that this user has had a session in, so that what one brings with it is told once."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.domain.hashing import sha256
+from recollect.errors import StorageError
+from recollect.files.textfile import read_regular, write_text
+
+NAME = ".met"
+
+_LARGEST = 256 * 1024
+_MOST = 5_000
+
+
+def has_met(directory: str, identity: str) -> bool:
+    """Return whether a session was in a project before; its identity is kept as a hash."""
+    return _mark(identity) in _known(directory)
+
+
+def meet(directory: str, identity: str) -> None:
+    """Note that a session was in a project. What cannot be noted is told twice, which is better than never."""
+    known = _known(directory)
+    mark = _mark(identity)
+    if mark in known:
+        return
+    try:
+        write_text(os.path.join(directory, NAME), "\n".join([*known[-_MOST:], mark, ""]), private=True)
+    except StorageError:
+        return
+
+
+def _mark(identity: str) -> str:
+    return sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _known(directory: str) -> list[str]:
+    try:
+        lines = read_regular(os.path.join(directory, NAME), _LARGEST).decode("utf-8", "replace").split("\n")
+    except (OSError, StorageError):
+        return []
+    return [line for line in lines if line]

@@ -1,0 +1,120 @@
+# hot
+"""Stops that know of each other: the flag that one was held, and whose turn it is to look through a transcript."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.errors import StorageError
+from recollect.files.textfile import read_regular
+
+FLAG = os.path.join(".claude", ".stop_hook_active")
+SECONDS = 300
+
+_NO_LOCK = -1
+_LARGEST = 4096
+_MADE = "folder made for this"
+
+
+class Flag:
+    """A flag as it was found: whether it is this session's, and whether it is young enough to count."""
+
+    __slots__ = ("is_fresh", "is_ours")
+
+    def __init__(self, is_ours: bool, is_fresh: bool) -> None:
+        self.is_ours = is_ours
+        self.is_fresh = is_fresh
+
+
+def read_flag(folder: str, session: str) -> Flag:
+    """The flag in a folder; one that names no session is everybody's, and without one neither holds."""
+    try:
+        data = read_regular(os.path.join(folder, FLAG), _LARGEST, follow=False)
+    except (OSError, ValueError, StorageError):
+        return Flag(False, False)
+    moment, holder, _ = _parts(data)
+    try:
+        age = time.time() - float(moment)
+    except ValueError:
+        return Flag(False, False)
+    return Flag(holder in ("", session), 0 <= age < SECONDS)
+
+
+def raise_flag(folder: str, session: str) -> None:
+    """Put up the flag, in this folder and nowhere else.
+
+    Raises:
+        StorageError: it cannot be written, or a link leads elsewhere.
+    """
+    path = os.path.join(folder, FLAG)
+    place = os.path.dirname(path)
+    try:
+        made = not os.path.isdir(place)
+        if made:
+            os.mkdir(place)
+        top = os.path.realpath(folder).rstrip(os.sep) + os.sep
+        if not os.path.realpath(place).startswith(top):
+            raise StorageError(f"cannot write {path}: a link leads out of the project")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            os.write(descriptor, f"{time.time()}\n{session}\n{_MADE if made else ''}\n".encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError) as error:
+        raise StorageError(f"cannot write {path}: {error}") from error
+
+
+def lower_flag(folder: str) -> None:
+    """Take the flag away, and the folder with it if it was made for it and nothing else came."""
+    path = os.path.join(folder, FLAG)
+    try:
+        was_made = _parts(read_regular(path, _LARGEST, follow=False))[2] == _MADE
+        os.unlink(path)
+        if was_made:
+            os.rmdir(os.path.dirname(path))
+    except (OSError, ValueError, StorageError):
+        return  # it is soon too old to count
+
+
+def take_turn(transcript: str) -> int | None:
+    """Take the turn at a transcript, without waiting; None if another process has it.
+
+    Returns a descriptor, which holds the turn until it is closed by `end_turn` or by the end of the process. What is
+    locked is the file itself, or its folder as long as there is no file, so that nothing is left behind.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return _NO_LOCK
+    descriptor = _NO_LOCK
+    try:
+        descriptor = _opened(transcript)
+        flock(descriptor, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        end_turn(descriptor)
+        return None
+    except (OSError, ValueError):  # there is nothing to look through, or its file system knows no locks
+        end_turn(descriptor)
+        return _NO_LOCK
+    return descriptor
+
+
+def end_turn(descriptor: int) -> None:
+    """Let the next process look through the transcript."""
+    if descriptor != _NO_LOCK:
+        os.close(descriptor)
+
+
+def _opened(transcript: str) -> int:
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    try:
+        return os.open(transcript, flags)
+    except FileNotFoundError:
+        return os.open(os.path.dirname(transcript), flags)
+
+
+def _parts(data: bytes) -> list[str]:
+    lines = [line.strip() for line in data.decode("utf-8", "replace").split("\n")]
+    return [*lines, "", "", ""][:3]

@@ -1,0 +1,246 @@
+# hot
+"""What people and the model said in a session: its transcript, read from the end."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.domain.quick_json import parse
+from recollect.domain.triage.score import Said
+from recollect.domain.triage.spoken import FEEDBACK, NOT_SPOKEN
+from recollect.errors import StorageError
+from recollect.files.textfile import open_regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
+    from typing import Any
+
+MOST_BYTES = 32 * 1024 * 1024
+MOST_LINES = 100_000
+LONGEST_LINE = 4 * 1024 * 1024
+
+_BLOCK = 256 * 1024
+_HUMAN = "human"
+_ASSISTANT = "assistant"
+
+# Four lines of five are about hooks and tools, so they are told by the bytes that they begin with and never parsed.
+# Inside a text a quotation mark is escaped, so these are what they look like. Both ways of writing a colon are about.
+_BEGINNING = 2000
+_MODEL = b'"assistant"'
+_NOBODY = (b'"type":"progress"', b'"type": "progress"', b'"type":"tool_result"', b'"type": "tool_result"')
+_SPEAKERS = (b'"user"', b'"human"', _MODEL, b'"tool_use"')
+
+# A line with one of these is by nobody, or by another agent.
+_MARKS = (
+    *("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"),
+    *("toolUseResult", "sourceToolUseID"),
+)
+
+# What the client and we put between a person's own words.
+_INSERTED = ("system-reminder", "memory-context", "triage_data")
+_REQUEST = "<triage_data>"
+_SYNTHETIC = "<synthetic>"
+
+
+class Heard:
+    """What was said, the oldest first, and what was done in between; `end` is how far in bytes the transcript went."""
+
+    __slots__ = ("distinct_tools", "end", "exchanges", "said", "tool_uses")
+
+    def __init__(self) -> None:
+        self.said: list[Said] = []
+        self.tool_uses = 0
+        self.distinct_tools = 0
+        self.exchanges = 0
+        self.end = 0
+
+
+def read_end(path: str, most: int, start: int = 0) -> Heard:
+    """The last `most` messages with a text, of those that come after the byte `start`.
+
+    A transcript that is shorter than `start` is another one and counts from its beginning. Of a very long one only the
+    last 32 MiB are read, and no more than 100,000 lines. What came before a stop that we have held was looked through
+    then, also if that was in another session whose transcript this one has a copy of.
+
+    Raises:
+        StorageError: it is no regular file, or cannot be read.
+    """
+    window = _Window(most)
+    try:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            lines = _lines(file, max(start if start <= size else 0, size - MOST_BYTES), size)
+            last = next(lines, b"")
+            # What follows the last line's end is being written, unless it is whole already.
+            line = _parsed(last)
+            window.heard.end = size if not last or line is not None else size - len(last)
+            if line is None or window.take(line):
+                _fill(window, lines)
+    except FileNotFoundError:
+        return window.whole()  # the client writes it later than it calls hooks
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    return window.whole()
+
+
+def _fill(window: _Window, lines: Iterator[bytes]) -> None:
+    for number, data in enumerate(lines):
+        if number == MOST_LINES:
+            return
+        if not _may_matter(data):
+            continue
+        line = _parsed(data)
+        if line is not None and not window.take(line):
+            return
+
+
+class _Window:
+    """Lines taken one by one, the last one first, until there are enough messages."""
+
+    __slots__ = ("_by_id", "_most", "_new", "_texts", "_tools", "heard")
+
+    def __init__(self, most: int) -> None:
+        self.heard = Heard()
+        self._most = most
+        self._texts: list[tuple[str, list[str]]] = []  # a role and the parts of a message, both the last first
+        self._by_id: dict[str, list[str] | None] = {}
+        self._tools: set[str] = set()
+        self._new = (0, 0, set[str](), 0)  # how much there was at the prompt that was taken last
+
+    def take(self, line: dict[str, Any]) -> bool:
+        """Add what a line says; False when it belongs to a message for which there is no room any more."""
+        kind = line.get("type")
+        if any(line.get(mark) for mark in _MARKS):
+            return not _is_hold(line) or self._forget_saving()
+        if kind == _ASSISTANT:
+            return self._take_answer(line)
+        if kind in ("user", _HUMAN):
+            return self._take_prompt(line)
+        if kind == "tool_use":
+            self._use(line.get("name"))
+        return True
+
+    def whole(self) -> Heard:
+        heard = self.heard
+        heard.said = [Said(role, "\n".join(reversed(parts))) for role, parts in reversed(self._texts)]
+        heard.distinct_tools = len(self._tools)
+        return heard
+
+    def _take_prompt(self, line: dict[str, Any]) -> bool:
+        blocks = _blocks(line)
+        if any(block.get("type") == "tool_result" for block in blocks):
+            return True
+        texts = [_without_inserted(text) for text in _texts(blocks) if not text.lstrip().startswith(NOT_SPOKEN)]
+        text = "\n".join(text for text in texts if text)
+        if not text:
+            return True
+        if len(self._texts) >= self._most:
+            return False
+        self._texts.append((_HUMAN, [text]))
+        self.heard.exchanges += 1
+        self._new = (len(self._texts), self.heard.tool_uses, self._tools.copy(), self.heard.exchanges)
+        return True
+
+    def _take_answer(self, line: dict[str, Any]) -> bool:
+        """Each line holds a part of an answer; those with the same id are one."""
+        message = _fields(line.get("message"))
+        blocks = _blocks(line)
+        tools = [block.get("name") for block in blocks if block.get("type") == "tool_use"]
+        text = "\n".join(_texts(blocks))
+        if message.get("model") == _SYNTHETIC or not (text or tools):
+            return True
+        known = str(message.get("id") or f"line {len(self._by_id)}")
+        parts = self._by_id.get(known)
+        if text and parts is None and len(self._texts) >= self._most:
+            return False
+        self.heard.exchanges += known not in self._by_id
+        if text and parts is None:
+            parts = list[str]()
+            self._texts.append((_ASSISTANT, parts))
+        if text and parts is not None:
+            parts.append(text)
+        self._by_id[known] = parts
+        for name in tools:
+            self._use(name)
+        return True
+
+    def _forget_saving(self) -> bool:
+        """Leave out what was done because the stop was held; there is no need to read on."""
+        count, self.heard.tool_uses, self._tools, self.heard.exchanges = self._new
+        del self._texts[count:]
+        return False
+
+    def _use(self, name: object) -> None:
+        self.heard.tool_uses += 1
+        self._tools.add(name if isinstance(name, str) else "")
+
+
+def _lines(file: BufferedReader, start: int, end: int) -> Iterator[bytes]:
+    """The lines between two places, the last one first; one too long to be a message is left empty."""
+    rest: list[bytes] = []  # of a line whose beginning was not reached yet, the last piece first
+    length = 0
+    place = end
+    while place > start:
+        size = min(_BLOCK, place - start)
+        place -= size
+        file.seek(place)
+        pieces = file.read(size).split(b"\n")
+        length += len(pieces[-1])
+        rest = [*rest, pieces[-1]] if length <= LONGEST_LINE else []
+        if len(pieces) > 1:
+            yield b"".join(reversed(rest))
+            yield from reversed(pieces[1:-1])
+            rest, length = [pieces[0]], len(pieces[0])
+    yield b"".join(reversed(rest))
+
+
+def _may_matter(data: bytes) -> bool:
+    """Whether a line can be by a person or by the model."""
+    beginning = data[:_BEGINNING]
+    if _MODEL in beginning:
+        return True
+    return not any(mark in beginning for mark in _NOBODY) and any(speaker in data for speaker in _SPEAKERS)
+
+
+def _parsed(data: bytes) -> dict[str, Any] | None:
+    try:
+        line = parse(data.decode("utf-8", "replace"))
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) else None  # pyright: ignore[reportUnknownVariableType]
+
+
+def _is_hold(line: dict[str, Any]) -> bool:
+    """Whether a line tells the model that we have held a stop."""
+    if line.get("type") != "user" or not line.get("isMeta"):
+        return False
+    return any(text.startswith(FEEDBACK) and _REQUEST in text for text in _texts(_blocks(line)))
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+
+
+def _blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """The blocks of a message, which may be a bare text, or a list of bare texts and blocks."""
+    message = line.get("message", line)
+    content: Any = message.get("content") if isinstance(message, dict) else message  # pyright: ignore
+    found: list[Any] = content if isinstance(content, list) else [content]  # pyright: ignore
+    return [{"type": "text", "text": block} if isinstance(block, str) else _fields(block) for block in found]
+
+
+def _texts(blocks: list[dict[str, Any]]) -> list[str]:
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    return [text for text in texts if isinstance(text, str) and text.strip()]
+
+
+def _without_inserted(text: str) -> str:
+    """The text without what was put between a person's own words; a block that does not end goes on to the end."""
+    for name in _INSERTED:
+        opening, closing = f"<{name}", f"</{name}>"
+        while opening in text:
+            before, _, inside = text.partition(opening)
+            text = before + inside.partition(closing)[2]
+    return text.strip()

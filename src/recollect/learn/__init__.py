@@ -1,0 +1,1 @@
+"""Take in what a tool, a person or an agent wants remembered. Writing the file itself is in memories."""

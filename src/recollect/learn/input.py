@@ -1,0 +1,102 @@
+"""A note that somebody wants remembered: five fields, checked so that an error says which one and what to write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.category_names import category_named
+from recollect.domain.memory import LONGEST_TITLE
+from recollect.domain.secrets.detect import find_secret
+from recollect.domain.text import one_line, visible
+from recollect.errors import InvalidEntry
+from recollect.sync.entry_input import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_NOTE, MOST_REFERENCES
+
+_LONGEST_REFERENCE = 300
+_MOST_LOOKED_AT = 100_000  # in characters: what is longer is refused for that
+
+_NEEDED = {
+    "name": "a short title that it is known by",
+    "description": "what is to be remembered, in whole sentences",
+    "reasoning": "why it holds, or why it matters",
+}
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note that can be stored: nothing in it is empty, too long, unseen or a credential."""
+
+    name: str
+    description: str
+    reasoning: str
+    category: str
+    references: tuple[str, ...] = ()
+
+
+def noted(name: object, description: object, reasoning: object, category: object, references: object = ()) -> Note:
+    """The note that these fields make.
+
+    Raises:
+        InvalidEntry: one of them cannot be stored; says which and what to write instead.
+    """
+    _refuse_secrets(name=name, description=description, reasoning=reasoning, category=category, references=references)
+    known = category_named(category)
+    longest = LONGEST_NAME if known in KNOWLEDGE else LONGEST_TITLE
+    note = Note(
+        name=one_line(_text("name", name, longest)),
+        description=_cleaned(_text("description", description, LONGEST_DESCRIPTION)),
+        reasoning=_cleaned(_text("reasoning", reasoning, LONGEST_NOTE)),
+        category=known,
+        references=tuple(_references(references)),
+    )
+    for field, what in _NEEDED.items():
+        if not any(map(str.isalnum, getattr(note, field))):
+            raise InvalidEntry(f"{field} is empty; write {what}")
+    return note
+
+
+def _text(field: str, value: object, longest: int) -> str:
+    if value is None:
+        raise InvalidEntry(f"{field} is missing; write {_NEEDED[field]}")
+    if not isinstance(value, str):
+        raise InvalidEntry(f"{field} must be a text, not {type(value).__name__}; write {_NEEDED[field]}")
+    if len(value) > longest:
+        where = "the rest belongs in the description" if field == "name" else "keep what matters, or store two memories"
+        raise InvalidEntry(f"{field} has {len(value):,} characters; at most {longest:,} are allowed: {where}")
+    return value
+
+
+def _cleaned(text: str) -> str:
+    """The text with nothing unseen in it, no space at the end of a line and no gap of several lines."""
+    lines = visible(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in lines)).strip()
+
+
+def _references(given: object) -> list[str]:
+    if given is None:
+        return []
+    values = cast("Sequence[object]", given.splitlines() if isinstance(given, str) else given)
+    if not isinstance(values, list | tuple):
+        raise InvalidEntry('references must be a list of texts, such as ["src/cart.py", "PR #12"]')
+    if len(values) > MOST_REFERENCES:
+        raise InvalidEntry(f"there are {len(values):,} references; at most {MOST_REFERENCES} are allowed")
+    for value in values:
+        if not isinstance(value, str) or len(value) > _LONGEST_REFERENCE:
+            raise InvalidEntry(f"references must be texts of at most {_LONGEST_REFERENCE} characters each")
+    found = dict.fromkeys(one_line(value) for value in values if isinstance(value, str))
+    return [reference for reference in found if reference]
+
+
+def _refuse_secrets(**fields: object) -> None:
+    """Refuse a secret in any field, before another error can repeat it."""
+    for field, value in fields.items():
+        values = cast("Sequence[object]", value if isinstance(value, list | tuple) else [value])
+        kind = find_secret("\n".join(text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)))
+        if kind:
+            raise InvalidEntry(
+                f"{field} seems to hold {kind}, which is never stored; say where it is kept instead of what it is"
+            )

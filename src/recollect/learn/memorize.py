@@ -1,0 +1,355 @@
+"""Remembering what a session has learnt, in any category: knowledge goes to the journal, the rest to memory files."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from recollect.config import project
+from recollect.config.locations import home
+from recollect.config.memory_root import memory_root, target_file
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.hashing import sha256
+from recollect.domain.lifecycle import change
+from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
+from recollect.domain.stored import ACTIVE
+from recollect.engine.embed import embed_pending
+from recollect.errors import InvalidEntry, Journalled, StoreError, WriteRefused
+from recollect.files.memory.index_md import indexed_memories
+from recollect.files.memory.memories import MemoryFile, read_memory
+from recollect.learn.content import CHOICES, MAIN, REFERENCES, Draft, drafted
+from recollect.learn.input import Note, noted
+from recollect.learn.merge import history, merged_content, said_anew
+from recollect.learn.references import parted
+from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
+from recollect.memories import write
+from recollect.memories.checks import check_enabled
+from recollect.memories.likeness import plain, similar, title_words
+from recollect.sync.entry_input import given_entry
+from recollect.sync.memories import entry_id
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.domain.memory import Record
+    from recollect.engine.engine import Engine
+    from recollect.files.memory.memories import MemoryRoot
+
+UPDATED = "updated"
+
+_SOURCE = "session-capture"
+_SETTING = "memory_session_capture"
+_SESSION = "session_summary"
+
+# So often a change is tried again when somebody else has changed the same memory in between.
+_ATTEMPTS = 10
+_MOST_TAGS = 8
+_AGAIN = "Stored again, with nothing new"
+_HASH_LENGTH = 8
+
+# No file can be called so where projects are also checked out on Windows.
+_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
+_DAY = 10  # characters of a time that tell the day
+
+# From here on the lines that are added for what is said again would push out those that tell of changes.
+_MOST_NOTED = MOST_CHANGES // 2
+
+
+@dataclass
+class Memorized:
+    """What became of a memory. `path` is its file's, from the project's folder on; empty for knowledge."""
+
+    id: str
+    name: str
+    category: str
+    outcome: str
+    path: str = ""
+    warnings: list[str] = field(default_factory=list[str])
+
+
+def memorize(
+    engine: Engine,
+    project_root: str,
+    *,
+    name: str,
+    description: str,
+    reasoning: str,
+    category: str,
+    references: Sequence[str] = (),
+) -> Memorized:
+    """Store a memory: a new one, or what is known already, which is counted once more or told anew.
+
+    Raises:
+        InvalidEntry: it cannot be stored as it is; says which field, and what it must be.
+        WriteRefused: the checks of memory files do not allow it; nothing was written.
+        LockTimeout: other writers were busy for too long; nothing was written.
+        StorageError: the file cannot be written; nothing was.
+    """
+    settings = engine.settings
+    if not settings.flag(_SETTING):
+        raise InvalidEntry(
+            f"storing memories in the middle of a session is switched off: {_SETTING} is false"
+            f" ({settings.source(_SETTING)}); `recollect config set {_SETTING} true` switches it on"
+        )
+    note = noted(name, description, reasoning, category, references)
+    if note.category in KNOWLEDGE:
+        return _knowledge(engine, project_root, note)
+    if not has_project(project_root):
+        raise InvalidEntry(
+            f"a {note.category} belongs to a project, and there is none here; start the server in the project's folder"
+            f" or with `recollect mcp --project-root DIR`. {', '.join(KNOWLEDGE)} can be stored anywhere"
+        )
+    check_enabled(settings, note.category)
+    return _Memory(engine, project_root, note).store()
+
+
+def has_project(root: str) -> bool:
+    """Whether a folder is a project to keep memories in: neither the home folder nor one around it, unless by git."""
+    if not root or not os.path.isdir(root):
+        return False
+    real, own = os.path.realpath(root), os.path.realpath(home())
+    around = own == real or own.startswith(real.rstrip(os.sep) + os.sep)
+    return not around or (own != real and os.path.exists(os.path.join(real, ".git")))
+
+
+def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
+    is_ours = has_project(project_root)
+    given = given_entry(
+        {
+            "name": note.name,
+            "description": note.description,
+            "reasoning": note.reasoning,
+            "category": note.category,
+            "references": list(note.references),
+            "source_project": project.name(project_root) if is_ours else "",
+        }
+    )
+    identity = project.identity(project_root) if is_ours else ""
+    [noted] = note_down(engine.global_store, engine.settings, [given], source=_SOURCE, identity=identity)
+    try:
+        known = engine.store.entries([given.content_hash])
+        done = stored(engine, project_root, noted)
+    except StoreError as failure:
+        error = failure if isinstance(failure, Journalled) else journalled(engine.global_store, failure)
+        kept = Memorized(given.content_hash, given.name, given.category, JOURNALLED)
+        kept.warnings = [str(error)]
+        return kept
+    result = Memorized(done.entry.id, done.entry.name, done.entry.category, STORED if done.added else REINFORCED)
+    result.warnings = done.warnings
+    if done.entry.status != ACTIVE:
+        result.warnings.append(f"it is {done.entry.status}, so it is not found")
+    elif known and known[0].status != ACTIVE:
+        result.warnings.append(f"it was {known[0].status} and is found again")
+    if not done.added and plain(done.entry.name) != plain(given.name):
+        result.warnings.append(f"it was known as {done.entry.name!r}, which stays its name")
+    if plain(done.entry.reasoning) != plain(given.reasoning):
+        result.warnings.append("the reasoning that it was stored with stays; this one is in the journal only")
+    return result
+
+
+class _Memory:
+    """A note on its way into a memory file."""
+
+    def __init__(self, engine: Engine, project_root: str, note: Note) -> None:
+        self._engine = engine
+        self._settings = engine.settings
+        self._project_root = project_root
+        self._note = note
+        self._title = clean_title(note.name)
+        self._root: MemoryRoot = memory_root(project_root, engine.settings)
+        self._files, others = parted(note.references, (project_root, self._root.project))
+        self._draft: Draft = drafted(note, others)
+
+    def store(self) -> Memorized:
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return self._once()
+            except WriteRefused as refusal:
+                if not self._was_overtaken(refusal):
+                    raise
+        return self._once()
+
+    def _was_overtaken(self, refusal: WriteRefused) -> bool:
+        """Whether somebody else has changed, or just stored, the same memory."""
+        return refusal.kind == "OCC_CONFLICT" or (refusal.kind == "CREATE_ERROR" and self._known()[0] is not None)
+
+    def _once(self) -> Memorized:
+        old, retitled = self._known()
+        if old is None:
+            return self._created()
+        title = self._title if retitled else old.title
+        anew = said_anew(old.category, old.content, self._draft.said)
+        more = [path for path in self._files if path not in old.related_files]
+        if not anew and not more and title == old.title:
+            return self._reinforced(old)
+        return self._updated(old, title, anew, more)
+
+    # What is there
+
+    def _known(self) -> tuple[MemoryFile | None, bool]:
+        """The active memory that the note is about, and whether the note has another title for it."""
+        for slug in self._slugs():
+            old = self._read(self._path(slug))
+            if old and old.status == ACTIVE and self._is_same(old, slug):
+                return old, False
+        if self._note.category == _SESSION or not os.path.isdir(self._root.path):
+            return None, False
+        words = title_words(self._title)
+        for entry in indexed_memories(self._root, []):
+            if entry.category == self._note.category and words and title_words(entry.title) == words:
+                old = self._listed(entry.path)
+                if old and old.status == ACTIVE:
+                    return old, plain(old.title) != plain(self._title)
+        return None, False
+
+    def _listed(self, target: str) -> MemoryFile | None:
+        """The memory that a line of the index names; nothing if it leads anywhere else."""
+        try:
+            path, category = target_file(self._root, target, self._project_root)
+        except WriteRefused:
+            return None
+        return self._read(path) if category == self._note.category else None
+
+    def _is_same(self, old: MemoryFile, slug: str) -> bool:
+        """Whether a memory in the note's place is about the same: slugs may have lost what tells titles apart."""
+        if self._note.category == _SESSION:
+            today = old.created_at[:_DAY] == _now()[:_DAY]
+            return today or not said_anew(old.category, old.content, self._draft.said)
+        return plain(old.title) == plain(self._title) or slug.replace("-", "") == plain(self._title).replace(" ", "")
+
+    def _slugs(self) -> list[str]:
+        """What the file may be called, in the order in which it is tried."""
+        own = slugify(self._title)
+        mark = sha256(plain(self._title).encode()).hexdigest()[:_HASH_LENGTH]
+        if not own or _RESERVED.fullmatch(own):
+            return [f"{self._note.category.replace('_', '-')}-{mark}"]
+        if self._note.category == _SESSION:
+            dated = f"{own[: LONGEST_SLUG - _DAY - 4].rstrip('-')}-{_now()[:_DAY]}"
+            return [own, dated, *(f"{dated}-{number}" for number in range(2, 10))]
+        return [own, f"{own[: LONGEST_SLUG - _HASH_LENGTH - 1].rstrip('-')}-{mark}"]
+
+    def _free(self) -> str:
+        """Where a new memory goes: the first place that nothing else has, or that it had before it was retired."""
+        paths = [self._path(slug) for slug in self._slugs()]
+        for path in paths:
+            old = self._read(path)
+            if old is None or (self._note.category != _SESSION and plain(old.title) == plain(self._title)):
+                return path
+        return paths[0]
+
+    def _path(self, slug: str) -> str:
+        return target_file(self._root, f"{self._root.folders[self._note.category]}/{slug}.json", self._project_root)[0]
+
+    def _read(self, path: str) -> MemoryFile | None:
+        try:
+            return read_memory(path, self._note.category)
+        except FileNotFoundError:
+            return None
+
+    # What is written
+
+    def _created(self) -> Memorized:
+        hints = similar(self._engine, self._root, self._note.category, self._note.name, self._note.description)
+        record: Record = {"title": self._title, "tags": self._tags(), "content": self._draft.content}
+        if self._files:
+            record["related_files"] = self._files
+        path = self._free()
+        try:
+            written = write.create(self._root, self._settings, path, self._note.category, record)
+        except WriteRefused as refusal:
+            raise self._explained(refusal, path) from refusal
+        return self._finished(STORED, written, hints)
+
+    def _updated(self, old: MemoryFile, title: str, anew: list[str], more: list[str]) -> Memorized:
+        now = _now()
+        content = merged_content(old.category, old.content, self._draft)
+        named = [*(["title"] if title != old.title else []), *anew, *(["related files"] if more else [])]
+        lines = [change(f"Told anew in a session: {', '.join(named)}", now)]
+        if title != old.title:
+            lines.append(change("title changed", now, "title", old.title, title))
+        lines += history(old.content, content, now)
+        return self._changed(old, UPDATED, lines, title=title, content=content, files=more, tags=self._tags())
+
+    def _reinforced(self, old: MemoryFile) -> Memorized:
+        """Note that it was said again: once a day, so that the history keeps telling of changes."""
+        last = old.changes[-1] if old.changes else {}
+        today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
+        if today or len(old.changes) >= _MOST_NOTED:
+            id = entry_id(project.identity(self._project_root), old.category, old.slug)
+            return Memorized(id, old.title, old.category, REINFORCED, self._root.shown(old.path))
+        return self._changed(old, REINFORCED, [change(_AGAIN, _now())])
+
+    def _changed(
+        self,
+        old: MemoryFile,
+        outcome: str,
+        lines: list[Record],
+        *,
+        title: str = "",
+        content: Record | None = None,
+        files: Sequence[str] = (),
+        tags: Sequence[str] = (),
+    ) -> Memorized:
+        record = {**old.record, "changes": [*old.changes, *lines]}
+        if content is not None:
+            record |= {"title": title, "content": content, "tags": clean_tags([*old.tags, *tags], old.tags)}
+        if files:
+            record["related_files"] = [*old.related_files, *files]
+        written = write.update(self._root, self._settings, old.path, old.category, record, expected=old.hash)
+        return self._finished(outcome, written, [])
+
+    def _finished(self, outcome: str, written: write.Written, hints: list[str]) -> Memorized:
+        engine = self._engine
+        warnings = [*hints, *written.warnings]
+        warnings += write.finish(
+            self._root,
+            self._settings,
+            self._project_root,
+            engine.global_store,
+            written.paths,
+            message=written.message,
+        )
+        if self._settings.flag("memory_semantic_enabled"):
+            warnings += _embedded(engine)
+        slug, title = str(written.facts["id"]), str(written.facts["title"])
+        id = entry_id(project.identity(self._project_root), self._note.category, slug)
+        return Memorized(id, title, self._note.category, outcome, written.target, warnings)
+
+    def _tags(self) -> list[str]:
+        """Tags by what the memory says, without the labels of its parts, its references and what is one of a few."""
+        category = self._note.category
+        said = {name: value for name, value in self._draft.said.items() if (category, name) not in CHOICES}
+        main = texts(said.pop(MAIN[category], ""))
+        rest = [text.partition(f"\n{REFERENCES}")[0] for text in texts(said) if not text.startswith(REFERENCES)]
+        labels = self._engine.labels()
+        # Apart, because the last word of a text is no neighbour of the first one of the next.
+        found = labels(self._title, "\n\n".join(main), "\n\n".join(rest), category) if labels else ()
+        return clean_tags(list(found)[:_MOST_TAGS])
+
+    def _explained(self, refusal: WriteRefused, path: str) -> WriteRefused:
+        """A refusal with what can be done about it from within a session."""
+        slug = os.path.basename(path).removesuffix(".json")
+        old = self._read(path)
+        if old is None or old.status == ACTIVE or refusal.kind not in ("CREATE_ERROR", "ANTI_RESURRECTION_ERROR"):
+            return refusal
+        facts: list[tuple[str, Any]] = [fact for fact in refusal.facts if fact[0] != "fix"]
+        fix = f"it is {old.status}: `recollect restore {slug}` brings it back, or give the memory another name"
+        return WriteRefused(refusal.kind, *facts, ("fix", fix))
+
+
+def _embedded(engine: Engine) -> list[str]:
+    """Give a vector to what was just written; what kept it from one, in a sentence."""
+    try:
+        done = embed_pending(engine)
+    except StoreError as error:
+        return [f"the store does not follow yet: {error}"]
+    if done.reason and done.pending:
+        return [f"{done.pending} of the entries are without a vector and found by their words: {done.reason}"]
+    return []
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

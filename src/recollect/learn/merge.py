@@ -1,0 +1,126 @@
+"""A note about something that is known already: what it adds to the memory, and what becomes of what was there.
+
+A note that says its main thing in other words is a new account of the whole and takes the old one's place, which goes
+to the history in full. One that says the same main thing only adds to the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from recollect.domain.lifecycle import change
+from recollect.domain.secrets.detect import find_secret
+from recollect.learn.content import CHOICES, MAIN, REASON, REFERENCES
+from recollect.memories.likeness import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from recollect.domain.memory import Record
+    from recollect.learn.content import Draft
+
+# How much of a text the line of the history has that an update writes by itself, and how much each of the others.
+_KEPT = 999
+_PIECE = 900
+
+_SENTENCES = re.compile(r"(?<=[.!?;:])\s+|\n+")
+
+
+def said_anew(category: str, old: Record, said: Record) -> list[str]:
+    """The fields of the content in which a note says something that the memory does not."""
+    return [name for name, value in said.items() if _is_new(category, name, old.get(name), value)]
+
+
+def merged_content(category: str, old: Record, draft: Draft) -> Record:
+    """The memory's content with what a note says of it."""
+    said = draft.said
+    new = said_anew(category, old, said)
+    main = MAIN[category]
+    more_steps = main == "steps" and _come_after(old.get(main) or [], said.get(main) or [])
+    retold = main in new and main != "completed" and not more_steps
+    content = {**draft.assumed, **old}
+    for name in new:
+        had, has = old.get(name), said[name]
+        if (category, name) in CHOICES or not had or had in draft.fillers:
+            content[name] = has
+        elif retold and name == REASON[category]:
+            content[name] = _with_references(has, had)
+        elif name == "steps":
+            content[name] = [*had, *has] if more_steps else has
+        elif isinstance(has, list):
+            content[name] = _union(had, cast("list[Any]", has))
+        elif isinstance(has, dict):
+            lists = cast("dict[str, list[str]]", has)
+            content[name] = {**had, **{key: _union(had.get(key) or [], items) for key, items in lists.items()}}
+        elif retold or name == main or _sentences(had) <= _sentences(has):
+            content[name] = has
+        else:
+            content[name] = f"{had}\n\n{has}"
+    return content
+
+
+def history(old: Record, content: Record, now: str) -> Iterator[Record]:
+    """Lines that keep what an update replaces and does not keep by itself: lists, and the rest of long texts."""
+    for name, had in old.items():
+        has = content.get(name)
+        if had == has:
+            continue
+        if isinstance(had, list):
+            kept = {_key(item) for item in cast("list[Any]", has or [])}
+            gone = [_shown(item) for item in cast("list[Any]", had) if _key(item) not in kept]
+            text = "\n".join(gone)
+        else:
+            text = had[_KEPT:] if isinstance(had, str) and len(had) > _KEPT + 1 else ""
+        if not text or find_secret("\n".join(_texts(had))):
+            continue
+        for start in range(0, len(text), _PIECE):
+            more = "" if isinstance(had, list) and not start else ", continued"
+            yield change(f"content.{name} until now{more}", now, f"content.{name}", text[start : start + _PIECE])
+
+
+def _is_new(category: str, name: str, had: Any, has: Any) -> bool:
+    if (category, name) in CHOICES or not had:
+        return had != has
+    if name == "steps":
+        return list(map(plain, _texts(had))) != list(map(plain, _texts(has)))
+    return not _sentences(has) <= _sentences(had)
+
+
+def _sentences(value: Any) -> set[str]:
+    """What a value says, sentence by sentence: a part of a sentence may say the opposite of the whole."""
+    found = {plain(sentence) for text in _texts(value) for sentence in _SENTENCES.split(text)}
+    return found - {""}
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for item in cast("Record", value).values() for text in _texts(item)]
+    if isinstance(value, list):
+        return [text for item in cast("list[Any]", value) for text in _texts(item)]
+    return [str(value)]
+
+
+def _with_references(has: Any, had: Any) -> Any:
+    """A new reasoning with what the old one referred to."""
+    kept = [line for text in _texts(had) for line in text.split("\n") if line.startswith(REFERENCES)]
+    more = [line for line in kept if not _sentences(line) <= _sentences(has)]
+    return [*has, *more] if isinstance(has, list) else "\n".join([has, *more])
+
+
+def _come_after(had: list[str], has: list[str]) -> bool:
+    """Whether steps are no new account but follow those that are there: they are fewer, and none of them."""
+    return len(has) < len(had) and not {plain(step) for step in had} & {plain(step) for step in has}
+
+
+def _union(had: list[Any], has: list[Any]) -> list[Any]:
+    known = _sentences(had)
+    return [*had, *(item for item in has if not _sentences(item) <= known)]
+
+
+def _key(item: Any) -> str:
+    return plain(" ".join(_texts(item)))
+
+
+def _shown(item: Any) -> str:
+    return ": ".join(_texts(item))

@@ -1,0 +1,137 @@
+"""Remembering: an entry goes to the journal first, which needs no store; then the store follows."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from recollect.config import locations
+from recollect.config.settings import Settings
+from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.engine.embed import embed_pending
+from recollect.engine.engine import Engine, find_keywords
+from recollect.errors import Journalled, StorageError, StoreError
+from recollect.files.journal.log import append_capture, read_captures
+from recollect.sync.entry_input import GivenEntry
+from recollect.sync.sync import sync
+
+STORED = "stored"
+REINFORCED = "reinforced"
+JOURNALLED = "journalled"
+
+
+@dataclass
+class Remembered:
+    """What became of an entry."""
+
+    entry: StoredEntry
+    added: bool
+    keyword_tier: str = ""
+    pending: int = 0
+    warnings: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class Noted:
+    """An entry that the journal has, in the line that begins at `place`; how its keywords were found."""
+
+    given: GivenEntry
+    place: int
+    keywords: tuple[str, ...]
+    keyword_tier: str
+    warnings: tuple[str, ...] = ()
+
+
+def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: str = "") -> Remembered:
+    """Add an entry, or count one more observation of it: first in the journal, then in the store.
+
+    Raises:
+        LockTimeout: other writers held the journal for too long; nothing was written.
+        StorageError: the journal cannot be written; nothing was.
+        Journalled: the entry is in the journal, but the store could not follow yet.
+    """
+    [noted] = note_down(engine.global_store, engine.settings, [given], source=source)
+    return stored(engine, project_root, noted)
+
+
+def note_down(
+    global_store: str, settings: Settings, entries: Sequence[GivenEntry], *, source: str = "", identity: str = ""
+) -> list[Noted]:
+    """Put entries into the journal, all of them or none, whatever state the database is in.
+
+    The `identity` is that of the project whose session has learnt them: several projects may have one name.
+
+    Raises:
+        LockTimeout: other writers held the journal for too long; nothing was written.
+        StorageError: the journal cannot be written; nothing was.
+    """
+    noted: list[Noted] = []
+    lines: list[dict[str, object]] = []
+    for given in entries:
+        labels, tier, failures = given.keywords, "given" if given.keywords else "", ()
+        if not labels:
+            found = find_keywords(settings, given.name, given.description, given.reasoning, given.category)
+            labels, tier, failures = found.labels, found.tier if found.labels else "", found.failures
+        warnings = tuple(f"no keywords from {failure}" for failure in failures)
+        noted.append(Noted(given, len(lines), tuple(labels), tier, warnings))
+        lines.append(_capture(given, labels, source) | ({"project": identity} if identity else {}))
+    places = append_capture(locations.journal(global_store), *lines)
+    return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
+
+
+def stored(engine: Engine, project_root: str, noted: Noted) -> Remembered:
+    """Have the store follow the journal, and say what became of an entry that is in it.
+
+    Raises:
+        Journalled: the store could not follow yet.
+    """
+    given, store = noted.given, engine.store
+    warnings = list(noted.warnings)
+    try:
+        warnings += sync(store, project_root, engine.global_store, engine.labels())
+        entries = store.entries([given.content_hash])
+        done = embed_pending(engine)
+    except StoreError as error:
+        raise journalled(engine.global_store, error) from error
+    if not entries:
+        raise journalled(engine.global_store, StoreError("; ".join(warnings) or "the journal could not be read"))
+    if done.reason and done.pending:
+        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
+    added = entries[0].observation_count <= _observed_since(engine.global_store, noted)
+    return Remembered(entries[0], added, noted.keyword_tier, done.pending, warnings)
+
+
+def journalled(global_store: str, error: StoreError) -> Journalled:
+    """Return the error that says that the journal has an entry, and why the store does not have it yet."""
+    journal = locations.journal(global_store)
+    return Journalled(f"{error}. The entry is safe in {journal} and will be in the store later; do not repeat it")
+
+
+def _observed_since(global_store: str, noted: Noted) -> int:
+    """Return how often the journal has observed an entry from its line on; what is more than that was known before."""
+    try:
+        lines = read_captures(locations.journal(global_store), noted.place).lines
+    except StorageError:
+        return 1
+    return max(1, sum(line.get("id") == noted.given.content_hash for line in lines))
+
+
+def _capture(given: GivenEntry, keywords: tuple[str, ...], source: str) -> dict[str, object]:
+    named = given.source if given.source in SOURCES else ""
+    line: dict[str, object] = {
+        "id": given.content_hash,
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "category": given.category,
+        "name": given.name,
+        "description": given.written,
+        "reasoning": given.reasoning,
+        "keywords": list(keywords),
+        "references": list(given.references),
+        "confidence": given.confidence,
+        "feature": given.feature,
+        "source": source or named or "manual",
+        "source_project": os.path.basename(given.project.rstrip("/")) if given.project else "",
+    }
+    return {key: value for key, value in line.items() if value}

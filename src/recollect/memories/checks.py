@@ -1,0 +1,147 @@
+"""What a change to a memory must pass, beside its schema and the rules of merging.
+
+Each check raises WriteRefused, and nothing is written then.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from recollect.domain.clock import parse_time
+from recollect.domain.lifecycle import change, with_change
+from recollect.domain.memory import texts
+from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import ARCHIVED, RETIRED
+from recollect.errors import WriteRefused
+from recollect.files.memory.index_md import IndexEntry, read_entries
+from recollect.memories.retention import SESSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recollect.config.settings import Settings
+    from recollect.domain.memory import Record
+    from recollect.files.memory.memories import MemoryFile, MemoryRoot
+
+# For so long, what was retired does not come back as something new.
+_RESURRECTION = 24 * 3600
+
+# After so many days, what is restored may no longer hold.
+_STALE_DAYS = 7
+_DAY = 24 * 3600
+_MOST_NAMED = 3
+_LONGEST_NAMED = 200
+
+
+def check_enabled(settings: Settings, category: str, *, auto: bool = False) -> None:
+    """A category that is switched off is not written, nor one that is not captured without being asked for."""
+    setting = settings.off_switch(category, auto=auto)
+    if setting:
+        raise WriteRefused(
+            "CATEGORY_ERROR",
+            ("category", category),
+            ("rule", f"{setting} is false"),
+            ("fix", f"leave it, or switch it on with `recollect config set {setting} true`"),
+        )
+
+
+def check_secrets(record: Record) -> None:
+    """Refuse what seems to be a secret, in whatever field it stands; the refusal does not repeat it."""
+    for field, value in record.items():
+        for text in [*texts(value, names=True), *_named({field: value})]:
+            kind = find_secret(text)
+            if kind:
+                raise WriteRefused(
+                    "SECURITY_ERROR",
+                    ("field", "(a name)" if find_secret(field) else field),
+                    ("rule", f"no credentials in memories, but this seems to hold {kind}"),
+                    ("fix", "say where the credential is kept instead of what it is"),
+                )
+
+
+def _named(value: Any) -> list[str]:
+    """Return each short text of a value of JSON with its name: a password is told by that."""
+    if isinstance(value, list):
+        return [pair for item in cast("list[Any]", value) for pair in _named(item)]
+    if not isinstance(value, dict):
+        return []
+    pairs: list[str] = []
+    for name, item in cast("Record", value).items():
+        if isinstance(item, str):
+            pairs.append(f'"{name}": "{item[:_LONGEST_NAMED]}"')
+        else:
+            pairs += _named(item)
+    return pairs
+
+
+def check_room(root: MemoryRoot, settings: Settings, category: str, index: Iterable[IndexEntry]) -> None:
+    """A category holds only so many active memories; the refusal names those that were unchanged for longest."""
+    most = settings.whole("max_memories_per_category")
+    active = [entry for entry in index if entry.category == category]
+    if len(active) < most:
+        return
+    oldest = sorted(read_entries(root, active), key=lambda memory: (memory.updated_at, memory.slug))[:_MOST_NAMED]
+    raise WriteRefused(
+        "LIMIT_ERROR",
+        ("category", category),
+        ("rule", f"at most {most} active memories of a category (max_memories_per_category)"),
+        ("got", f"{len(active)} active memories"),
+        ("oldest", ", ".join(memory.slug for memory in oldest)),
+        ("fix", "retire one that no longer holds (`recollect retire SLUG`), or update one instead of adding another"),
+    )
+
+
+def makes_room(settings: Settings, category: str) -> bool:
+    """Whether the rolling window retires a memory for each new one."""
+    window = settings.whole(f"categories.{SESSION}.max_retained")
+    return category == SESSION and window <= settings.whole("max_memories_per_category")
+
+
+def check_grace(root: MemoryRoot, settings: Settings, old: MemoryFile, warnings: list[str]) -> None:
+    """A retired memory comes back within the grace period; what was away for long is worth a warning."""
+    since = parse_time(str(old.record.get("retired_at") or ""))
+    if since is None:
+        warnings.append("the file does not say when it was retired; make sure that it still holds")
+        return
+    days = (datetime.now(UTC) - since).total_seconds() / _DAY
+    grace = settings.whole("delete.grace_period_days")
+    if days >= grace:
+        raise WriteRefused(
+            "RESTORE_ERROR",
+            ("target", root.shown(old.path)),
+            ("retired_at", old.record["retired_at"]),
+            ("rule", f"a retired memory can be restored within {grace} days (delete.grace_period_days)"),
+            ("fix", "write it anew with --action create, if it still holds"),
+        )
+    if days > _STALE_DAYS:
+        warnings.append(f"it was retired {days:.0f} days ago; make sure that it still holds")
+
+
+def not_again(root: MemoryRoot, before: MemoryFile | None, record: Record, now: str) -> Record:
+    """The new record, with the history of a memory that was retired long enough ago in its place.
+
+    Raises:
+        WriteRefused: the place is taken, or was until lately.
+    """
+    if before is None:
+        return record
+    if before.status != RETIRED:
+        first = "take it back with --action unarchive, then " if before.status == ARCHIVED else ""
+        raise WriteRefused(
+            "CREATE_ERROR",
+            ("target", root.shown(before.path)),
+            ("rule", f"there is a memory of that name ({before.status}: {before.title})"),
+            ("fix", f"{first}change it with --action update, or choose another name"),
+        )
+    since = parse_time(str(before.record.get("retired_at") or ""))
+    if since and (datetime.now(UTC) - since).total_seconds() < _RESURRECTION:
+        raise WriteRefused(
+            "ANTI_RESURRECTION_ERROR",
+            ("target", root.shown(before.path)),
+            ("retired_at", before.record["retired_at"]),
+            ("fix", "it was retired less than 24 hours ago: restore it with --action restore, wait, or choose another"),
+        )
+    added: list[Record] = record.get("changes") or []
+    again = {**record, "changes": [*before.changes, *added]}
+    return with_change(again, change("Created again after it was retired", now))

@@ -1,0 +1,257 @@
+"""Forgetting: an entry of any category is retired, and can be brought back. Files say so, and the store follows."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.config import locations, project
+from recollect.config.memory_root import memory_root
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.retirement import LONGEST_REASON, Retirement, is_hexadecimal
+from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES
+from recollect.domain.text import cut, one_line
+from recollect.errors import InvalidEntry, StoreError, UnknownMemory, WriteRefused
+from recollect.files.journal.retired import write as write_retirements
+from recollect.files.memory.memories import find_memories, read_memory, slug_of
+from recollect.memories import write
+from recollect.memories.lookup import read_named, shortest_name
+from recollect.store.values import Scope
+from recollect.sync.memories import memory_entry, sync_memories_of
+from recollect.sync.sync import sync, sync_journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from recollect.domain.stored import StoredEntry
+    from recollect.engine.engine import Engine
+    from recollect.files.memory.memories import MemoryFile, MemoryRoot
+    from recollect.store.values import Source
+
+SHORTEST_ID = 6
+_ID_LENGTH = 16
+_MOST_CANDIDATES = 10
+_MOST_FOUND = 1_000
+
+
+class Forgotten:
+    """What became of an entry: `outcome` is retired, already_retired, restored or already_active.
+
+    `path` is that of a memory file, from its project's folder on; `restore` is the command that brings it back.
+    """
+
+    __slots__ = ("entry", "outcome", "path", "restore", "warnings")
+
+    def __init__(self, entry: StoredEntry, outcome: str, restore: str, path: str, warnings: Iterable[str]) -> None:
+        self.entry = entry
+        self.outcome = outcome
+        self.path = path
+        self.restore = restore
+        self.warnings = list(dict.fromkeys(warnings))
+
+
+class Known:
+    """An entry that is meant: where it comes from, and where it is retired, as seen from a project."""
+
+    __slots__ = ("entry", "here", "retirements", "sources")
+
+    def __init__(self, entry: StoredEntry, sources: list[Source], retirements: list[Retirement], here: str) -> None:
+        self.entry = entry
+        self.sources = sources
+        self.here = here
+        self.retirements = [each for each in retirements if each.project in ("", here)]
+        if entry.category in KNOWLEDGE and self._is_hidden():
+            entry.status = RETIRED  # others may still have it
+
+    @property
+    def projects(self) -> set[str]:
+        """Whose it is: an empty text stands for all."""
+        return {source.project for source in self.sources} or {self.entry.project}
+
+    @property
+    def is_ours(self) -> bool:
+        return bool(self.projects & {"", self.here})
+
+    def _is_hidden(self) -> bool:
+        everywhere = any(not each.project for each in self.retirements)
+        return everywhere or (bool(self.retirements) and "" not in self.projects)
+
+
+def forget(engine: Engine, project_root: str, id: str, reason: str = "") -> Forgotten:
+    """Retire an entry, named by its id, the beginning of one (6 characters at least), a slug or category/slug.
+
+    Raises:
+        UnknownMemory: there is none, there are several, or it belongs to another project.
+        InvalidEntry: the reason cannot be kept.
+        WriteRefused: the checks of memory files do not allow it.
+        LockTimeout: other writers held the file for too long; nothing was written.
+        StorageError: the file cannot be written; nothing was.
+        StoreError: the store cannot be used; the message says if the file was written before that.
+    """
+    return _changed(engine, project_root, id, _reason(reason), ended=False)
+
+
+def bring_back(engine: Engine, project_root: str, id: str) -> Forgotten:
+    """Make a retired (or archived) entry active again, named as for `forget`. Raises as that does."""
+    return _changed(engine, project_root, id, "", ended=True)
+
+
+def find_entry(engine: Engine, project_root: str, id: str) -> Known:
+    """The entry that an id means, or the beginning of one, as the store has it now; entries of others are not told.
+
+    Raises:
+        UnknownMemory: there is none, there are several, or it belongs to another project.
+        StoreError: the store cannot be read.
+    """
+    here = project.identity(project_root)
+    beginning = id.strip().lower()
+    anybodys = Scope(None, (), STATUSES)
+    ids = engine.store.ids_beginning(beginning, anybodys, _MOST_FOUND) if looks_like_id(beginning) else []
+    found = _known(engine, ids, here)
+    ours = [known for known in found if known.is_ours]
+    if len(ours) == 1:
+        return ours[0]
+    shown = cut(one_line(id[:200]), 80)
+    if ours:
+        some = [
+            f"{entry.id}  {entry.category}  {entry.status}  {cut(one_line(entry.name), 80)}"
+            for entry in (each.entry for each in ours[:_MOST_CANDIDATES])
+        ]
+        more = [f"and {len(ours) - len(some):,} more"] if len(ours) > len(some) else []
+        head = f"{len(ours):,} ids begin with '{shown}'; give more of the one you mean:"
+        raise UnknownMemory("\n  ".join([head, *some, *more]))
+    if found:
+        raise UnknownMemory(f"'{shown}' is an entry of another project; go there to change or to see it")
+    raise UnknownMemory(f"no entry has the id '{shown}'; `recollect search` shows the ids of what it finds")
+
+
+def looks_like_id(name: str) -> bool:
+    """Whether a name can be an id or the beginning of one; it may still be a slug."""
+    return SHORTEST_ID <= len(name.strip()) <= _ID_LENGTH and is_hexadecimal(name.strip().lower())
+
+
+def _known(engine: Engine, ids: list[str], here: str) -> list[Known]:
+    store = engine.store
+    return [Known(entry, store.sources_of(entry.id), store.retirements(entry.id), here) for entry in store.entries(ids)]
+
+
+def _changed(engine: Engine, project_root: str, name: str, reason: str, *, ended: bool) -> Forgotten:
+    change = _restored_memory if ended else _retired_memory
+    root = _root_of(engine, project_root, name)
+    if root is not None:
+        try:
+            memory = read_named(root, name, project_root)
+        except UnknownMemory:
+            if not looks_like_id(name) or _begins_a_slug(root, name):
+                raise
+        else:
+            return change(engine, project_root, root, memory, reason)
+    warnings = sync(engine.store, project_root, engine.global_store, engine.labels())
+    warnings += sync_memories_of(engine.store, project_root, engine.settings)
+    known = find_entry(engine, project_root, name)
+    if known.entry.category in KNOWLEDGE:
+        return _changed_knowledge(engine, project_root, known.entry.id, reason, warnings, ended=ended)
+    path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
+    root = memory_root(project_root, engine.settings)
+    if not path:
+        raise UnknownMemory(f"the file of '{one_line(known.entry.name)}' is gone, so there is nothing to change")
+    memory = read_named(root, f"{known.entry.category}/{slug_of(path)}", project_root)
+    done = change(engine, project_root, root, memory, reason)
+    done.warnings[:0] = warnings
+    return done
+
+
+def _root_of(engine: Engine, project_root: str, name: str) -> MemoryRoot | None:
+    try:
+        return memory_root(project_root, engine.settings)
+    except WriteRefused:
+        if looks_like_id(name):
+            return None  # knowledge needs none
+        raise
+
+
+def _begins_a_slug(root: MemoryRoot, name: str) -> bool:
+    return any(file.slug.startswith(name.strip().lower()) for file in find_memories(root, []))
+
+
+def _changed_knowledge(
+    engine: Engine, project_root: str, id: str, reason: str, warnings: list[str], *, ended: bool
+) -> Forgotten:
+    """Write the line that says it, unless it is so already. Two who do it at once both write one, which is the same.
+
+    The store is not held meanwhile: others need it, and the journal may have to be waited for.
+    """
+    journal = locations.journal(engine.global_store)
+    here = project.identity(project_root)
+    written = False
+    try:
+        warnings += sync_journal(engine.store, engine.global_store, engine.labels())
+        [known] = _known(engine, [id], here)
+        lines = _lines(known, reason, ended=ended)
+        if lines:
+            write_retirements(journal, lines)
+            written = True
+            warnings += sync_journal(engine.store, engine.global_store, engine.labels())
+            [known] = _known(engine, [id], here)
+    except StoreError as error:
+        if not written:
+            raise
+        raise StoreError(f"{error}. {journal} says it, and the store will follow later; do not repeat it") from error
+    if not written:
+        outcome = "already_active" if known.entry.status == ACTIVE else "already_retired"
+    else:
+        outcome = "restored" if ended else "retired"
+    return Forgotten(known.entry, outcome, f"recollect restore {id}" if known.sources else "", "", warnings)
+
+
+def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
+    """What the journal has to say so that an entry is retired, or no longer is; nothing if it is so already."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    id = known.entry.id
+    if known.entry.status == ACTIVE:
+        where = "" if "" in known.projects else known.here
+        return [] if ended else [Retirement(id, where, at=now, reason=reason)]
+    if ended and not known.sources:
+        raise UnknownMemory(
+            f"no file holds '{one_line(known.entry.name)}' any more, so it cannot be restored; store it again"
+        )
+    return [Retirement(id, each.project, at=now, ended=True) for each in known.retirements] if ended else []
+
+
+def _retired_memory(engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, reason: str) -> Forgotten:
+    return _finished(engine, project_root, root, memory, write.retire(root, memory.path, memory.category, reason))
+
+
+def _restored_memory(engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, _: str) -> Forgotten:
+    if memory.status == ACTIVE:
+        written = write.Written("already_active", root.shown(memory.path))
+    else:
+        restore: Callable[..., write.Written] = write.unarchive if memory.status == ARCHIVED else write.restore
+        written = restore(root, engine.settings, memory.path, memory.category)
+        written.status = "restored"
+    return _finished(engine, project_root, root, memory, written)
+
+
+def _finished(
+    engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, written: write.Written
+) -> Forgotten:
+    """Have git and the store follow a change of a memory file."""
+    warnings = write.finish(
+        root, engine.settings, project_root, engine.global_store, written.paths, message=written.message
+    )
+    entry = memory_entry(
+        read_memory(memory.path, memory.category), project.identity(project_root), os.stat(memory.path).st_mtime_ns
+    )
+    entry.project = project.identity(project_root)
+    name = shortest_name(root, memory.path, memory.category)
+    return Forgotten(entry, written.status, f"recollect restore {name}", written.target, [*written.warnings, *warnings])
+
+
+def _reason(reason: str) -> str:
+    """A reason as it is kept: one line, cut, and without a credential."""
+    kind = find_secret(reason[: 10 * LONGEST_REASON])
+    if kind:
+        raise InvalidEntry(f"the reason seems to hold {kind}; take that out and try again")
+    return cut(one_line(reason[: 10 * LONGEST_REASON]), LONGEST_REASON)

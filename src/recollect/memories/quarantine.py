@@ -1,0 +1,205 @@
+"""What a file tool has written past the guard: memories that are none are put aside, the index and the store follow."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.config.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+from recollect.domain.categories import PROJECT
+from recollect.domain.secrets.detect import redact
+from recollect.domain.text import cut, few, one_line
+from recollect.domain.withheld import basic_problems
+from recollect.errors import LockTimeout, StorageError, WriteRefused
+from recollect.files.aside import Judged, read_whole
+from recollect.files.memory.memories import ENDING, LARGEST, MemoryRoot, is_file_name, memory_of
+from recollect.memories.protect import FLAG, INDEX, MEMORY, PLUGIN, SETTINGS, STORE, Kept
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from recollect.config.settings import Settings
+
+_MOST_PROBLEMS = 10
+_LONGEST_PROBLEM = 400
+_LONGEST_SHOWN = 300
+
+_UNDO = {
+    STORE: "`recollect rebuild` makes the database again from the files.",
+    FLAG: "It may be removed; `recollect config set triage.mode off` ends the holding of stops.",
+    PLUGIN: "`recollect doctor` says what is wrong with the plugin's folder.",
+}
+
+# A hook has ten seconds, and the index is also made by whoever needs it next.
+_PATIENCE = 2.0
+
+
+class Checked:
+    """What a model has to be told of a file, if anything, and what only the log and the user have to know."""
+
+    __slots__ = ("told", "warning")
+
+    def __init__(self, told: str, warning: str) -> None:
+        self.told = told
+        self.warning = warning
+
+
+def check_written(kept: Kept) -> Checked:
+    """Check a file that was written although only recollect writes it.
+
+    What was read whole, is meant to be a memory and is none is put aside. Nothing else is moved, and nothing that a
+    link leads to.
+    """
+    shown = _shown(kept.path)
+    past = f"{shown} was written past the memory guard"
+    if kept.leads_out:
+        return Checked(f"{shown} leads out of the memory folder through a link; memories are not read there.", past)
+    if kept.kind == SETTINGS:
+        return Checked(_settings_told(kept, shown), past)
+    if kept.kind == INDEX:
+        return Checked(f"{shown} is made from the memory files, and is made again now: what was written is gone.", past)
+    if kept.kind != MEMORY:
+        return Checked(f"{shown} is written by recollect alone; undo the change. {_UNDO[kept.kind]}", past)
+    if not kept.path.endswith(ENDING):
+        return Checked(
+            f"{shown} is no memory: only memory files (.json) are kept in the memory folder. Move it to another place.",
+            past,
+        )
+    return _memory_checked(kept, shown, past)
+
+
+def follow_written(kept: Kept, global_store: str) -> list[str]:
+    """Have the index and the store follow a file that was written, or put aside; what kept them from it."""
+    if kept.leads_out or kept.kind not in (MEMORY, INDEX):
+        return []
+    settings = load_settings(kept.project)
+    try:
+        root = memory_root(kept.project, settings)
+        if not kept.path.startswith(root.path + os.sep):
+            return []  # a worktree's own copy, which nobody reads
+        warnings = _index_made(root, anew=kept.kind == INDEX)
+    except (WriteRefused, StorageError, LockTimeout) as error:
+        return [f"the index does not follow yet: {one_line(str(error))}"]
+    try:
+        from recollect.memories.write import finish
+    except ImportError:  # without packages; the next session has the store follow
+        return warnings
+    message = f"written past the guard {root.shown(kept.path)}"
+    return warnings + finish(root, settings, kept.project, global_store, [kept.path], message=message)
+
+
+def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
+    settings = load_settings(kept.project)
+    try:
+        read = read_whole(kept.path, LARGEST)
+    except FileNotFoundError:
+        return Checked("", f"{past}, and is gone")
+    except (OSError, StorageError) as error:
+        return _unread(shown, past, _reason(error, kept.path))
+    category, problems = _problems(read, settings)
+    if not problems:
+        return Checked(_place_told(kept, settings, category, shown), f"{past}; it is a valid memory")
+    listed = "; ".join(cut(redact(problem), _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
+    try:
+        aside = _shown(read.put_aside())
+        where = f"It is kept as {aside} and not recalled."
+        warning = f"{past}, is no valid memory and is kept as {aside}"
+    except (OSError, StorageError) as error:
+        reason = _reason(error, kept.path)
+        where = f"It could not be put aside ({reason}), so remove it."
+        warning = f"{past}, is no valid memory and cannot be put aside: {reason}"
+    told = (
+        f"{shown} is no valid memory: {listed}. {where} Write the corrected record to /tmp/.memory-draft-NAME.json and"
+        f" run `recollect write --action create --category {category or 'CATEGORY'} --input FILE`; `recollect schema"
+        f" {category or 'CATEGORY'}` shows the fields. File tools do not write memories."
+    )
+    return Checked(told, warning)
+
+
+def _unread(shown: str, past: str, reason: str) -> Checked:
+    """Tell of a file that could not be judged: it stays where it is, because nothing is known to be wrong with it."""
+    return Checked(
+        f"{shown} could not be checked: {reason}. It was left as it is, and is recalled only if it is a valid memory."
+        " Save memories with `recollect write`; file tools do not write them.",
+        f"{past} and could not be checked: {reason}",
+    )
+
+
+def _reason(error: OSError | StorageError, path: str) -> str:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return said.replace(path, "it", 1)
+
+
+def _problems(read: Judged, settings: Settings) -> tuple[str, list[str]]:
+    """Return the category of a memory file, and what is wrong with it."""
+    folder = os.path.basename(os.path.dirname(read.path))
+    category = next((name for name in PROJECT if settings.text(f"categories.{name}.folder") == folder), "")
+    try:
+        record = memory_of(read.data, read.path, category).record
+    except StorageError as error:
+        return category, [_reason(error, read.path)]
+    named = record.get("category")
+    category = category or (named if isinstance(named, str) and named in PROJECT else "")
+    if not category:
+        return "", [f"it is in the folder of no category, and its field category names none of {', '.join(PROJECT)}"]
+    return category, _schema_problems(record, category)
+
+
+def _schema_problems(record: dict[str, Any], category: str) -> list[str]:
+    try:
+        from recollect.files.memory.schemas import problems_of
+        from recollect.memories.checks import check_secrets
+    except ImportError:
+        return basic_problems(record, category)
+    problems = [_sentence(facts) for facts in problems_of(record, category)]
+    try:
+        check_secrets(record)
+    except WriteRefused as error:
+        problems.append(_sentence(error.facts))
+    return problems
+
+
+def _sentence(facts: Iterable[tuple[str, object]]) -> str:
+    """What is wrong with a field; how to mend it follows from what was expected."""
+    return ", ".join(f"{name} {value}" for name, value in facts if name != "fix")
+
+
+def _place_told(kept: Kept, settings: Settings, category: str, shown: str) -> str:
+    """What to say of a valid memory that is not where memories are found."""
+    try:
+        folder = memory_root(kept.project, settings).folder(category)
+    except WriteRefused as error:
+        return f"{shown} is not found: {one_line(str(error))}"
+    if os.path.dirname(kept.path) == folder and is_file_name(os.path.basename(kept.path)):
+        return ""
+    return (
+        f"{shown} is a valid memory, but is not found there: {category} memories are files directly in {folder} whose"
+        " name is of lower-case letters, digits and hyphens. Save it with `recollect write --action create --category"
+        f" {category} --input FILE`, where FILE is a copy in /tmp, and remove this one."
+    )
+
+
+def _settings_told(kept: Kept, shown: str) -> str:
+    files = (PROJECT_SETTINGS, LOCAL_SETTINGS)
+    problems = [str(problem) for problem in load_settings(kept.project).problems if problem.where.startswith(files)]
+    if not problems:
+        return ""
+    listed = "; ".join(cut(problem, _LONGEST_PROBLEM) for problem in few(problems, _MOST_PROBLEMS))
+    return f"{shown}: {listed}. `recollect config set KEY VALUE` changes a setting and checks it."
+
+
+def _index_made(root: MemoryRoot, *, anew: bool) -> list[str]:
+    from recollect.files.memory.index_md import current_index, rebuild_index
+    from recollect.files.memory.lock import memories_locked
+
+    with memories_locked(root.path, _PATIENCE) as warnings:
+        problems = list(warnings)
+        (rebuild_index if anew else current_index)(root, problems)
+    return few(problems, _MOST_PROBLEMS)
+
+
+def _shown(path: str) -> str:
+    return cut(one_line(path), _LONGEST_SHOWN)

@@ -1,0 +1,280 @@
+"""Which memory new information belongs to: one that is there and is to be updated, or none yet.
+
+Titles and tags are compared first, by the index alone. What shares no word with the memory that it is about is found by
+its meaning, if the engine is there.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect.config.memory_root import memory_root
+from recollect.domain.memory import KEY_FIELDS, LONGEST_SUMMARY, LONGEST_TITLE, MOST_TAGS, seen
+from recollect.domain.ranking.title_match import Wording
+from recollect.domain.stored import ACTIVE
+from recollect.domain.text import few, one_line, visible
+from recollect.errors import EmbeddingError, RecollectError, StorageError
+from recollect.files.memory.index_md import IndexEntry, indexed_memories
+from recollect.files.memory.memories import read_memory
+from recollect.memories.likeness import LEAST_COSINE, compares_meanings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from recollect.config.settings import Settings
+    from recollect.engine.engine import Engine
+    from recollect.files.memory.memories import MemoryFile, MemoryRoot
+
+CREATE = "CREATE"
+UPDATE = "UPDATE"
+UPDATE_OR_DELETE = "UPDATE_OR_DELETE"
+NOOP = "NOOP"
+
+TITLE_TAGS = "title_tags"
+SEMANTIC = "semantic"
+
+# What may have happened to the thing that a memory is about.
+EVENTS = ("resolved", "removed", "reversed", "superseded", "deprecated")
+
+# What people decided, prefer and did is never deleted because a session seems to say so.
+_NEVER_DELETED = frozenset(("decision", "preference", "session_summary"))
+
+_LEAST_SCORE = 3
+_LONGEST_FIELD = 200
+_MOST_WARNINGS = 10
+
+# Memories that await a vector are given one for a moment before they are compared, as for a search.
+_MOMENT = 2.0
+_MOST_NEAREST = 5
+
+
+class Candidate:
+    """A memory that new information may belong to, and what speaks for it. `memory` is None if it cannot be read."""
+
+    __slots__ = ("entry", "match", "memory", "score")
+
+    def __init__(self, entry: IndexEntry, memory: MemoryFile | None, match: str, score: float) -> None:
+        self.entry = entry
+        self.memory = memory
+        self.match = match
+        self.score = score
+
+    def document(self) -> dict[str, object]:
+        return {
+            "path": self.entry.path,
+            "title": visible(self.entry.title[:LONGEST_TITLE]),
+            "tags": [visible(tag) for tag in self.entry.tags[:MOST_TAGS]],
+            "excerpt": self.memory and excerpt(self.memory),
+            "hash": self.memory and self.memory.hash,
+            "match": self.match,
+            "score": self.score,
+        }
+
+
+class Resolution:
+    """What may be done with new information, as far as structure alone can tell.
+
+    `refusal` says why nothing may be, whatever there is.
+    """
+
+    def __init__(self, category: str, event: str, candidate: Candidate | None, *, refusal: str = "") -> None:
+        self.category = category
+        self.event = event
+        self.candidate = candidate
+        self.refusal = refusal
+        self.warnings: list[str] = []
+
+    @property
+    def delete_allowed(self) -> bool:
+        return self.category not in _NEVER_DELETED and not self._only_similar
+
+    @property
+    def pre_action(self) -> str | None:
+        if self.refusal:
+            return NOOP
+        if self.candidate is not None:
+            return None
+        return NOOP if self.event else CREATE
+
+    @property
+    def structural_cud(self) -> str:
+        return self.pre_action or (UPDATE_OR_DELETE if self.delete_allowed else UPDATE)
+
+    @property
+    def vetoes(self) -> list[str]:
+        if self.refusal:
+            return [self.refusal]
+        if self.candidate is None or self.delete_allowed:
+            return []
+        by = "triage-initiated" if self.category in _NEVER_DELETED else "semantic match without lifecycle_event"
+        return [f"Cannot DELETE {self.category} ({by})"]
+
+    @property
+    def hints(self) -> list[str]:
+        if self.refusal:
+            return []
+        event = f"lifecycle_event={self.event}"
+        if self.candidate is None:
+            return [f"{event} with no matching candidate; NOOP"] if self.event else []
+        by_meaning = self.candidate.match == SEMANTIC
+        kind, score = ("semantic ", f"{self.candidate.score:.2f}") if by_meaning else ("", f"{self.candidate.score}")
+        hints = [f"1 {kind}candidate found (score={score})"]
+        if self.event and self.delete_allowed:
+            hints.append(f"{event} suggests DELETE if eligible")
+        elif self.event:
+            hints.append(f"{event} present but DELETE disallowed; consider UPDATE")
+        return hints
+
+    def document(self) -> dict[str, object]:
+        return {
+            "candidate": self.candidate and self.candidate.document(),
+            "lifecycle_event": self.event or None,
+            "delete_allowed": self.delete_allowed,
+            "pre_action": self.pre_action,
+            "structural_cud": self.structural_cud,
+            "vetoes": self.vetoes,
+            "hints": self.hints,
+        }
+
+    @property
+    def _only_similar(self) -> bool:
+        """Whether nothing but a similar meaning speaks for the candidate, which is not enough to delete it."""
+        return self.candidate is not None and self.candidate.match == SEMANTIC and not self.event
+
+
+def resolve(
+    root: MemoryRoot,
+    settings: Settings,
+    category: str,
+    new_info: str,
+    *,
+    event: str = "",
+    auto: bool = False,
+    open_engine: Callable[[], Engine] | None = None,
+) -> Resolution:
+    """What new information of a category belongs to. A memory root that does not exist is as good as an empty one.
+
+    `event` is one of EVENTS, `auto` says that nobody asked for the information to be kept. The engine is opened only if
+    titles and tags do not tell; without one, nothing is compared by meaning.
+
+    Raises:
+        StorageError: the index is there but cannot be read.
+    """
+    off = settings.off_switch(category, auto=auto)
+    if off:
+        refusal = f"Cannot CREATE, UPDATE or DELETE {category} ({off} is false)"
+        return Resolution(category, event, None, refusal=refusal)
+    warnings: list[str] = []
+    known = indexed_memories(root, warnings) if os.path.isdir(root.path) else []
+    entries = [entry for entry in known if entry.category == category]
+    candidate = _by_title_and_tags(root, entries, new_info, warnings)
+    if candidate is None and entries and open_engine is not None and compares_meanings(settings):
+        candidate = _by_meaning(open_engine, root, entries, new_info, warnings)
+    result = Resolution(category, event, candidate)
+    result.warnings = few(warnings, _MOST_WARNINGS)
+    return result
+
+
+def excerpt(memory: MemoryFile) -> dict[str, Any]:
+    """A memory in short: what it is called, what state it is in, what happened to it last, what it says."""
+    last = memory.changes[-1].get("summary") if memory.changes else None
+    summary = one_line(last) if isinstance(last, str) else ""
+    fields = {field: memory.content.get(field) for field in KEY_FIELDS[memory.category]}
+    return seen(
+        {
+            "title": memory.title[:LONGEST_TITLE],
+            "record_status": memory.status,
+            "tags": memory.tags[:MOST_TAGS],
+            "last_change_summary": summary[:LONGEST_SUMMARY] or "Initial creation",
+            "key_fields": {field: _short(value) for field, value in fields.items() if value is not None},
+        }
+    )
+
+
+def _by_title_and_tags(
+    root: MemoryRoot, entries: Sequence[IndexEntry], new_info: str, warnings: list[str]
+) -> Candidate | None:
+    wording = Wording(new_info)
+    scored = [(wording.score(entry.title, entry.tags), entry) for entry in entries]
+    enough = [(score, entry) for score, entry in scored if score >= _LEAST_SCORE]
+    for score, entry in sorted(enough, key=lambda pair: (-pair[0], pair[1].path)):
+        candidate = _candidate(root, entry, TITLE_TAGS, score, warnings)
+        if candidate is not None:
+            return candidate
+    return None
+
+
+def _by_meaning(
+    open_engine: Callable[[], Engine],
+    root: MemoryRoot,
+    entries: Sequence[IndexEntry],
+    new_info: str,
+    warnings: list[str],
+) -> Candidate | None:
+    try:
+        with open_engine() as engine:
+            near = _nearest(engine, root, entries, new_info, warnings)
+    except RecollectError as error:
+        warnings.append(f"memories were not compared by meaning: {error}")
+        return None
+    candidates = (_candidate(root, entry, SEMANTIC, round(cosine, 3), warnings) for cosine, entry in near)
+    return next((candidate for candidate in candidates if candidate is not None), None)
+
+
+def _nearest(
+    engine: Engine, root: MemoryRoot, entries: Sequence[IndexEntry], new_info: str, warnings: list[str]
+) -> list[tuple[float, IndexEntry]]:
+    """The memories of one category that are near enough in meaning, the nearest first, each with its cosine.
+
+    Raises:
+        StoreError: the store cannot be used.
+        EmbeddingError: there are no vectors to compare.
+    """
+    from recollect.engine.embed import embed_pending, is_behind
+    from recollect.store.values import Scope
+    from recollect.sync.memories import entry_id, sync_memories
+
+    embedder, store = engine.embedder(), engine.store
+    if embedder.identity not in LEAST_COSINE:
+        raise EmbeddingError(f"how near is near enough was never measured for {embedder.identity}")
+    own = memory_root(engine.project, engine.settings)
+    if own.path != root.path and os.path.isdir(own.path):
+        raise StorageError(f"the store follows the project's own memories in {own.path}")
+    warnings += sync_memories(store, root, engine.project, engine.settings)
+    failed = embed_pending(engine, most=-1, seconds=_MOMENT).reason if is_behind(engine) else ""
+    if failed:
+        raise EmbeddingError(failed)
+    model = store.model()
+    if model is None or model.identity != embedder.identity:
+        raise EmbeddingError(f"the store has no vectors of {embedder.identity}; `recollect reembed` makes them")
+    category = entries[0].category
+    scope = Scope(engine.project, (category,))
+    pending = store.coverage_of(scope).pending
+    if pending:
+        warnings.append(
+            f"{pending} memories were not compared by meaning: no vector yet; `recollect reembed` makes them"
+        )
+    (vector,) = embedder.embed([new_info], "document")
+    stored = {entry_id(engine.project, category, entry.slug): entry for entry in entries}
+    matches = store.vector_matches(vector, scope, _MOST_NEAREST)
+    least = LEAST_COSINE[embedder.identity]
+    return [(match.score, stored[match.id]) for match in matches if match.score >= least and match.id in stored]
+
+
+def _candidate(root: MemoryRoot, entry: IndexEntry, match: str, score: float, warnings: list[str]) -> Candidate | None:
+    """The memory of a line of the index; nothing if it is not active any more."""
+    try:
+        memory = read_memory(os.path.join(root.project, *entry.path.split("/")), entry.category)
+    except FileNotFoundError:
+        return None
+    except StorageError as error:
+        warnings.append(str(error))
+        return Candidate(entry, None, match, score)
+    return Candidate(entry, memory, match, score) if memory.status == ACTIVE else None
+
+
+def _short(value: object) -> str:
+    text = "; ".join(map(str, value)) if isinstance(value, list) else str(value)  # pyright: ignore
+    return text[:_LONGEST_FIELD]

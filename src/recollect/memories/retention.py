@@ -1,0 +1,74 @@
+"""How long memories stay active: retention by age, the rolling window of session summaries, the size of a category."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from recollect.domain.clock import parse_time
+from recollect.domain.memory import texts
+from recollect.domain.ranking.terms import query_terms
+from recollect.domain.stored import ACTIVE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from recollect.config.settings import Settings
+    from recollect.files.memory.memories import MemoryFile
+
+SESSION = "session_summary"
+
+# What a session summary says point by point.
+_POINTS = ("completed", "in_progress", "blockers", "next_actions", "key_changes")
+
+# A point is told elsewhere if another memory has this share of its words.
+_COVERED = 0.6
+
+
+def expired(memories: Iterable[MemoryFile], settings: Settings, now: datetime) -> list[MemoryFile]:
+    """The active memories that were not changed for longer than their category is kept."""
+    found: list[MemoryFile] = []
+    for memory in memories:
+        days = settings.whole(f"categories.{memory.category}.retention_days")
+        changed = parse_time(memory.updated_at) if days and memory.status == ACTIVE else None
+        if changed and now - changed >= timedelta(days=days):
+            found.append(memory)
+    return found
+
+
+def retention_reason(memory: MemoryFile, settings: Settings) -> str:
+    days = settings.whole(f"categories.{memory.category}.retention_days")
+    return f"Unchanged for {days} days (categories.{memory.category}.retention_days)"
+
+
+def beyond_window(sessions: Iterable[MemoryFile], settings: Settings, new: str = "") -> list[MemoryFile]:
+    """The oldest active session summaries beyond as many as are kept; never the one at the path `new`."""
+    active = sorted((session for session in sessions if session.status == ACTIVE), key=_age)
+    old = [session for session in active if session.path != new]
+    return old[: max(0, len(active) - settings.whole(f"categories.{SESSION}.max_retained"))]
+
+
+def window_reason(settings: Settings) -> str:
+    most = settings.whole(f"categories.{SESSION}.max_retained")
+    return f"Only the last {most} session summaries stay active (categories.{SESSION}.max_retained)"
+
+
+def words_of(memories: Iterable[MemoryFile]) -> list[set[str]]:
+    """The words that each memory says what it says with."""
+    return [set(query_terms(" ".join([memory.title, *texts(memory.content)]))) for memory in memories]
+
+
+def told_nowhere_else(session: MemoryFile, known: Sequence[set[str]]) -> list[str]:
+    """The points of a session summary that none of the memories with these words tells."""
+    points = [text for field in _POINTS for text in texts(session.content.get(field))]
+    return [point for point in points if not _is_covered(set(query_terms(point)), known)]
+
+
+def _is_covered(terms: set[str], known: Sequence[set[str]]) -> bool:
+    return not terms or any(len(terms & other) >= _COVERED * len(terms) for other in known)
+
+
+def _age(memory: MemoryFile) -> tuple[str, str]:
+    created = parse_time(memory.created_at)
+    return (created.isoformat() if created else ""), memory.slug

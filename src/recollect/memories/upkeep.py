@@ -1,0 +1,227 @@
+"""Upkeep of a memory root: its index checked, searched and made again, and what has had its time put away."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from recollect.config.settings import Settings
+from recollect.domain.clock import parse_time, time_text
+from recollect.domain.lifecycle import archived, retired
+from recollect.domain.memory import LONGEST_REASON, clean_tags, clean_title
+from recollect.domain.stored import ACTIVE, RETIRED
+from recollect.domain.text import one_line
+from recollect.errors import StorageError, WriteRefused
+from recollect.files.memory.index_md import IndexEntry, index_entry, indexed_memories, read_index, rebuild_index
+from recollect.files.memory.lock import memories_locked
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
+from recollect.files.memory.schemas import problems_of
+from recollect.files.memory.write import write_memory
+from recollect.memories.retention import expired, retention_reason
+
+# What an index can be, beside in step with the files or not.
+IN_SYNC = "in_sync"
+OUT_OF_SYNC = "out_of_sync"
+MISSING = "missing"
+BROKEN = "broken"
+
+# What is done with a memory, and what was.
+ARCHIVE = "ARCHIVE"
+DELETE = "DELETE"
+RETIRE = "RETIRE"
+SKIP = "SKIP"
+ERROR = "ERROR"
+DONE = {ARCHIVE: "ARCHIVED", DELETE: "DELETED", RETIRE: "RETIRED"}
+
+
+@dataclass
+class IndexCheck:
+    """How the index compares with the memory files, by paths as they are shown."""
+
+    state: str = IN_SYNC
+    reason: str = ""  # what is wrong with an index that cannot be compared
+    unlisted: list[str] = field(default_factory=list[str])  # active memories without a line
+    gone: list[str] = field(default_factory=list[str])  # lines without an active memory
+    stale: list[str] = field(default_factory=list[str])  # lines that say something else than the file
+
+
+@dataclass
+class Step:
+    """What is to be done with a memory, or why not."""
+
+    verb: str
+    memory: MemoryFile
+    reason: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was done with a file, or would be."""
+
+    verb: str
+    path: str  # as it is shown
+    reason: str
+
+
+@dataclass
+class Collected:
+    """What a collection did, file by file, the files that it changed, and what is worth a warning."""
+
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    paths: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def failed(self) -> bool:
+        return any(outcome.verb == ERROR for outcome in self.outcomes)
+
+
+def rebuild(root: MemoryRoot) -> tuple[int, list[str]]:
+    """Make the index again from the files; how many entries it has, and what was passed over.
+
+    Raises:
+        LockTimeout: other writers held the root for too long.
+        StorageError: the index cannot be written.
+    """
+    with memories_locked(root.path) as warnings:
+        entries = rebuild_index(root, warnings)
+    return len(entries), warnings
+
+
+def check_index(root: MemoryRoot, memories: list[MemoryFile]) -> IndexCheck:
+    """Compare the index with all memories of a root."""
+    if not os.path.lexists(root.index):
+        return IndexCheck(MISSING, f"{root.shown(root.index)} is missing")
+    try:
+        entries = read_index(root)
+    except StorageError as error:
+        return IndexCheck(BROKEN, str(error))
+    if entries is None:
+        return IndexCheck(BROKEN, f"{root.shown(root.index)} is broken: it has lines that no index has, or one twice")
+    listed = {entry.path: entry for entry in entries}
+    expected = {entry.path: entry for entry in (index_entry(root, memory) for memory in memories if _is_active(memory))}
+    check = IndexCheck(
+        unlisted=[path for path in expected if path not in listed],
+        gone=[path for path in listed if path not in expected],
+        stale=[path for path, entry in expected.items() if path in listed and _says(listed[path]) != _says(entry)],
+    )
+    if check.unlisted or check.gone or check.stale:
+        check.state = OUT_OF_SYNC
+    return check
+
+
+def query(root: MemoryRoot, keyword: str) -> tuple[list[IndexEntry], list[str]]:
+    """The entries of the index with the keyword anywhere in their lines, in any case, and what is worth a warning.
+
+    Where the index cannot be believed, the files are asked.
+
+    Raises:
+        StorageError: the index is there but cannot be read.
+    """
+    warnings: list[str] = []
+    entries = indexed_memories(root, warnings)
+    wanted = keyword.casefold()
+    return [entry for entry in entries if wanted in entry.line.casefold()], warnings
+
+
+def collect(root: MemoryRoot, settings: Settings, now: datetime, *, dry_run: bool = False) -> Collected:
+    """Put away what has had its time: retired memories past the grace period, active ones past their retention.
+
+    Raises:
+        LockTimeout: other writers held the root for too long; nothing was changed.
+        StorageError: the root cannot be locked.
+    """
+    result = Collected()
+    if dry_run:
+        steps = planned(scan(root, result.warnings), settings, now)
+        result.outcomes = [_outcome(root, _checked(step)) for step in steps]
+        return result
+    with memories_locked(root.path) as warnings:
+        steps = [_checked(step) for step in planned(scan(root, warnings), settings, now)]
+        for step in steps:
+            _perform(root, step, now, result)
+        if result.paths:
+            _tell_index(root, result)
+    result.warnings = warnings
+    return result
+
+
+def planned(memories: list[MemoryFile], settings: Settings, now: datetime) -> list[Step]:
+    """What a collection would do with these memories."""
+    steps: list[Step] = []
+    grace = settings.whole("delete.grace_period_days")
+    verb = ARCHIVE if settings.flag("delete.archive_retired") else DELETE
+    for memory in memories:
+        if memory.status != RETIRED:
+            continue
+        since = parse_time(memory.record.get("retired_at"))
+        if since is None:
+            steps.append(Step(SKIP, memory, "its retired_at is missing or is no time, so its age is not known"))
+        elif now - since >= timedelta(days=grace):
+            steps.append(Step(verb, memory, _retirement(memory, since)))
+    for memory in expired(memories, settings, now):
+        steps.append(Step(RETIRE, memory, retention_reason(memory, settings)))
+    return steps
+
+
+def problem_text(problem: tuple[tuple[str, str], ...]) -> str:
+    """What is wrong with a record, as its schema tells it, in one sentence."""
+    facts = dict(problem)
+    return one_line(f"{facts['field']}: {facts['expected']}, got {facts['got']}; {facts['fix']}")
+
+
+def _is_active(memory: MemoryFile) -> bool:
+    return memory.status == ACTIVE
+
+
+def _says(entry: IndexEntry) -> tuple[str, str, frozenset[str]]:
+    """What a line tells; how other tools space a title and order tags does not matter."""
+    return entry.category, clean_title(entry.title), frozenset(clean_tags(entry.tags))
+
+
+def _retirement(memory: MemoryFile, since: datetime) -> str:
+    why = memory.record.get("retired_reason")
+    return f"retired on {since:%Y-%m-%d}" + (f": {one_line(why)[:LONGEST_REASON]}" if isinstance(why, str) else "")
+
+
+def _checked(step: Step) -> Step:
+    """The step, or that it cannot be done: what does not fit its schema cannot be written again."""
+    if step.verb not in (ARCHIVE, RETIRE):
+        return step
+    found = problems_of(step.memory.record, step.memory.category)
+    if not found:
+        return step
+    return Step(ERROR, step.memory, f"it does not fit its schema: {problem_text(found[0])}")
+
+
+def _perform(root: MemoryRoot, step: Step, now: datetime, result: Collected) -> None:
+    """Do with a memory what was planned, or tell why not."""
+    outcome = _outcome(root, step)
+    memory = step.memory
+    if step.verb in DONE:
+        try:
+            if step.verb == DELETE:
+                os.unlink(memory.path)
+            else:
+                change = archived if step.verb == ARCHIVE else retired
+                write_memory(memory.path, memory.category, change(memory.record, step.reason, time_text(now)))
+        except (StorageError, WriteRefused, OSError) as error:
+            outcome = Outcome(ERROR, outcome.path, one_line(str(error)))
+        else:
+            result.paths.append(memory.path)
+            outcome = Outcome(DONE[step.verb], outcome.path, step.reason)
+    result.outcomes.append(outcome)
+
+
+def _tell_index(root: MemoryRoot, result: Collected) -> None:
+    """Once for all of them: the index of thousands takes longer to write than a memory."""
+    try:
+        rebuild_index(root, [])
+    except StorageError as error:
+        reason = f"{error}; `recollect index --rebuild` makes it again"
+        result.outcomes.append(Outcome(ERROR, root.shown(root.index), one_line(reason)))
+
+
+def _outcome(root: MemoryRoot, step: Step) -> Outcome:
+    return Outcome(step.verb, root.shown(step.memory.path), step.reason)

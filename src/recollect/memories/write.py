@@ -1,0 +1,417 @@
+"""Changes to memory files, each through the checks that protect what is there.
+
+Every change reads, checks and writes under the lock of the memory root, so what was checked is what is replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from recollect.config import locations, project
+from recollect.config.memory_root import memory_root
+from recollect.domain.lifecycle import activated, archived, merged, retired
+from recollect.domain.memory import MOST_CHANGES, auto_fix, clean_tags, difference, seen, slugify, without_state
+from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
+from recollect.domain.text import few
+from recollect.engine.engine import Engine
+from recollect.errors import StorageError, StoreError, WriteRefused
+from recollect.files.memory.index_md import current_index, forget_in_index, gathered, read_entries
+from recollect.files.memory.lock import memories_locked
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, read_memory, slug_of
+from recollect.files.memory.schemas import validated
+from recollect.files.memory.write import save_memory, write_memory
+from recollect.files.session.met import has_met, meet
+from recollect.memories.checks import check_enabled, check_grace, check_room, check_secrets, makes_room, not_again
+from recollect.memories.commit import commit_memories
+from recollect.memories.retention import (
+    SESSION,
+    beyond_window,
+    expired,
+    retention_reason,
+    told_nowhere_else,
+    window_reason,
+    words_of,
+)
+from recollect.sync.memories import sync_memories
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.config.settings import Settings
+    from recollect.domain.memory import Record
+    from recollect.files.memory.index_md import IndexEntry
+
+VALID = "valid"
+
+_MOST_NAMED = 3
+_MOST_WARNINGS = 10
+_KEPT = ("created_at", "schema_version", "category", "id", "record_status", "times_updated")
+
+
+class Written:
+    """What became of a change: the JSON output is `status`, `target` and `facts`.
+
+    `paths` are the memory files that were written, renamed or removed.
+    """
+
+    def __init__(self, status: str, target: str, **facts: object) -> None:
+        self.status = status
+        self.target = target
+        self.facts = facts
+        self.warnings: list[str] = []
+        self.paths: list[str] = []
+
+    @property
+    def message(self) -> str:
+        return f"{self.status} {self.target}"
+
+    def document(self) -> dict[str, object]:
+        return {"status": self.status, "target": self.target, **self.facts}
+
+
+def create(
+    root: MemoryRoot,
+    settings: Settings,
+    path: str,
+    category: str,
+    record: Record,
+    *,
+    auto: bool = False,
+    check: bool = False,
+) -> Written:
+    """Write a new memory, or only `check` whether it could be written. `auto` says that nobody asked for it.
+
+    Raises:
+        WriteRefused: its checks do not allow it; nothing was written.
+        LockTimeout: other writers held the root for too long; nothing was written.
+        StorageError: it cannot be written.
+    """
+    check_enabled(settings, category, auto=auto)
+    now = _now()
+    record = without_state(seen(record))
+    notes = auto_fix(record, now=now, new=True)
+    record |= {"record_status": ACTIVE, "category": category, "id": slug_of(path), "times_updated": 0}
+    record["changes"] = _last_changes(record)
+    check_secrets(record)  # before the schema, whose errors say what was given
+    record = validated(record, category)
+    if check:  # without the lock, which would make the memory root
+        before = _existing(root, path, category)
+        _placed(root, settings, before, category, record, gathered(root, []))
+        valid = Written(VALID, root.shown(path), id=record["id"], title=record["title"])
+        valid.warnings += notes
+        return valid
+    with memories_locked(root.path) as warnings:
+        before = _existing(root, path, category)
+        record = _placed(root, settings, before, category, record, current_index(root, warnings))
+        memory = save_memory(root, path, category, record)
+        result = Written("created", root.shown(path), id=memory.slug, title=memory.title)
+        result.paths.append(path)
+        result.warnings += [*notes, *warnings]
+        _retire_old(root, settings, category, memory, result)
+    return result
+
+
+def _placed(  # noqa: PLR0917 (the part of the function above that needs to know what is there)
+    root: MemoryRoot,
+    settings: Settings,
+    before: MemoryFile | None,
+    category: str,
+    record: Record,
+    index: list[IndexEntry],
+) -> Record:
+    """The record of a new memory beside what is there already."""
+    record = not_again(root, before, record, _now())
+    if not makes_room(settings, category):
+        check_room(root, settings, category, index)
+    return record
+
+
+def update(
+    root: MemoryRoot,
+    settings: Settings,
+    path: str,
+    category: str,
+    record: Record,
+    *,
+    expected: str = "",
+    check: bool = False,
+) -> Written:
+    """Change a memory, or only `check` whether it could be. `expected` is the MD5 of the file it is based on.
+
+    Raises:
+        WriteRefused: its checks do not allow it; nothing was written.
+        LockTimeout: other writers held the root for too long; nothing was written.
+        StorageError: it cannot be written.
+    """
+    check_enabled(settings, category)
+    now = _now()
+    given = seen(record)
+    with _changing(root, path, category, "UPDATE_ERROR", "; use --action create instead") as (old, warnings):
+        notes = auto_fix(given, now=now, new=False, had=old.tags)
+        if expected and expected.lower() != old.hash:
+            raise WriteRefused(
+                "OCC_CONFLICT",
+                ("target", root.shown(path)),
+                ("expected_hash", expected),
+                ("current_hash", old.hash),
+                ("fix", "somebody has changed the file; read it again and send the change based on what it says now"),
+            )
+        if not check:
+            current_index(root, warnings)
+        record, more = _merged(root, old, given, now)
+        target = _renamed(path, old, record, more)
+        record["id"] = slug_of(target)
+        if check:
+            valid = Written(VALID, root.shown(target), id=record["id"], title=validated(record, category)["title"])
+            valid.warnings += [*notes, *more]
+            return valid
+        memory = save_memory(root, target, category, record, before=path)
+    result = Written(
+        "updated", root.shown(target), id=memory.slug, title=memory.title, times_updated=record["times_updated"]
+    )
+    if target != path:
+        result.facts["renamed_from"] = root.shown(path)
+    result.paths += dict.fromkeys([path, target])
+    result.warnings += [*notes, *warnings, *more]
+    if not expected:
+        result.warnings.append("no --hash was given, so a change that somebody made in between would not be noticed")
+    return result
+
+
+def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
+    """Retire a memory: it is found no more, and can be restored within the grace period. Raises as `update` does."""
+    check_secrets({"reason": reason})
+    with _changing(root, path, category, "DELETE_ERROR") as (old, warnings):
+        if old.status == RETIRED:
+            return Written("already_retired", root.shown(path))
+        if old.status == ARCHIVED:
+            raise _wrong_state("DELETE_ERROR", root, old, "an archived memory must be unarchived before it is retired")
+        current_index(root, warnings)
+        return _retired(root, old, reason, warnings)
+
+
+def archive(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
+    """Archive a memory: it is found no more, and kept. Raises as `update` does."""
+    check_secrets({"reason": reason})
+    with _changing(root, path, category, "ARCHIVE_ERROR") as (old, warnings):
+        if old.status == ARCHIVED:
+            return Written("already_archived", root.shown(path))
+        if old.status != ACTIVE:
+            raise _wrong_state("ARCHIVE_ERROR", root, old, "only an active memory can be archived; restore it first")
+        current_index(root, warnings)
+        saved = save_memory(root, path, category, archived(old.record, reason, _now()))
+        return _result("archived", root, saved, warnings, reason=saved.record["archived_reason"])
+
+
+def unarchive(root: MemoryRoot, settings: Settings, path: str, category: str) -> Written:
+    """Make an archived memory active again. Raises as `update` does."""
+    check_enabled(settings, category)
+    with _changing(root, path, category, "UNARCHIVE_ERROR") as (old, warnings):
+        if old.status != ARCHIVED:
+            raise _wrong_state("UNARCHIVE_ERROR", root, old, "only an archived memory can be unarchived")
+        check_room(root, settings, category, current_index(root, warnings))
+        saved = save_memory(root, path, category, activated(old.record, "Unarchived", _now()))
+        return _result("unarchived", root, saved, warnings)
+
+
+def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> Written:
+    """Make a retired memory active again, within the grace period. Raises as `update` does."""
+    check_enabled(settings, category)
+    with _changing(root, path, category, "RESTORE_ERROR") as (old, warnings):
+        if old.status != RETIRED:
+            raise _wrong_state(
+                "RESTORE_ERROR", root, old, "only a retired memory can be restored; use unarchive for an archived one"
+            )
+        check_grace(root, settings, old, warnings)
+        check_room(root, settings, category, current_index(root, warnings))
+        saved = save_memory(root, path, category, activated(old.record, "Restored", _now()))
+        return _result("restored", root, saved, warnings)
+
+
+def _meet_own(root: MemoryRoot, project_root: str, global_store: str, paths: Sequence[str]) -> None:
+    """Note that a project's memories are of this machine, if these are its first: no repository has brought them."""
+    identity = project.identity(project_root)
+    if has_met(global_store, identity) or os.path.isdir(locations.bank(project_root)):
+        return
+    if all(found.path in paths for found in find_memories(root, [])):
+        meet(global_store, identity)
+
+
+def finish(
+    root: MemoryRoot, settings: Settings, project_root: str, global_store: str, paths: Sequence[str], *, message: str
+) -> list[str]:
+    """After memory files were changed: the store follows, and git is told if `auto_commit` says so.
+
+    The files are written by now, so nothing is raised; what kept either, in sentences.
+    """
+    if not paths:
+        return []
+    _meet_own(root, project_root, global_store, paths)
+    warnings: list[str] = []
+    if settings.flag("auto_commit"):
+        warnings += commit_memories(root, paths, f"memory: {message}")
+    if not settings.flag("memory_semantic_enabled"):
+        return warnings
+    try:
+        if memory_root(project_root, settings).path != root.path:
+            return [*warnings, f"{root.path} is not the memory root of {project_root}: search does not find it there"]
+        with Engine(global_store, settings, project_root=project_root) as engine:
+            warnings += sync_memories(engine.store, root, project.identity(project_root), settings)
+    except (StoreError, WriteRefused) as error:
+        warnings.append(f"the store does not follow yet: {error}")
+    return warnings
+
+
+def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple[Record, list[str]]:
+    """The record of an update: what was given, with what an update leaves alone and what it must not lose."""
+    kept = {field: old.record[field] for field in _KEPT if old.record.get(field) is not None}
+    kept |= {field: old.record[field] for field in old.record.keys() - without_state(old.record).keys()}
+    notes = [
+        f"{field}: an update leaves it as it was"
+        for field in ("created_at", "category", "record_status")
+        if given.get(field) not in (None, "", old.record.get(field))
+    ]
+    new = {**without_state(given), **kept, "category": old.category}
+    said = new.get("changes")
+    shape = validated({**new, "changes": _last_changes(new)}, old.category)
+    if isinstance(said, list):
+        shape["changes"] = [_without_nulls(line) for line in said]  # pyright: ignore[reportUnknownVariableType]
+    before = {
+        **old.record,
+        **{field: shape[field] for field in ("created_at", "schema_version", "category")},
+        "tags": clean_tags(old.tags),
+        "related_files": old.related_files,
+        "content": old.content,
+        "changes": seen([_without_nulls(line) for line in old.changes]),
+        "times_updated": shape["times_updated"],
+    }
+    check_secrets({**shape, "changes": (shape.get("changes") or [])[len(old.changes) :]})
+    record, warnings = merged(
+        before, shape, now=now, exists=lambda file: os.path.exists(os.path.join(root.project, file))
+    )
+    return record, [*notes, *warnings]
+
+
+def _renamed(path: str, old: MemoryFile, record: Record, warnings: list[str]) -> str:
+    """Where a memory belongs after its title has changed: a new name, if more than half of the words are others."""
+    slug = slugify(record["title"])
+    if difference(old.title, record["title"]) <= 0.5 or slug in ("", old.slug):
+        return path
+    target = os.path.join(os.path.dirname(path), f"{slug}.json")
+    if os.path.lexists(target):
+        warnings.append(f"the new title would rename it to {slug}, which is taken; it stays {old.slug}")
+        return path
+    return target
+
+
+def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: MemoryFile, result: Written) -> None:
+    """Retire what a new memory makes one too many, and what is past its time; the index is told once."""
+    if category != SESSION and not settings.whole(f"categories.{category}.retention_days"):
+        return
+    index = current_index(root, result.warnings)
+    active = read_entries(root, [entry for entry in index if entry.category == category])
+    old = {memory.path: retention_reason(memory, settings) for memory in expired(active, settings, datetime.now(UTC))}
+    if category == SESSION:
+        old |= {memory.path: window_reason(settings) for memory in beyond_window(active, settings, new.path)}
+    old.pop(new.path, None)
+    gone = [memory for memory in active if memory.path in old]
+    warnings: list[str] = []
+    done: list[MemoryFile] = []
+    for memory in gone:
+        try:
+            write_memory(memory.path, category, retired(memory.record, old[memory.path], _now()))
+        except (WriteRefused, StorageError) as error:
+            warnings.append(f"{root.shown(memory.path)} could not be retired: {error}")
+            continue
+        done.append(memory)
+        warnings.append(f"{root.shown(memory.path)} is retired: {old[memory.path]}")
+    if done:
+        result.paths += [memory.path for memory in done]
+        warnings += _forgotten(root, result.paths[1:])
+    if done and category == SESSION:
+        others = read_entries(root, [entry for entry in index if entry.category != SESSION])
+        warnings += _unique(root, done, others)
+    result.warnings += few(warnings, _MOST_WARNINGS)
+
+
+def _forgotten(root: MemoryRoot, paths: list[str]) -> list[str]:
+    """Take memories out of the index; if that fails, the new memory is there all the same, and so is the warning."""
+    try:
+        forget_in_index(root, paths)
+    except StorageError as error:
+        return [f"{error}; `recollect index --rebuild` makes the index again"]
+    return []
+
+
+def _unique(root: MemoryRoot, gone: list[MemoryFile], others: list[MemoryFile]) -> list[str]:
+    """What session summaries have told that is in no memory of another category."""
+    known = words_of(others)
+    found: list[str] = []
+    for memory in gone:
+        points = told_nowhere_else(memory, known)
+        if points:
+            named = "; ".join(points[:_MOST_NAMED]) + ("; …" if len(points) > _MOST_NAMED else "")
+            found.append(f"told in {root.shown(memory.path)} and in no other memory: {named}")
+    return found
+
+
+def _retired(root: MemoryRoot, old: MemoryFile, reason: str, warnings: list[str]) -> Written:
+    saved = save_memory(root, old.path, old.category, retired(old.record, reason, _now()))
+    return _result("retired", root, saved, warnings, reason=saved.record["retired_reason"])
+
+
+def _result(status: str, root: MemoryRoot, saved: MemoryFile, warnings: list[str], **facts: object) -> Written:
+    result = Written(status, root.shown(saved.path), **facts)
+    result.warnings += warnings
+    result.paths.append(saved.path)
+    return result
+
+
+def _existing(root: MemoryRoot, path: str, category: str) -> MemoryFile | None:
+    try:
+        return read_memory(path, category)
+    except FileNotFoundError:
+        return None
+    except StorageError as error:
+        raise WriteRefused(
+            "READ_ERROR", ("target", root.shown(path)), ("error", error), ("fix", "repair the file or move it away")
+        ) from error
+
+
+@contextmanager
+def _changing(
+    root: MemoryRoot, path: str, category: str, kind: str, instead: str = ""
+) -> Generator[tuple[MemoryFile, list[str]]]:
+    """Hold the lock to change a memory that is there; the memory, and what is worth a warning."""
+    missing = WriteRefused(kind, ("target", root.shown(path)), ("fix", f"there is no such file{instead}"))
+    if not os.path.lexists(path):
+        raise missing  # before the lock, which would make the memory root
+    with memories_locked(root.path) as warnings:
+        memory = _existing(root, path, category)
+        if memory is None:
+            raise missing
+        yield memory, warnings
+
+
+def _wrong_state(kind: str, root: MemoryRoot, memory: MemoryFile, fix: str) -> WriteRefused:
+    return WriteRefused(kind, ("target", root.shown(memory.path)), ("record_status", memory.status), ("fix", fix))
+
+
+def _last_changes(record: Record) -> Any:
+    changes: Any = record.get("changes")
+    return changes[-MOST_CHANGES:] if isinstance(changes, list) else changes  # pyright: ignore
+
+
+def _without_nulls(line: Any) -> Any:
+    if not isinstance(line, dict):
+        return line
+    return {key: value for key, value in line.items() if value is not None}  # pyright: ignore
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

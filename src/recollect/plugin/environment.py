@@ -1,0 +1,276 @@
+# hot
+"""The environment that the plugin builds for itself: whether it is there, and who starts to build it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from recollect.config import locations
+from recollect.plugin.environment_state import INTERPRETER, interpreter_of, is_being_built, read_outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping
+
+    from recollect.plugin.environment_state import Outcome
+
+_SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Set for the process that takes this one's place, so that it happens once.
+_AGAIN = "RECOLLECT_RUN_AGAIN"
+_again = os.environ.pop(_AGAIN, "")
+
+_BUILD = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from recollect.plugin.environment_build import build_in_background; build_in_background(*sys.argv[2:])"
+)
+
+
+def prepare(environ: Mapping[str, str]) -> str:
+    """See to it that the plugin gets its packages, without waiting for them; one line for the user if there is news."""
+    data = environ.get("CLAUDE_PLUGIN_DATA", "")
+    requirements = requirements_file()
+    if not os.path.isabs(data) or not requirements:
+        return ""
+    from recollect.errors import StorageError
+
+    is_met = not unmet(requirements)
+    try:
+        if not is_met:
+            return _begin(data, requirements)
+        if not os.path.exists(os.path.join(data, INTERPRETER)):
+            _point(data, sys.executable)
+    except (OSError, StorageError) as error:
+        return "" if is_met else _cannot(str(error))  # what can be done without packages is done
+    return ""
+
+
+def complete(damage: str = "") -> None:
+    """Make sure that the packages which commands need are there; this may take a minute, and another process's place.
+
+    `damage` says what was wrong with packages that are there by their names only. Exits with 1 when they cannot be had.
+    """
+    requirements = requirements_file()
+    missing = [damage] if damage else unmet(requirements)
+    if not missing:
+        return
+    data = locations.plugin_data()
+    named = interpreter_of(data)
+    if named and named != sys.executable and not _again:
+        _run_again(named)
+    if _again == "built" or not requirements:
+        _fail(f"{sys.executable} lacks what it needs: {', '.join(missing)}")
+    from recollect.errors import RecollectError
+
+    try:
+        _run_again(_built(data, requirements), "built")
+    except KeyboardInterrupt:
+        _fail("interrupted; the next command begins again")
+    except RecollectError as error:
+        way_out = ""
+        if sys.argv[2:3] == ["uninstall"]:
+            way_out = " `claude plugin uninstall memory@recollect` removes the plugin without them."
+        _fail(f"its packages could not be installed: {error}. Commands need them; sessions go on without.{way_out}")
+
+
+def unmet(requirements: str, site: str = "") -> list[str]:
+    """The lines of a file of requirements that the packages of this interpreter, or in a folder, do not meet.
+
+    Told by the names of folders, because a session waits for it.
+    """
+    installed: dict[str, str] = {}
+    try:
+        for name in os.listdir(site or site_packages()):
+            if name.endswith(".dist-info"):
+                package, _, version = name[: -len(".dist-info")].rpartition("-")
+                installed[package.lower().replace(".", "_")] = version
+    except OSError:
+        pass  # none are installed
+    return [line for line in requirements_in(requirements) if not _is_met(line, installed)]
+
+
+def site_packages() -> str:
+    """Where this interpreter's packages are, also when it was told to do without."""
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    return sys.executable.rpartition("/bin/")[0] + f"/lib/{version}/site-packages"
+
+
+def requirements_in(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return [line for line in map(str.strip, file) if line and not line.startswith("#")]
+    except OSError:
+        return []
+
+
+def name_of(requirement: str) -> str:
+    """The package that a line of requirements is about, as its folder is called."""
+    for place, character in enumerate(requirement):
+        if character in "<>=!~;[ ":
+            requirement = requirement[:place]
+            break
+    return requirement.lower().replace("-", "_").replace(".", "_")
+
+
+def requirements_file() -> str:
+    """The plugin's list of packages: of an installed package, of the repository, or of an installed plugin."""
+    package = os.path.join(_SOURCE, "recollect")
+    top = os.path.dirname(_SOURCE)
+    for folder in (os.path.join(package, "marketplace", "plugin"), os.path.join(top, "plugin"), top):
+        if os.path.exists(os.path.join(folder, ".claude-plugin", "plugin.json")):
+            return os.path.join(folder, "requirements.txt")
+    return ""
+
+
+def _built(data: str, requirements: str) -> str:
+    """The interpreter of an environment that is complete.
+
+    A command builds it. A server leaves that to a process of its own: the client that started the server may give up
+    before the packages are there, and then they are there for its next session.
+
+    Raises:
+        InstallError: it cannot be had; why.
+    """
+    if not _serves_client():
+        from recollect.plugin.environment_build import build
+
+        return build(data, requirements, _say)
+    import signal
+
+    from recollect.errors import InstallError
+    from recollect.plugin.environment_standin import stand_in
+    from recollect.plugin.environment_wait import ClientGone, patience_of_client, wait_for_environment
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # how clients end a server; nothing is half done
+    patience = patience_of_client(os.environ)
+    try:
+        os.makedirs(data, exist_ok=True)
+        is_due = read_outcome(data).is_due(time.time())
+        return wait_for_environment(data, lambda: _build_apart(data, requirements), is_due=is_due, patience=patience)
+    except ClientGone:
+        pass
+    except (InstallError, OSError) as error:
+        _say(f"there are no tools in this session; its packages: {error}")
+        stand_in(f"recollect's packages: {error}")
+    sys.exit(0)
+
+
+def _serves_client() -> bool:
+    """Whether this is a server that a client has started and talks to through pipes."""
+    is_server = sys.argv[2:3] == ["mcp"] and not os.isatty(0)
+    return is_server and not any(word.startswith(("--http", "--help", "-h")) for word in sys.argv[3:])
+
+
+def _begin(data: str, requirements: str) -> str:
+    old = interpreter_of(data)
+    if not old:
+        _point(data, os.path.realpath(sys.executable))
+    if is_being_built(data):
+        return _news(old)
+    outcome = read_outcome(data)
+    if not outcome.is_due(time.time()):
+        return _failed(outcome)
+    _build_apart(data, requirements)
+    return _news(old)
+
+
+def _build_apart(data: str, requirements: str) -> subprocess.Popen[bytes]:
+    """Start a process that builds, and that no end of this one ends."""
+    import subprocess
+
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _BUILD, _SOURCE, data, requirements],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=data,
+        start_new_session=True,
+    )
+
+
+def _news(old: str) -> str:
+    if old and "/environments/" in old:
+        return "recollect is updating its packages in the background; nothing changes until they are there."
+    return "recollect is setting itself up in the background; until then memories are found by their words alone."
+
+
+def _failed(outcome: Outcome) -> str:
+    """Why there is no environment."""
+    why = outcome.reason or "it was interrupted again and again"
+    return _once_a_day(
+        f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
+    )
+
+
+def _cannot(why: str) -> str:
+    """That nothing can be built, where that cannot even be noted."""
+    return _once_a_day(f"recollect cannot set itself up: {why}. Memories are found by their words")
+
+
+def _once_a_day(sentence: str) -> str:
+    from recollect.files.session.notices_today import is_news
+
+    return sentence if is_news(locations.global_store(), sentence) else ""
+
+
+def _point(data: str, interpreter: str) -> None:
+    """Have the launcher run this interpreter from now on; without that, it searches for one each time.
+
+    Raises:
+        StorageError: that could not be written.
+    """
+    from recollect.files.textfile import write_text
+
+    write_text(os.path.join(data, INTERPRETER), interpreter + "\n", durable=False)
+
+
+def _is_met(requirement: str, installed: Mapping[str, str]) -> bool:
+    name = name_of(requirement)
+    version = installed.get(name)
+    if version is None:
+        return False
+    has = _release(version)
+    for bound in requirement[len(name) :].split(","):
+        if bound.startswith(">=") and has < _release(bound[2:]):
+            return False
+        if bound.startswith("<") and not bound.startswith("<=") and has >= _release(bound[1:]):
+            return False
+    return True
+
+
+def _release(version: str) -> list[int]:
+    """The numbers that a version begins with."""
+    numbers: list[int] = []
+    for part in version.strip().split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits[:9]))
+        if digits != part:
+            break
+    while numbers and not numbers[-1]:
+        numbers.pop()  # 2.0 is 2
+    return numbers
+
+
+def _run_again(interpreter: str, how: str = "named") -> None:
+    """Have another interpreter take this process's place."""
+    os.environ[_AGAIN] = how
+    script = os.path.join(_SOURCE, "recollect", "hooks", "bare.py")
+    sys.stderr.flush()
+    try:
+        os.execv(interpreter, [interpreter, "-I", "-S", script, *sys.argv[1:]])  # noqa: S606
+    except OSError as error:
+        _fail(f"cannot run {interpreter}: {error.strerror or error}")
+
+
+def _say(sentence: str) -> None:
+    print(f"recollect: {sentence}", file=sys.stderr, flush=True)
+
+
+def _fail(sentence: str) -> None:
+    _say(sentence)
+    sys.exit(1)

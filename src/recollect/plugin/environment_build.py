@@ -1,0 +1,302 @@
+"""The building of the plugin's environment: a new folder each time, checked, then named by one atomic change."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from recollect.domain.text import cut, one_line, visible
+from recollect.errors import InstallError, RecollectError, StorageError
+from recollect.files.textfile import write_text
+from recollect.plugin.environment_state import (
+    ENVIRONMENTS,
+    INTERPRETER,
+    LOCK,
+    LOG,
+    OUTCOME,
+    SCRATCH,
+    interpreter_of,
+    read_outcome,
+)
+
+_DEADLINE = 600.0
+_LARGEST_LOG = 64 * 1024
+_LONGEST_REASON = 200
+
+Say = Callable[[str], None]
+
+# What a build needs of the user's environment is how to reach a package index; not where else to put packages.
+_NOT_PASSED_ON = {"PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_ROOT", "PIP_REQUIREMENT", "VIRTUAL_ENV", "UV_PYTHON"}
+_NO_CONNECTION = ("NewConnectionError", "ConnectTimeout", "NameResolutionError", "dns error", "Connection refused")
+
+_SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_CHECK = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import click, mcp.server, pydantic; "
+    "from recollect.embedding.local import LocalSource; LocalSource().vectors(['ready'], 'query')"
+)
+_PIP_THAT_INSTALLS_ELSEWHERE = (
+    "import pip, sys; sys.exit(tuple(int(n) for n in pip.__version__.split('.')[:2]) < (22, 3))"
+)
+
+
+def build_in_background(data: str, requirements: str) -> None:
+    """Build with nobody to tell; whoever comes second leaves it to the first."""
+    try:
+        build(data, requirements, lambda _: None, wait=False)
+    except (RecollectError, OSError):
+        sys.exit(1)  # the reason is in the outcome, for the next session's start
+
+
+def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
+    """Build an environment in the data folder and name it; its interpreter.
+
+    Raises:
+        InstallError: it could not be built; why, and what to do. What was there before serves on.
+    """
+    try:
+        os.makedirs(data, exist_ok=True)
+        with _locked(data, say, wait) as lock:
+            named = interpreter_of(data)
+            is_new = named != sys.executable and named.startswith(os.path.join(data, ENVIRONMENTS) + os.sep)
+            if is_new and not read_outcome(data).failures:
+                return named  # somebody has built it since this process began
+            return _Build(data, requirements, say, lock).run()
+    except OSError as error:
+        raise _cannot_build(data, error) from error
+
+
+def stop_build(data: str) -> None:
+    """End a build that is under way, whoever began it."""
+    try:
+        descriptor = os.open(os.path.join(data, LOCK), os.O_RDWR)
+    except OSError:
+        return
+    try:
+        if not _is_free(descriptor):
+            _end(int(os.pread(descriptor, 20, 0).decode("ascii", "replace") or 0))
+            for _ in range(100):
+                if _is_free(descriptor):
+                    return
+                time.sleep(0.05)
+    except (OSError, ValueError):
+        return  # it has just ended
+    finally:
+        os.close(descriptor)
+
+
+def _end(process: int) -> None:
+    if process > 1:
+        try:
+            os.killpg(process, signal.SIGTERM)  # with the installer that it waits for, or that has outlived it
+        except ProcessLookupError:
+            os.kill(process, signal.SIGTERM)
+
+
+@contextmanager
+def _locked(data: str, say: Say, wait: bool) -> Generator[int]:
+    """The descriptor of the lock, which the build's own processes inherit."""
+    path = os.path.join(data, LOCK)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if not _is_free(descriptor):
+            if not wait:
+                raise InstallError("another process is building it")
+            say("another process is setting things up; waiting for it ...")
+            _wait_for(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%d" % os.getpid(), 0)
+        try:
+            yield descriptor
+        finally:
+            os.ftruncate(descriptor, 0)  # the number may be another process's next
+    finally:
+        os.close(descriptor)
+
+
+def _is_free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _wait_for(descriptor: int) -> None:
+    end = time.monotonic() + _DEADLINE
+    while not _is_free(descriptor):
+        if time.monotonic() > end:
+            raise InstallError("another process has been setting things up for ten minutes; try again when it is done")
+        time.sleep(0.2)
+
+
+class _Build:
+    def __init__(self, data: str, requirements: str, say: Say, lock: int) -> None:
+        self._data = data
+        self._requirements = requirements
+        self._say = say
+        self._lock = lock
+        self._end = time.monotonic() + _DEADLINE
+        self._scratch = os.path.join(data, SCRATCH)
+        self._failures = read_outcome(data).failures + 1
+        self._began = time.time()
+
+    def run(self) -> str:
+        self._remember("")
+        self._tidy()
+        folder = os.path.join(self._data, ENVIRONMENTS, time.strftime("%Y%m%d%H%M%S", time.gmtime()))
+        try:
+            python = self._make(folder)
+        except RecollectError as error:
+            self._tidy()  # first of all, for the disk may be full
+            self._fail(error)
+            raise
+        finally:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._cap_log()
+        self._tidy()
+        return python
+
+    def _make(self, folder: str) -> str:
+        try:
+            os.makedirs(self._scratch, exist_ok=True)
+            with open(os.path.join(self._data, LOG), "w+b") as log:
+                python = self._install(folder, log)
+            self._publish(python)
+        except OSError as error:
+            raise _cannot_build(self._data, error) from error
+        return python
+
+    def _install(self, folder: str, log: BinaryIO) -> str:
+        base: str = getattr(sys, "_base_executable", "") or sys.executable
+        python = os.path.join(folder, "bin", "python")
+        self._say(
+            "setting up its Python environment; this happens once, and about 60 MB of packages are downloaded ..."
+        )
+        if not self._ran([base, "-I", "-m", "venv", "--without-pip", folder], log):
+            raise InstallError(f"{base} cannot make virtual environments; on Debian: apt-get install python3-venv")
+        installers = self._installers(base, python, log)
+        if not installers:
+            raise InstallError(
+                f"there is neither pip nor uv for {base}; on Debian: apt-get install python3-venv, elsewhere install uv"
+            )
+        if not any(self._ran(installer, log) for installer in installers):
+            raise InstallError(self._reason(log))
+        self._say("checking it ...")
+        if not self._ran([python, "-I", "-c", _CHECK, _SOURCE], log):
+            raise InstallError(self._reason(log))
+        return python
+
+    def _installers(self, base: str, python: str, log: BinaryIO) -> Sequence[Sequence[str]]:
+        """Every way to install that this machine has. Wheels only: nothing is compiled, and no foreign script runs."""
+        options = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--only-binary=:all:"]
+        options += ["--progress-bar=off", "--timeout=15", "--retries=2", "--requirement", self._requirements]
+        found: list[Sequence[str]] = []
+        if self._ran([base, "-I", "-c", _PIP_THAT_INSTALLS_ELSEWHERE], log):
+            found.append([base, "-I", "-m", "pip", "--python", python, *options])
+        uv = shutil.which("uv")
+        if uv:
+            arguments = ["--quiet", "--only-binary=:all:", "--requirement", self._requirements]
+            found.append([uv, "pip", "install", "--python", python, *arguments])
+        if not found and self._ran([python, "-I", "-m", "ensurepip"], log):
+            found.append([python, "-I", "-m", "pip", *options])
+        return found
+
+    def _ran(self, command: Sequence[str], log: BinaryIO) -> bool:
+        """Whether a command succeeded; what it says goes to the log."""
+        log.write(f"$ {' '.join(command)}\n".encode("utf-8", "replace"))
+        log.flush()
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._scratch,
+                env=self._environment(),
+                timeout=max(1.0, self._end - time.monotonic()),
+                pass_fds=(self._lock,),
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise InstallError("it took longer than ten minutes") from error
+        return done.returncode == 0
+
+    def _environment(self) -> dict[str, str]:
+        """Caches and temporary files go where they are removed with the build."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in _NOT_PASSED_ON and not name.startswith("PYTHON")
+        }
+        return {**kept, "TMPDIR": self._scratch, "PIP_CACHE_DIR": self._scratch, "UV_CACHE_DIR": self._scratch}
+
+    def _reason(self, log: BinaryIO) -> str:
+        log.flush()
+        log.seek(max(0, log.tell() - _LARGEST_LOG))
+        text = log.read().decode("utf-8", "replace")
+        if any(sign in text for sign in _NO_CONNECTION):
+            return "the package index could not be reached"
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        errors = [line for line in lines if line.lower().startswith("error")]
+        last = (errors or lines or [""])[-1]
+        return f"{cut(one_line(visible(last)), _LONGEST_REASON)} (see {os.path.join(self._data, LOG)})"
+
+    def _publish(self, python: str) -> None:
+        try:
+            there = os.stat(os.path.join(self._data, LOCK))
+        except FileNotFoundError:
+            there = None
+        if there is None or there.st_ino != os.fstat(self._lock).st_ino:
+            raise InstallError("the plugin was removed while its environment was being built")
+        write_text(os.path.join(self._data, INTERPRETER), python + "\n")
+        _remove(os.path.join(self._data, OUTCOME))
+
+    def _fail(self, error: RecollectError) -> None:
+        if os.path.exists(os.path.join(self._data, LOCK)):
+            with suppress(StorageError):  # what went wrong before is what matters
+                self._remember(one_line(str(error)))
+        else:
+            shutil.rmtree(self._data, ignore_errors=True)  # the plugin is gone, and what is here is ours alone
+
+    def _remember(self, reason: str) -> None:
+        text = f"{self._failures}\n{self._began:.0f}\n{reason}\n"
+        write_text(os.path.join(self._data, OUTCOME), text, durable=False)
+
+    def _tidy(self) -> None:
+        """Remove environments that nothing names: of builds that were killed, and those that were replaced."""
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        folder = os.path.join(self._data, ENVIRONMENTS)
+        named = interpreter_of(self._data)
+        if os.path.isdir(folder):
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                if not named.startswith(path + os.sep):
+                    shutil.rmtree(path, ignore_errors=True)
+
+    def _cap_log(self) -> None:
+        path = os.path.join(self._data, LOG)
+        if os.path.exists(path) and os.path.getsize(path) > _LARGEST_LOG:
+            with open(path, "r+b") as log:
+                log.seek(-_LARGEST_LOG, os.SEEK_END)
+                end = log.read()
+                log.seek(0)
+                log.write(end)
+                log.truncate()
+
+
+def _cannot_build(data: str, error: OSError) -> InstallError:
+    what = f"{error.filename}: " if error.filename else ""
+    return InstallError(f"cannot build in {data}: {what}{error.strerror or error}")
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)

@@ -1,0 +1,72 @@
+# hot
+"""What the plugin's data folder says of its environment: which interpreter it has, and how building it went."""
+
+from __future__ import annotations
+
+import os
+
+INTERPRETER = "interpreter"  # one line, the path of the Python that the launcher runs
+LOCK = "build.lock"
+OUTCOME = "build.outcome"
+LOG = "build.log"
+ENVIRONMENTS = "environments"
+SCRATCH = "scratch"
+BYTECODE = "bytecode"  # of a plugin that cannot be written; bare.py has it made
+
+MADE = (INTERPRETER, LOCK, OUTCOME, LOG, ENVIRONMENTS, SCRATCH, BYTECODE)  # everything that we make there
+
+_FIRST_COOLDOWN = 3_600
+_LONGEST_COOLDOWN = 86_400
+
+
+def interpreter_of(data: str) -> str:
+    """The interpreter that a data folder names, if it can be run."""
+    try:
+        with open(os.path.join(data, INTERPRETER), encoding="utf-8", errors="surrogateescape") as file:
+            path = file.readline(4096).rstrip("\n")
+    except OSError:
+        return ""
+    return path if os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK) else ""
+
+
+def is_being_built(data: str) -> bool:
+    """Whether a process holds the lock of the build."""
+    import fcntl
+
+    try:
+        descriptor = os.open(os.path.join(data, LOCK), os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+class Outcome:
+    """How the last builds went: how many did not succeed, when the last one began, and why it failed if it ended."""
+
+    __slots__ = ("began", "failures", "reason")
+
+    def __init__(self, failures: int = 0, began: float = 0.0, reason: str = "") -> None:
+        self.failures = failures
+        self.began = began
+        self.reason = reason
+
+    def is_due(self, now: float) -> bool:
+        """Whether to try again: an hour after a failure, later each time; one that was interrupted, at once."""
+        interrupted = not self.reason and self.failures < 3
+        cooldown = min(_FIRST_COOLDOWN * 2 ** min(self.failures - 1, 10), _LONGEST_COOLDOWN)
+        return self.failures == 0 or interrupted or not self.began <= now < self.began + cooldown
+
+
+def read_outcome(data: str) -> Outcome:
+    try:
+        with open(os.path.join(data, OUTCOME), encoding="utf-8", errors="replace") as file:
+            failures, began, reason = file.read(4096).split("\n")[:3]
+        return Outcome(int(failures), float(began), reason)
+    except (OSError, ValueError):
+        return Outcome()

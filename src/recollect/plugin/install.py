@@ -1,0 +1,98 @@
+"""The plugin put into Claude Code, by Claude Code's own means, with an account of every change."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+
+from recollect.config import locations
+from recollect.errors import InstallError
+from recollect.files.textfile import write_text
+from recollect.plugin import environment
+from recollect.plugin.claude_client import PLUGIN, Claude, Installed, traces
+from recollect.plugin.environment_state import INTERPRETER, interpreter_of
+from recollect.version import VERSION
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@dataclass
+class Installation:
+    """What an installation changed, file by file; nothing if it was there already."""
+
+    marketplace: str
+    scope: str
+    changed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    interpreter: str = ""  # what the plugin's hooks run, if it is known already; else the plugin builds an environment
+
+
+def marketplace_folder() -> str:
+    """The folder to give to Claude Code: in an installed package, or the repository.
+
+    Raises:
+        InstallError: there is none beside this code.
+    """
+    for folder in (os.path.join(_PACKAGE, "marketplace"), os.path.dirname(os.path.dirname(_PACKAGE))):
+        if os.path.exists(os.path.join(folder, ".claude-plugin", "marketplace.json")):
+            return os.path.realpath(folder)
+    raise InstallError(
+        "this is the plugin itself, which is installed already; `recollect status` shows how it is doing"
+    )
+
+
+def install(claude: Claude, scope: str, project: str) -> Installation:
+    """Put the plugin into Claude Code; what is there already is left as it is.
+
+    Raises:
+        InstallError: Claude Code refuses, or does nothing, or there is nothing to install here.
+        StorageError: the plugin's data folder cannot be written.
+    """
+    folder = marketplace_folder()
+    result = Installation(folder, scope)
+    before = traces([project])
+    known = claude.marketplace()
+    if known is None or known.get("path") != folder:
+        claude.run("plugin", "marketplace", "add", folder, "--scope", scope)
+    _install_plugin(claude, scope, project)
+    after = traces([project])
+    for (path, what), value in after.items():
+        if before.get((path, what)) != value:
+            result.changed.append((path, what))
+    _name_interpreter(result)
+    return result
+
+
+def _install_plugin(claude: Claude, scope: str, project: str) -> None:
+    here = next((item for item in claude.installed() if _is_here(item, scope, project)), None)
+    if here is None:
+        claude.run("plugin", "install", PLUGIN, "--scope", scope)
+        if not any(_is_here(item, scope, project) for item in claude.installed()):
+            raise InstallError(
+                f"{claude.path} installed nothing, and did not say why: `claude plugin list` does not show {PLUGIN} in"
+                f" scope {scope}. Make sure that this is Claude Code's command, or give its path with --claude"
+            )
+        return
+    if here.version != VERSION:
+        claude.run("plugin", "update", PLUGIN, "--scope", scope)
+    if not here.enabled:
+        claude.run("plugin", "enable", PLUGIN, "--scope", scope)
+
+
+def _is_here(item: Installed, scope: str, project: str) -> bool:
+    return item.scope == scope and (scope == "user" or os.path.realpath(item.project) == os.path.realpath(project))
+
+
+def _name_interpreter(result: Installation) -> None:
+    """Spare the plugin the building of an environment, when this one has all that it needs."""
+    data = locations.usual_plugin_data()
+    named = interpreter_of(data)
+    requirements = environment.requirements_file()
+    if requirements and not environment.unmet(requirements):
+        if named != sys.executable:
+            path = os.path.join(data, INTERPRETER)
+            write_text(path, sys.executable + "\n")
+            result.changed.append((path, ""))
+        result.interpreter = sys.executable
+    else:
+        result.interpreter = named

@@ -1,0 +1,158 @@
+"""The clients that can be told of our server: where each keeps its servers, and how it writes one down."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.config import locations
+from recollect.files.client import config_json as client_config
+from recollect.files.client import config_toml as client_config_toml
+from recollect.files.client.config_json import Entry
+
+_WORKSPACE = "${workspaceFolder}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file, and the folder that no link on the way to it may lead out of."""
+
+    path: str
+    top: str
+
+
+@dataclass(frozen=True)
+class Format:
+    """How an entry is read from a text, put into it and taken out of it; all but the last two raise UnsafeEdit."""
+
+    entry_in: Callable[[str, str], Entry | None]
+    with_entry: Callable[[str, str, Entry], str]
+    without_entry: Callable[[str, str], str]
+    shown: Callable[[str, Entry], str]
+    seems_in: Callable[[str], bool]
+
+
+_JSON = Format(
+    client_config.entry_in,
+    client_config.with_entry,
+    client_config.without_entry,
+    client_config.shown,
+    client_config.seems_in,
+)
+_TOML = Format(
+    client_config_toml.entry_in,
+    client_config_toml.with_entry,
+    client_config_toml.without_entry,
+    client_config_toml.shown,
+    client_config_toml.seems_in,
+)
+
+
+def _common(words: Sequence[str]) -> dict[str, Any]:
+    return {"command": words[0], "args": list(words[1:])}
+
+
+def _with_type(words: Sequence[str]) -> dict[str, Any]:
+    return {"type": "stdio", **_common(words)}
+
+
+def _one_list(words: Sequence[str]) -> dict[str, Any]:
+    return {"type": "local", "command": list(words)}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A client: the file of a project and the file of a user, where it has them, and the shape of an entry.
+
+    `root` is what the client replaces by the project's folder; without, the server is told of none.
+    """
+
+    name: str
+    title: str
+    section: str
+    in_project: tuple[str, ...] = ()
+    of_user: Callable[[], Sequence[Place]] | None = None
+    entry: Callable[[Sequence[str]], dict[str, Any]] = _common
+    root: str = ""
+    starts_in_project: bool = False
+    format: Format = _JSON
+
+    def place(self, project: str, *, user: bool) -> Place | None:
+        """Where the entry belongs: in the first of the files that is there, or else in the first."""
+        places = self.places(project, user=user)
+        return next((place for place in places if os.path.lexists(place.path)), places[0] if places else None)
+
+    def places(self, project: str, *, user: bool) -> list[Place]:
+        """Every file that the entry may be in."""
+        if user:
+            return list(self.of_user()) if self.of_user else []
+        return [Place(os.path.join(project, *name.split("/")), project) for name in self.in_project]
+
+
+def _home(*names: str) -> Callable[[], Sequence[Place]]:
+    def places() -> Sequence[Place]:
+        top = locations.home()
+        return [Place(os.path.join(top, *name.split("/")), top) for name in names]
+
+    return places
+
+
+def _configured(*names: str) -> Callable[[], Sequence[Place]]:
+    def places() -> Sequence[Place]:
+        given = os.environ.get("XDG_CONFIG_HOME", "")
+        top = given if os.path.isabs(given) else os.path.join(locations.home(), ".config")
+        return [Place(os.path.join(top, *name.split("/")), top if given else locations.home()) for name in names]
+
+    return places
+
+
+def _codex() -> Sequence[Place]:
+    given = os.environ.get("CODEX_HOME", "")
+    top = os.path.abspath(given) if given else os.path.join(locations.home(), ".codex")
+    return [Place(os.path.join(top, "config.toml"), top if given else locations.home())]
+
+
+def _claude_desktop() -> Sequence[Place]:
+    if sys.platform != "darwin":
+        return []  # there is none that its makers document
+    return _home("Library/Application Support/Claude/claude_desktop_config.json")()
+
+
+CLIENTS = {
+    known.name: known
+    for known in (
+        Known("claude-desktop", "Claude Desktop", "mcpServers", of_user=_claude_desktop),
+        Known("codex", "Codex", "mcp_servers", of_user=_codex, starts_in_project=True, format=_TOML),
+        Known(
+            "cursor",
+            "Cursor",
+            "mcpServers",
+            (".cursor/mcp.json",),
+            _home(".cursor/mcp.json"),
+            root=_WORKSPACE,
+        ),
+        Known(
+            "gemini",
+            "Gemini CLI",
+            "mcpServers",
+            (".gemini/settings.json",),
+            _home(".gemini/settings.json"),
+            starts_in_project=True,
+        ),
+        Known(
+            "opencode",
+            "OpenCode",
+            "mcp",
+            ("opencode.json", "opencode.jsonc"),
+            _configured("opencode/opencode.json", "opencode/opencode.jsonc"),
+            _one_list,
+            starts_in_project=True,
+        ),
+        Known("vscode", "VS Code", "servers", (".vscode/mcp.json",), None, _with_type, root=_WORKSPACE),
+        Known("windsurf", "Windsurf", "mcpServers", of_user=_home(".codeium/windsurf/mcp_config.json")),
+        Known("zed", "Zed", "context_servers", of_user=_configured("zed/settings.json")),
+    )
+}

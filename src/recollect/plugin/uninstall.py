@@ -1,0 +1,319 @@
+"""Everything that recollect made, found and removed; memories, and settings that people wrote, stay."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from recollect.config import locations
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings, load_settings
+from recollect.errors import InstallError, RecollectError, StorageError, WriteRefused
+from recollect.files.bank.bank import bank_paths
+from recollect.files.log import NAME as LOG
+from recollect.files.memory.lock import FOLDER as INDEX_LOCK
+from recollect.files.session.handover_names import is_handed_over
+from recollect.files.session.last_injection import NAME as LAST_INJECTION
+from recollect.files.session.looked import NAME as LOOKED
+from recollect.files.session.met import NAME as MET
+from recollect.files.session.notices_today import NAME as TOLD
+from recollect.files.session.record import FOLDER as SESSIONS
+from recollect.files.session.record import MARKS
+from recollect.files.session.stop_flag import FLAG
+from recollect.files.textfile import is_temporary, read_regular, write_text
+from recollect.plugin.claude_client import (
+    MARKETPLACE,
+    PLUGIN,
+    SCOPES,
+    Claude,
+    fields,
+    find_claude,
+    read_object,
+    settings_file,
+    traces,
+)
+from recollect.plugin.environment_build import stop_build
+from recollect.plugin.environment_state import INTERPRETER, MADE
+from recollect.plugin.environment_state import LOCK as BUILD_LOCK
+from recollect.plugin.register import Registered, registered, unregister
+from recollect.resident.client import folders, sweep
+from recollect.store.sqlite.rescue import sources_of
+from recollect.sync.sync import roots_of
+
+_IN_STORE = (
+    locations.LEDGER,
+    LAST_INJECTION,
+    LOG,
+    f"{LOG}.1",
+    TOLD,
+    LOOKED,
+    MET,
+    os.path.basename(locations.consents()),
+)
+_OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14}(-[0-9]+)?)?(-wal|-shm|-journal)?")
+_OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
+_ABANDONED = 3600.0  # seconds
+
+
+@dataclass
+class Removal:
+    """What is to be removed, what stays, and what was done."""
+
+    store: str
+    project: str
+    client: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # what Claude Code removes
+    servers: list[Registered] = field(default_factory=list[Registered])  # what other clients know of us
+    paths: list[str] = field(default_factory=list[str])
+    kept: list[str] = field(default_factory=list[str])
+    projects: list[str] = field(default_factory=list[str])
+    failed: list[str] = field(default_factory=list[str])
+
+
+def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> Removal:
+    """Find everything of ours, and what will be kept. Nothing is changed."""
+    removal = Removal(store, project)
+    removal.projects = sorted({project, *_known_projects(locations.database(store))})
+    removal.client = list(traces(removal.projects))
+    removal.servers = registered(removal.projects)
+    roots = {
+        other: _root_of(other, settings if other == project else load_settings(other)) for other in removal.projects
+    }
+    removal.paths = [
+        *_of_environment(),
+        *([] if keep_store else _of_store(store)),
+        *_of_projects(roots),
+        *_temporary(store),
+    ]
+    removal.kept = [path for path in _memories(project, store, roots[project]) if os.path.lexists(path)]
+    return removal
+
+
+def uninstall(removal: Removal, claude_path: str) -> None:
+    """Remove what was found; what cannot be removed is listed in `failed`.
+
+    Raises:
+        InstallError: the plugin is installed, and Claude Code is not there to remove it or refuses; nothing is changed
+            that was not Claude Code's.
+    """
+    for folder in _data_folders():
+        stop_build(folder)
+    for folder in folders(removal.store):
+        sweep(folder)  # what a killed engine has left; one that runs ends with its client
+    if removal.client:
+        _tell_client(removal, claude_path)
+    for server in list(removal.servers):
+        try:
+            unregister(server)
+        except RecollectError as error:
+            removal.servers.remove(server)
+            removal.failed.append(f"{server.what} from {server.place.path}: {error}")
+    for path in removal.paths:
+        try:
+            _remove(path)
+        except FileNotFoundError:
+            continue  # the client was first
+        except OSError as error:
+            removal.failed.append(f"{path}: {error.strerror or error}")
+    for folder in _made_for_it(removal):
+        _remove_empty(folder)
+
+
+def _tell_client(removal: Removal, path: str) -> None:
+    found = find_claude(path)
+    if not found:
+        raise InstallError(
+            "the plugin is installed, and Claude Code's command was not found to remove it; give its path with --claude"
+        )
+    claude = Claude(found, removal.project)
+    installed = claude.installed()
+    removal.projects = sorted({*removal.projects, *(item.project for item in installed if os.path.isdir(item.project))})
+    removal.client = list(traces(removal.projects))
+    for item in installed:
+        if item.scope == "user" or item.project in removal.projects:  # or its settings are gone with the project
+            claude.run("plugin", "uninstall", PLUGIN, "--scope", item.scope, folder=item.project)
+    _remove_marketplace(claude, removal.projects)
+    copies = os.path.join(locations.claude_config(), "plugins", "cache", MARKETPLACE)
+    if os.path.lexists(copies):
+        _remove(copies)  # the client only marks them as no longer used
+    files = {settings_file(scope, project) for project in removal.projects for scope in SCOPES}
+    for file in sorted(files):
+        _drop_empty_sections(file)
+
+
+def _remove_marketplace(claude: Claude, projects: Iterable[str]) -> None:
+    """Once for each project that declares it, and once for good: the client looks only into the project it runs in."""
+    for project in projects:
+        for scope in ("project", "local"):
+            declared = fields(read_object(settings_file(scope, project)).get("extraKnownMarketplaces"))
+            if MARKETPLACE in declared and claude.marketplace() is not None:
+                claude.run("plugin", "marketplace", "remove", MARKETPLACE, "--scope", scope, folder=project)
+    if claude.marketplace() is not None:
+        claude.run("plugin", "marketplace", "remove", MARKETPLACE)
+
+
+def _drop_empty_sections(path: str) -> None:
+    """Take out of settings what the client leaves empty in them, byte by byte as the client writes it."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            text = file.read()
+        before = fields(json.loads(text))
+    except (OSError, ValueError):
+        return
+    empty = [key for key in ("enabledPlugins", "extraKnownMarketplaces") if before.get(key) == {}]
+    if not empty:
+        return
+    rest = {key: value for key, value in before.items() if key not in empty}
+    if not rest and not os.path.islink(path):  # a link is somebody's, whatever it leads to
+        os.unlink(path)
+        _remove_empty(os.path.dirname(path))
+        return
+    for key in empty:
+        text = text.replace(f'\n  "{key}": {{}},', "", 1).replace(f',\n  "{key}": {{}}\n', "\n", 1)
+    try:
+        if json.loads(text) == rest:
+            write_text(path, text)
+    except (ValueError, StorageError):
+        return  # as it was is as good
+
+
+def _data_folders() -> list[str]:
+    """Where the plugin keeps its environment. Other plugins have such folders too, and one may be called as ours is."""
+    folders = locations.plugin_data_folders()
+    ours = (INTERPRETER, BUILD_LOCK)
+    return sorted(folder for folder in folders if any(os.path.isfile(os.path.join(folder, name)) for name in ours))
+
+
+def _of_environment() -> Iterator[str]:
+    for folder in _data_folders():
+        yield from _whole(folder, [*_named(folder, MADE.__contains__), *_unfinished(folder)])
+
+
+def _of_store(store: str) -> Iterator[str]:
+    """Files only, and only what is known to be ours: the folder may be one that holds other things too."""
+    database = os.path.basename(locations.database(store))
+    yield from _files(store, _IN_STORE.__contains__)
+    yield from _files(store, lambda name: name.startswith(database) and _OF_DATABASE.fullmatch(name[len(database) :]))
+    yield from (
+        path for path in _files(store, lambda name: name == locations.PROMOTION_LOCK) if not os.path.getsize(path)
+    )
+    yield from _unfinished(store)
+    sessions = os.path.join(store, SESSIONS)
+    yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_unfinished(sessions)])
+
+
+def _is_record(path: str) -> bool:
+    try:
+        return read_regular(path, 1, follow=False) in _OF_SESSION
+    except (OSError, StorageError):
+        return False
+
+
+def _whole(folder: str, ours: list[str]) -> list[str]:
+    """A folder if everything in it is ours, or else what is."""
+    is_ours = os.path.isdir(folder) and not os.path.islink(folder) and len(ours) == len(os.listdir(folder))
+    return [folder] if is_ours else ours
+
+
+def _root_of(project: str, settings: Settings) -> str:
+    """A project's memory root; none if that is a link which leads elsewhere, where nothing of ours is."""
+    try:
+        return memory_root(project, settings).path
+    except WriteRefused:
+        return ""
+
+
+def _of_projects(roots: Mapping[str, str]) -> Iterator[str]:
+    for project, root in roots.items():
+        yield from _files(os.path.join(project, os.path.dirname(FLAG)), lambda name: name == os.path.basename(FLAG))
+        yield from _unfinished(locations.bank(project))
+        if root and os.path.isdir(root):
+            yield from filter(_is_empty, _named(root, lambda name: name == INDEX_LOCK))
+            yield from _unfinished(root)
+            for name in sorted(os.listdir(root)):
+                yield from _unfinished(os.path.join(root, name))
+
+
+def _temporary(store: str) -> Iterator[str]:
+    """Notes for agents, and drafts that agents handed over: of the store's own sessions, or long since abandoned.
+
+    The folder is shared, with other stores' sessions too, and they may be running.
+    """
+    try:
+        sessions = {f"Session: {name}" for name in os.listdir(os.path.join(store, SESSIONS))}
+    except OSError:
+        sessions = set[str]()
+    for folder in sorted({os.path.realpath(place) for place in (tempfile.gettempdir(), "/tmp")}):  # noqa: S108
+        for path in _files(folder, is_handed_over):
+            try:
+                status = os.lstat(path)
+                if status.st_uid != os.getuid():
+                    continue
+                lines = read_regular(path, 1000, follow=False).decode("utf-8", "replace").split("\n")
+            except (OSError, StorageError):
+                continue  # gone, or no file of ours
+            if sessions & set(lines) or status.st_mtime < time.time() - _ABANDONED:
+                yield path
+
+
+def _memories(project: str, store: str, root: str) -> Iterator[str]:
+    yield from bank_paths(store, "global")[0]
+    yield locations.journal(store)
+    yield locations.bank(project)
+    yield root
+    yield os.path.join(project, locations.LOCAL_SETTINGS)
+
+
+def _known_projects(database: str) -> list[str]:
+    """The folders of projects that the store has read from and that are still there."""
+    return roots_of(sources_of(database)) if os.path.isfile(database) else []
+
+
+def _named(folder: str, is_ours: Callable[[str], object]) -> list[str]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names if is_ours(name)]
+
+
+def _files(folder: str, is_ours: Callable[[str], object]) -> list[str]:
+    return [path for path in _named(folder, is_ours) if os.path.islink(path) or os.path.isfile(path)]
+
+
+def _is_empty(folder: str) -> bool:
+    return os.path.isdir(folder) and not os.path.islink(folder) and not os.listdir(folder)
+
+
+def _unfinished(folder: str) -> list[str]:
+    return _files(folder, is_temporary)
+
+
+def _remove(path: str) -> None:
+    if os.path.islink(path) or not os.path.isdir(path):
+        os.unlink(path)
+    else:
+        shutil.rmtree(path)
+
+
+def _made_for_it(removal: Removal) -> Iterator[str]:
+    """Folders that may have been made for what was removed, the innermost first."""
+    yield os.path.dirname(locations.usual_plugin_data())
+    yield removal.store
+    if removal.store == os.path.join(locations.home(), locations.GLOBAL_STORE):
+        yield os.path.dirname(removal.store)
+        yield os.path.dirname(os.path.dirname(removal.store))
+    for project in removal.projects:
+        yield os.path.join(project, ".claude")
+
+
+def _remove_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return  # it holds something, or is not there

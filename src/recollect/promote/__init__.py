@@ -1,0 +1,1 @@
+"""Carry lessons from one project to the store of all projects."""

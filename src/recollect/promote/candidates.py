@@ -1,0 +1,147 @@
+"""Entries that may be promoted: taken from a project's bank, given as JSON, or captured in a session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from recollect.domain.categories import LABEL
+from recollect.domain.entry import Entry
+from recollect.domain.text import one_line
+from recollect.errors import InvalidEntry
+from recollect.sync.entry_input import GivenEntry, clean, entries_from_json, feature_id
+
+_FEATURE = re.compile(r"(?i)\bfeature\s*#?\s*([0-9]+[a-z0-9-]*)")
+_PROVENANCE = ("last observed", "observed in", "used in", "source")
+
+# Written anew in the global store, or about the project rather than about the lesson.
+_NOT_CARRIED = frozenset((*_PROVENANCE, "observation count", "confidence", "content hash", "tags"))
+_NOT_JUDGED = _NOT_CARRIED | {"keywords", "references", "reasoning"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An entry on its way to the global store. `more` are lines that travel with it.
+
+    Its hash is that of the description as it was given, which may hold what is not written. What was `captured` in a
+    session is in the journal, with so many observations; it is `shared` if not all of them are of this project's
+    sessions.
+    """
+
+    category: str
+    name: str
+    description: str
+    content_hash: str
+    confidence: str = "medium"
+    feature: str = ""
+    project: str = ""
+    more: tuple[str, ...] = ()
+    in_bank: bool = False
+    judged_text: str = ""
+    captured: bool = False
+    observations: int = 1
+    shared: bool = False
+
+    @property
+    def title(self) -> str:
+        return f"{LABEL[self.category]}: {self.name}"
+
+    @property
+    def heading(self) -> str:
+        """As a bank would have it."""
+        return f"### {self.title}"
+
+    def from_feature(self, feature: str | None) -> Candidate:
+        """The candidate with its feature, unless it names one itself."""
+        number = feature_id(feature or "")
+        return self if self.feature or not number else replace(self, feature=number)
+
+
+def from_bank(entry: Entry) -> Candidate:
+    """A candidate from an entry of the project's own bank."""
+    carried = [part for part in entry.parts[1:] if part.key not in _NOT_CARRIED]
+    # A blank line before free text, or it would read as more of the item above it.
+    more = clean("\n".join(("" if part.key else "\n") + "\n".join(part.lines).rstrip() for part in carried))
+    return Candidate(
+        category=entry.category,
+        name=one_line(entry.name),
+        description=clean(entry.description),
+        content_hash=entry.content_hash,
+        confidence=entry.confidence,
+        feature=next(filter(None, (_feature(entry.metadata(key)) for key in _PROVENANCE)), ""),
+        more=tuple(more.split("\n")) if more else (),
+        in_bank=True,
+        judged_text=_judged_text(entry),
+    )
+
+
+def pick(entries: Sequence[Entry | Candidate], wanted: Sequence[str]) -> list[Entry | Candidate]:
+    """The entries that are asked for by name or by title ("Pattern: Name"), whatever the case, or by id.
+
+    Raises:
+        InvalidEntry: one fits none, or several that only their titles or ids tell apart.
+    """
+    picked: list[Entry | Candidate] = []
+    for text in wanted:
+        key = text.strip().casefold()
+        found = [entry for entry in entries if key in _names(entry)]
+        if not found:
+            near = get_close_matches(text, [entry.name for entry in entries], 3, 0.4)
+            hint = f"; there is {', '.join(map(repr, near))}" if near else ""
+            place = "in the project's knowledge bank, nor in what its sessions have stored"
+            raise InvalidEntry(f"no entry is named {text!r} {place}{hint}")
+        if len({entry.title for entry in found}) > 1:
+            titles = ", ".join(repr(entry.title) for entry in found)
+            raise InvalidEntry(f"{text!r} names several entries; give one of {titles}")
+        ids = list(dict.fromkeys(entry.content_hash for entry in found))
+        if len(ids) > 1 and isinstance(found[-1], Candidate):
+            raise InvalidEntry(f"{text!r} names several entries; give the id of one: {', '.join(ids)}")
+        picked += found[:1]
+    return picked
+
+
+def _names(entry: Entry | Candidate) -> tuple[str, ...]:
+    return (*(text.casefold() for text in (entry.title, entry.name, entry.heading[4:])), entry.content_hash)
+
+
+def from_json(text: str) -> list[Candidate]:
+    """Candidates from a JSON object, or from an array of such objects.
+
+    Raises:
+        InvalidEntry: not JSON, or an entry that cannot be stored; says which field and what it must be.
+    """
+    return [from_given(entry) for entry in entries_from_json(text)]
+
+
+def from_given(entry: GivenEntry) -> Candidate:
+    """A candidate from an entry that somebody wrote down."""
+    more = {
+        "Keywords": ", ".join(entry.keywords),
+        "References": ", ".join(entry.references),
+        "Reasoning": entry.reasoning,
+    }
+    return Candidate(
+        category=entry.category,
+        name=entry.name,
+        description=entry.description,
+        content_hash=entry.content_hash,
+        confidence=entry.confidence or "medium",
+        feature=feature_id(entry.feature) or _feature(" ".join(entry.references)),
+        project=entry.project,
+        more=tuple(f"- {label}: {value}" for label, value in more.items() if value),
+        judged_text=f"{entry.name}\n{entry.description}",
+    )
+
+
+def _feature(text: str) -> str:
+    """The number of the last feature that the text names, as it is written there."""
+    found = _FEATURE.findall(text)
+    return found[-1] if found else ""
+
+
+def _judged_text(entry: Entry) -> str:
+    """What the lesson says, without where it was learned."""
+    shown = ["\n".join(part.lines) for part in entry.parts if part.key not in _NOT_JUDGED]
+    return "\n".join([entry.name, *shown])

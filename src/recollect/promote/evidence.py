@@ -1,0 +1,116 @@
+"""What a project's tree says about it: names, files, definitions. Bounded in time and size."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from recollect.config import git, locations, project
+from recollect.errors import StorageError
+from recollect.files.textfile import read_text
+from recollect.promote.classify import ProjectFacts
+
+_MOST_FILES = 20_000
+_LARGEST_SOURCE = 512 * 1024
+_MOST_BYTES = 32 * 1024 * 1024
+_GIT_SECONDS = 5
+_SKIPPED_FOLDERS = frozenset({"node_modules", "venv", "__pycache__", "dist", "build", "target", "vendor"})
+_SOURCES = (
+    ".py .pyi .js .jsx .mjs .ts .tsx .go .rs .java .kt .kts .scala .c .h .cc .cpp .hpp .cs .rb .php .swift .sh .bash "
+    ".zsh .lua .ex .exs .erl .hs .ml .clj .dart .r .jl .sql .proto .graphql .vue .svelte"
+).split()
+_DEFINITION = re.compile(
+    r"\b(?:def|class|function|func|fn|struct|enum|interface|trait|type|module|const|let|var|val|object|record"
+    r"|protocol|table|message|service)\s+(?:\([^)\n]*\)\s*)?(?:IF NOT EXISTS\s+)?(\w+)"
+    r"|^(\w+)\s*(?::[^=\n]{1,80})?=[^=]|^(\w+)\s*\(\)\s*\{",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def gather(root: str, identifiers: Collection[str]) -> ProjectFacts:
+    """The facts about the project at `root`; of the identifiers, those that its sources define."""
+    files = _files(root)
+    return ProjectFacts(
+        names=frozenset(_names(root)),
+        files=frozenset(files),
+        identifiers=frozenset(_defined(root, files, set(identifiers))),
+        repository=_repository(root),
+    )
+
+
+def _names(root: str) -> Iterator[str]:
+    yield project.name(root)
+    yield _declared(root, "pyproject.toml", tomllib.loads, "project")
+    yield _declared(root, "Cargo.toml", tomllib.loads, "package")
+    yield _declared(root, "package.json", json.loads, "").rpartition("/")[2]
+
+
+def _declared(root: str, file: str, parse: Any, table: str) -> str:
+    try:
+        document: Any = parse(read_text(os.path.join(root, file), _LARGEST_SOURCE, follow=False))
+        section: Any = document.get(table, {}) if table else document
+        name: Any = section.get("name", "")
+    except (ValueError, AttributeError, RecursionError, StorageError):
+        return ""
+    return name if isinstance(name, str) else ""
+
+
+def _files(root: str) -> list[str]:
+    """Relative paths, with forward slashes, of the project's own files. The bank is about the project, not of it."""
+    bank = locations.BANK.replace(os.sep, "/") + "/"
+    top = git.repository(root)
+    below = "" if not top or os.path.realpath(root) == top else os.path.relpath(os.path.realpath(root), top) + "/"
+    listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *filter(None, [below]))
+    paths = (path.removeprefix(below) for path in listed.split("\0")) if listed else _walk(root)
+    found: list[str] = []
+    for path in paths:
+        if path and not path.startswith(bank):
+            found.append(path)
+        if len(found) == _MOST_FILES:
+            break
+    return found
+
+
+def _walk(root: str) -> Iterator[str]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED_FOLDERS)
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+
+
+def _defined(root: str, files: Iterable[str], wanted: set[str]) -> set[str]:
+    found: set[str] = set()
+    budget = _MOST_BYTES
+    for path in files:
+        if found == wanted or budget <= 0:
+            break
+        if not path.lower().endswith(tuple(_SOURCES)):
+            continue
+        try:
+            text = read_text(os.path.join(root, path), _LARGEST_SOURCE, follow=False)
+        except StorageError:
+            continue
+        budget -= len(text)
+        found.update(name for groups in _DEFINITION.findall(text) for name in groups if name in wanted)
+    return found
+
+
+def _repository(root: str) -> str:
+    """Host and path of the repository's origin, as they stand in a web address: "example.com/owner/name"."""
+    url = _git(root, "config", "--get", "remote.origin.url").strip().removesuffix(".git")
+    match = re.fullmatch(r"(?:[a-z+]+://)?(?:[^@/]+@)?([^/:@]+\.[^/:@]+)(?::\d+)?[:/](.+)", url)
+    return f"{match[1]}/{match[2]}" if match else ""
+
+
+def _git(root: str, *arguments: str) -> str:
+    """Return what git prints in the checkout around a folder; nothing when there is none."""
+    top = git.repository(root)
+    try:
+        code, output, _ = git.run(top, _GIT_SECONDS, *arguments) if top else (1, "", "")
+    except git.CannotRun:
+        return ""
+    return output if code == 0 else ""

@@ -1,0 +1,101 @@
+"""Lessons that a project's sessions have stored and no bank has: candidates from the journal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from recollect.config import locations, project
+from recollect.domain.entry import Entry
+from recollect.domain.hashing import content_hash
+from recollect.domain.retirement import is_about_retiring
+from recollect.domain.text import one_line
+from recollect.errors import InvalidEntry, StorageError
+from recollect.files.bank.bank import read_bank
+from recollect.files.journal.log import read_captures
+from recollect.files.journal.moved import count_moved, is_about_moving, without_moved
+from recollect.files.journal.staged import is_about_staging
+from recollect.promote.candidates import Candidate, from_given
+from recollect.sync.entry_input import MOST_REFERENCES, GivenEntry, given_entry
+
+_SESSION_CAPTURE = "session-capture"
+
+
+def captured_lessons(
+    project_root: str, global_store: str, banked: Iterable[Entry], warnings: list[str]
+) -> list[Candidate]:
+    """What sessions of this project have stored and is neither in its bank, whose entries these are, nor in the global
+    one. Whether it was judged before, or is retired, is for the caller to say.
+    """
+    path = locations.journal(global_store)
+    if not os.path.exists(path):
+        return []  # if only because the store cannot be entered, the promotion itself will say so
+    try:
+        lines = read_captures(path, 0).lines
+    except StorageError as error:
+        warnings.append(f"{error}; what sessions have stored was not looked at")
+        return []
+    own = _Own(project_root)
+    found = {id: of_it for id, of_it in _by_text(lines).items() if any(map(own.has, of_it))}
+    if not found:
+        return []
+    known = {entry.content_hash for entry in banked}
+    for entry in read_bank(global_store, "global")[0]:
+        known |= {entry.content_hash, entry.stored_hash}
+    return [lesson for id, of_it in found.items() if id not in known for lesson in _lesson(of_it, own)]
+
+
+def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The lines that observe something and still count by themselves, by the hash of what they observe."""
+    moved: dict[str, int] = {}
+    observed: list[tuple[str, dict[str, Any]]] = []
+    for line in lines:
+        description = line.get("description")
+        if is_about_moving(line):
+            with suppress(InvalidEntry):  # whoever has the store follow the journal says so
+                count_moved(line, moved)
+        elif isinstance(description, str) and not is_about_staging(line) and not is_about_retiring(line):
+            observed.append((content_hash(description), line))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for id, line in without_moved(observed, lambda item: item[0], moved):
+        found.setdefault(id, []).append(line)
+    return found
+
+
+class _Own:
+    """Tells the lines of a project's sessions from those of others: another project may have the same name."""
+
+    def __init__(self, project_root: str) -> None:
+        self._name = one_line(project.name(project_root))
+        self._identity = project.identity(project_root)
+
+    def has(self, line: Mapping[str, Any]) -> bool:
+        """Return whether a line is the project's own; one that says only its name, or the place it has left, is too."""
+        if line.get("source") != _SESSION_CAPTURE:
+            return False
+        identity = line.get("project")
+        is_told = isinstance(identity, str) and identity != "" and os.path.isdir(identity)
+        return identity == self._identity if is_told else line.get("source_project") == self._name
+
+
+def _lesson(lines: Iterable[dict[str, Any]], whose: _Own) -> list[Candidate]:
+    """The candidate that lines with one text are, described by the first of this project; none if none can be used."""
+    given: list[tuple[GivenEntry, bool]] = []
+    for line in lines:
+        fields = {key: value for key, value in line.items() if key not in ("at", "id", "project")}
+        try:
+            given.append((given_entry(fields), whose.has(line)))
+        except InvalidEntry:
+            continue  # the store does not have it either
+    own = [entry for entry, is_own in given if is_own]
+    if not own:
+        return []
+    first = replace(
+        own[0],
+        keywords=next(filter(None, (entry.keywords for entry, _ in given)), ()),
+        references=tuple(dict.fromkeys(file for entry in own for file in entry.references))[:MOST_REFERENCES],
+    )
+    return [replace(from_given(first), captured=True, observations=len(given), shared=len(own) < len(given))]

@@ -1,0 +1,79 @@
+"""What is like a lesson that was captured in a session, so that somebody can make one of two: by titles, by meaning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.config import locations, project
+from recollect.config.settings import Settings
+from recollect.domain.categories import KNOWLEDGE, LABEL
+from recollect.domain.text import one_line
+from recollect.engine.engine import Engine
+from recollect.errors import StoreError
+from recollect.files.bank.bank import read_bank
+from recollect.files.journal.retired import ALL, retired_ids
+from recollect.memories.likeness import ENOUGH_WORDS, compares_meanings, nearest, shared_words
+from recollect.promote.candidates import Candidate
+
+_MOST = 3
+
+# Each costs milliseconds; who has stored more than this has other worries than twins.
+_MOST_COMPARED = 100
+
+
+@dataclass(frozen=True)
+class Alike:
+    """An entry that is like another."""
+
+    id: str
+    title: str
+
+
+def alike(
+    project_root: str, global_store: str, settings: Settings, candidates: Sequence[Candidate]
+) -> dict[str, list[Alike]]:
+    """The entries of this project and of the global store that captured candidates may repeat, by the hash of each.
+
+    A hint, and done without where it cannot be had.
+    """
+    lessons = [candidate for candidate in candidates if candidate.captured][:_MOST_COMPARED]
+    if not lessons:
+        return {}
+    near = _by_meaning(global_store, settings, project_root, lessons)
+    others = [Alike(each.content_hash, each.title) for each in lessons]
+    retired = set[str]().union(*retired_ids(locations.journal(global_store), project.identity(project_root), ALL))
+    for folder, origin in ((locations.bank(project_root), "local"), (global_store, "global")):
+        entries = [entry for entry in read_bank(folder, origin)[0] if entry.content_hash not in retired]
+        others += [Alike(entry.content_hash, one_line(entry.title)) for entry in entries]
+    found: dict[str, list[Alike]] = {}
+    names = [(each, each.title.partition(": ")[2]) for each in others]
+    for lesson in lessons:
+        named = [each for each, name in names if shared_words(lesson.name, name) >= ENOUGH_WORDS]
+        by_id = {each.id: each for each in (*near.get(lesson.content_hash, ()), *named)}
+        by_id.pop(lesson.content_hash, None)
+        if by_id:
+            found[lesson.content_hash] = list(by_id.values())[:_MOST]
+    return found
+
+
+def _by_meaning(
+    global_store: str, settings: Settings, project_root: str, lessons: Sequence[Candidate]
+) -> dict[str, list[Alike]]:
+    if not compares_meanings(settings) or not os.path.exists(locations.database(global_store)):
+        return {}
+    texts = [f"{each.name}\n{each.description}" for each in lessons]
+    try:
+        with Engine(global_store, settings, project_root=project_root) as engine:
+            near = nearest(engine, texts, KNOWLEDGE, _MOST + 1)
+            return {
+                lesson.content_hash: _named(engine, [match.id for match in matches if match.id != lesson.content_hash])
+                for lesson, matches in zip(lessons, near, strict=True)
+            }
+    except StoreError:
+        return {}
+
+
+def _named(engine: Engine, ids: Sequence[str]) -> list[Alike]:
+    return [Alike(entry.id, f"{LABEL[entry.category]}: {one_line(entry.name)}") for entry in engine.store.entries(ids)]

@@ -1,0 +1,391 @@
+"""Promotion: lessons that hold everywhere go from a project's bank to the global store."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.config import locations, project
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.entry import Entry
+from recollect.domain.hashing import normalize
+from recollect.domain.secrets.detect import find_secret
+from recollect.errors import LockTimeout, Overtaken, StorageError, UnsafeEdit
+from recollect.files.bank.bank import BankFile, read_bank, read_bank_file
+from recollect.files.bank.entry import with_count
+from recollect.files.bank.write import global_entry, local_entry, new_global_file, new_local_file
+from recollect.files.journal.moved import write_moved
+from recollect.files.journal.retired import ALL, bring_back, retired_ids
+from recollect.files.locks import locked, locked_folder
+from recollect.files.textfile import read_text, refuse_link_out, sweep, write_texts
+from recollect.promote.candidates import Candidate, from_bank, pick
+from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict, classify, identifiers_in
+from recollect.promote.evidence import gather
+from recollect.promote.from_journal import captured_lessons
+
+# In seconds: how long is waited, time after time, for somebody who is editing a bank.
+_WAITS = (0.01, 0.02, 0.05, 0.1, 0.2)
+
+ADDED = "added"
+REINFORCED = "reinforced"
+COUNTED = "counted before"
+KEPT = "kept local"
+SAVED = "saved to the project's bank"
+LEFT = "left in the journal"
+NOT_WRITTEN = "not written"
+JUDGED = "judged only"
+
+
+@dataclass
+class Outcome:
+    """What became of one candidate, and why."""
+
+    candidate: Candidate
+    verdict: Verdict
+    action: str = JUDGED
+    stored_as: str = ""
+    observation_count: int = 0
+
+
+@dataclass
+class Promotion:
+    """What a promotion did."""
+
+    outcomes: list[Outcome] = field(default_factory=list[Outcome])
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def promoted(self) -> int:
+        return sum(outcome.action in (ADDED, REINFORCED) for outcome in self.outcomes)
+
+    @property
+    def kept(self) -> int:
+        return sum(outcome.action in (KEPT, SAVED, LEFT) for outcome in self.outcomes)
+
+    @property
+    def summary(self) -> str:
+        if any(outcome.action == JUDGED for outcome in self.outcomes):
+            universal = sum(outcome.verdict.universal for outcome in self.outcomes)
+            return f"Dry run: {universal} universal and {len(self.outcomes) - universal} project-specific entries."
+        return (
+            f"Memory promotion: {self.promoted} universal entries promoted to global store, "
+            f"{self.kept} project-specific entries kept local."
+        )
+
+
+def candidates_of(project_root: str, global_store: str, names: Sequence[str] = ()) -> tuple[list[Candidate], list[str]]:
+    """The named entries of the project's bank and of what its sessions have stored, or those that no promotion has
+    looked at; and warnings.
+
+    Raises:
+        InvalidEntry: a name that fits no entry, or several.
+    """
+    entries, warnings = read_bank(locations.bank(project_root), "local")
+    known = [*entries, *captured_lessons(project_root, global_store, entries, warnings)]
+    if names:
+        chosen = pick(known, names)
+    else:
+        seen = _judged_before(project_root, global_store, warnings)
+        retired = _retired(project_root, global_store)
+        chosen = [entry for entry in known if entry.content_hash not in seen and entry.content_hash not in retired]
+    for entry in chosen:
+        if not entry.description:
+            warnings.append(f"{entry.title!r} has no description to tell it by; it was left where it is")
+    described = [entry for entry in chosen if entry.description]
+    return [entry if isinstance(entry, Candidate) else from_bank(entry) for entry in described], warnings
+
+
+def _retired(project_root: str, global_store: str) -> set[str]:
+    """What is retired here, by the journal: it does not travel unless somebody names it."""
+    everywhere, here = retired_ids(locations.journal(global_store), project.identity(project_root), ALL)
+    return everywhere | here
+
+
+def nothing_new(project_root: str) -> str:
+    """Why a project's bank has no candidates."""
+    folder = locations.bank(project_root)
+    if read_bank(folder, "local")[0]:
+        return f"nothing is new in {folder} since the last promotion"
+    return f"there are no entries in {folder}"
+
+
+def _judged_before(project_root: str, global_store: str, warnings: list[str]) -> dict[str, str]:
+    try:
+        return _read_ledger(global_store, warnings).get(project.identity(project_root), {})
+    except StorageError:
+        return {}  # what cannot be read cannot be written either, and the promotion itself will say so
+
+
+def judge(project_root: str, candidates: Sequence[Candidate], judgement: str = "") -> list[Verdict]:
+    """A verdict on each candidate: the caller's, or from evidence. No judgement makes a credential universal."""
+    if judgement:
+        caller = Verdict(judgement == UNIVERSAL, "the caller judged so")
+        return [_credential(candidate) or caller for candidate in candidates]
+    wanted = {name for candidate in candidates for name in identifiers_in(candidate.judged_text)}
+    facts = gather(project_root, wanted)
+    return [_credential(c) or classify(c.judged_text, facts) for c in candidates]
+
+
+def _credential(candidate: Candidate) -> Verdict | None:
+    provenance = f"{candidate.project} {candidate.feature}"
+    kind = find_secret("\n".join([candidate.name, candidate.description, provenance, *candidate.more]))
+    return Verdict(False, f"it seems to hold {kind}, which must not travel") if kind else None
+
+
+def promote(
+    project_root: str,
+    global_store: str,
+    candidates: Sequence[Candidate],
+    *,
+    judgement: str = "",
+    only_new: bool = False,
+    dry_run: bool = False,
+) -> Promotion:
+    """Put universal candidates into the global store: new ones are added, known ones gain an observation.
+
+    With `only_new`, an entry that already counts an observation from this project and feature is not counted again.
+    Several processes may promote at once. When a file cannot be written, nothing is, and a warning says so.
+
+    Raises:
+        LockTimeout: another promotion did not finish in time.
+        UnsafeEdit: a file of the store cannot be added to as it is.
+    """
+    result = Promotion()
+    verdicts = judge(project_root, candidates, judgement)
+    result.outcomes = [Outcome(c, verdict) for c, verdict in zip(candidates, verdicts, strict=True)]
+    if dry_run or not candidates:
+        return result
+    try:
+        with locked(os.path.join(global_store, locations.PROMOTION_LOCK)):
+            _carry_out_in_turn(project_root, global_store, result, only_new)
+    except StorageError as error:
+        for outcome in result.outcomes:
+            outcome.action = NOT_WRITTEN
+        result.warnings.append(f"{error}; nothing was promoted and the store is as it was")
+    else:
+        _tell_journal(project_root, global_store, result)
+    return result
+
+
+def _tell_journal(project_root: str, global_store: str, result: Promotion) -> None:
+    """What was retired and has been written again is retired no longer; what a bank counts, the journal need not."""
+    written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
+    journal = locations.journal(global_store)
+    try:
+        bring_back(journal, project.identity(project_root), [each.content_hash for each in written])
+    except (LockTimeout, StorageError) as error:
+        result.warnings.append(f"{error}; what was retired before is still so")
+    moved = {each.content_hash: each.observations for each in written if each.captured}
+    try:
+        write_moved(journal, moved, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    except (LockTimeout, StorageError) as error:
+        result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
+
+
+def _carry_out_in_turn(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
+    """Carry a promotion out; if somebody edits a bank at the same moment, begin again with what they wrote."""
+    for wait in _WAITS:
+        try:
+            return _carry_out(project_root, global_store, result, only_new)
+        except Overtaken:
+            time.sleep(wait)  # an editor may be in the middle of writing
+    return _carry_out(project_root, global_store, result, only_new)
+
+
+def _carry_out(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
+    name = project.name(project_root)
+    banks = [os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE]
+    sweep([*banks, os.path.join(global_store, locations.LEDGER)])
+    _wait_for_editors(banks)
+    shelf = _Shelf(global_store, "global")
+    homeless: list[Outcome] = []
+    ledger = _read_ledger(global_store, result.warnings)
+    seen = ledger.setdefault(project.identity(project_root), {})
+    for outcome in result.outcomes:
+        candidate = outcome.candidate
+        seen[candidate.content_hash] = UNIVERSAL if outcome.verdict.universal else PROJECT_SPECIFIC
+        if outcome.verdict.universal:
+            source = _source(candidate.project or name, candidate.feature)
+            outcome.action, entry = _put(shelf, candidate, source, only_new)
+            outcome.stored_as, outcome.observation_count = entry.title, entry.observation_count
+        elif candidate.shared:
+            outcome.action = LEFT  # it is not this project's alone
+        else:
+            outcome.action = KEPT
+            homeless += [] if candidate.in_bank else [outcome]
+    texts = {**shelf.changed(), os.path.join(global_store, locations.LEDGER): _ledger_text(ledger)}
+    if not homeless:
+        write_texts(texts, private=texts, read_as=shelf.read_as)
+        return
+    bank = locations.bank(project_root)
+    for path in (bank, *(os.path.join(bank, f"{category}.md") for category in KNOWLEDGE)):
+        refuse_link_out(path, project_root)
+    with locked_folder(bank):  # always after the store's lock, never before it
+        own = _Shelf(bank, "local")
+        changed = _keep_local(project_root, own, homeless)
+        write_texts({**changed, **texts}, private=texts, read_as={**own.read_as, **shelf.read_as})
+
+
+def _wait_for_editors(paths: Sequence[str]) -> None:
+    """Wait, not for long, for banks that were emptied a moment ago: an editor is about to write them."""
+    end = time.monotonic() + _WAITS[-1]
+    while any(map(_was_just_emptied, paths)) and time.monotonic() < end:
+        time.sleep(_WAITS[0])
+
+
+def _was_just_emptied(path: str) -> bool:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return not status.st_size and abs(time.time() - status.st_mtime) < 1
+
+
+def _keep_local(project_root: str, shelf: _Shelf, outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """The project's bank with entries that were given as project-specific and would be lost otherwise."""
+    for outcome in outcomes:
+        candidate = outcome.candidate
+        if shelf.find(candidate) is None:
+            outcome.action = SAVED
+            feature = f"Feature #{candidate.feature}" if candidate.feature else project.name(project_root)
+            lines = local_entry(
+                candidate.category,
+                candidate.name,
+                candidate.description,
+                provenance=feature,
+                confidence=candidate.confidence,
+                more=candidate.more,
+            )
+            _counted(shelf, shelf.add(candidate, lines), candidate.observations)
+    return shelf.changed()
+
+
+def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tuple[str, Entry]:
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    known = shelf.find(candidate)
+    if known is None:
+        lines = global_entry(
+            candidate.category,
+            candidate.name,
+            candidate.description,
+            source=source,
+            observed_on=today,
+            confidence=candidate.confidence,
+            content_hash=candidate.content_hash,
+            more=candidate.more,
+        )
+        return ADDED, _counted(shelf, shelf.add(candidate, lines), candidate.observations)
+    sources = known.metadata("source")
+    cited = set(_split_sources(source)) <= set(_split_sources(sources))
+    if only_new and cited:
+        return COUNTED, known
+    count = with_count(known.metadata("observation count"), known.observation_count + candidate.observations)
+    changes = {"Observation count": count, "Last observed": today}
+    if not cited:
+        changes["Source"] = f"{sources}, {source}" if sources else source
+    return REINFORCED, shelf.change(known, changes)
+
+
+def _counted(shelf: _Shelf, added: Entry, observations: int) -> Entry:
+    """A new entry with what was observed before it was written down in a bank."""
+    return added if observations == 1 else shelf.change(added, {"Observation count": str(observations)})
+
+
+def _source(project_name: str, feature: str) -> str:
+    name = " ".join(project_name.replace(",", " ").split())
+    return f"{name}, Feature #{feature}" if feature else name
+
+
+def _split_sources(text: str) -> list[tuple[str, str]]:
+    """Projects and features of a Source line: "a, Feature #1, b, c Feature #2" names three."""
+    sources: list[tuple[str, str]] = []
+    for item in map(str.strip, text.split(",")):
+        name, found, feature = item.rpartition("Feature #")
+        if not found:
+            sources.append((item, ""))
+        elif name or not sources:
+            sources.append((name.strip(), feature))
+        elif sources[-1][1]:
+            sources.append((sources[-1][0], feature))
+        else:
+            sources[-1] = (sources[-1][0], feature)
+    return sources
+
+
+class _Shelf:
+    """The three files of a bank while they are being changed."""
+
+    def __init__(self, directory: str, origin: str) -> None:
+        self._directory = directory
+        self._new_file = new_global_file if origin == "global" else new_local_file
+        self._files = {c: read_bank_file(self._path(c), origin) for c in KNOWLEDGE}
+        self.read_as = {self._path(c): file.text for c, file in self._files.items()}
+        self._changed: set[str] = set()
+        self._by_text: dict[str, Entry] = {}
+        self._by_stored_hash: dict[str, Entry] = {}
+        for file in self._files.values():
+            for entry in file.entries:
+                self._index(entry)
+
+    def find(self, candidate: Candidate) -> Entry | None:
+        """The entry with the candidate's text, in any category; or one that had it before somebody edited it."""
+        known = self._by_text.get(normalize(candidate.description))
+        if known is None:
+            known = self._by_stored_hash.get(candidate.content_hash)
+            if known and known.content_hash == candidate.content_hash:
+                return None  # another text with the same hash: correctness over deduplication
+        return known
+
+    def add(self, candidate: Candidate, lines: Sequence[str]) -> Entry:
+        file = self._files[candidate.category]
+        if file.is_blank:
+            file = self._files[candidate.category] = BankFile(
+                self._new_file(candidate.category), candidate.category, file.origin
+            )
+        try:
+            entry = file.append(lines)
+        except UnsafeEdit as error:
+            raise UnsafeEdit(f"cannot add to {self._path(candidate.category)}: {error}") from error
+        self._changed.add(candidate.category)
+        self._index(entry)
+        return entry
+
+    def change(self, entry: Entry, values: dict[str, str]) -> Entry:
+        changed = self._files[entry.category].set_metadata(entry.position, values)
+        self._changed.add(entry.category)
+        self._index(changed)
+        return changed
+
+    def changed(self) -> dict[str, str]:
+        """The new text of each file that changed, by its path."""
+        return {self._path(category): self._files[category].text for category in sorted(self._changed)}
+
+    def _path(self, category: str) -> str:
+        return os.path.join(self._directory, f"{category}.md")
+
+    def _index(self, entry: Entry) -> None:
+        if entry.description:
+            self._by_text[normalize(entry.description)] = entry
+            self._by_stored_hash[entry.stored_hash] = entry
+
+
+def _read_ledger(global_store: str, warnings: list[str]) -> dict[str, dict[str, str]]:
+    """What was judged before: by project, then by content hash. A damaged ledger is an empty one."""
+    path = os.path.join(global_store, locations.LEDGER)
+    text = read_text(path)
+    if not text:
+        return {}
+    try:
+        document: Any = json.loads(text)
+        return {str(key): dict(value) for key, value in document.items()}
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        warnings.append(f"{path} is damaged; every entry counts as new")
+        return {}
+
+
+def _ledger_text(ledger: dict[str, dict[str, str]]) -> str:
+    return json.dumps(ledger, indent=1, sort_keys=True) + "\n"

@@ -1,0 +1,1 @@
+"""Find what is about something, for a search, a prompt or the start of a session. Nothing here changes a memory."""

@@ -1,0 +1,173 @@
+"""Looking at what is stored: page by page, or an entry with all of its text."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from recollect.domain.category_names import category_named
+from recollect.domain.ranking.terms import query_terms
+from recollect.domain.ranking.trust import REPOSITORY
+from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.text import cut, one_line, visible
+from recollect.engine.withhold import harmless_entries
+from recollect.errors import InvalidEntry, StorageError
+from recollect.files.memory.memories import read_memory
+from recollect.store.values import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from recollect.domain.stored import StoredEntry
+    from recollect.engine.engine import Engine
+
+ALL = "all"
+MOST_LISTED = 100
+MOST_READ = 50
+
+_SHORTEST_ID = 6
+_LONGEST_ID = 64
+_LONGEST_TEXT = 200
+_MOST_TERMS = 16
+_FURTHEST = 10**9
+
+
+@dataclass(frozen=True)
+class Looked:
+    """An entry, the path of the memory file that it is (from its project's folder on), and how often it was recalled.
+
+    `text` is all that it says, line by line; a page leaves it empty. `origin` is whose word it is.
+    """
+
+    entry: StoredEntry
+    path: str = ""
+    recalls: int = 0
+    text: str = ""
+    origin: str = REPOSITORY
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some of the entries, and how many there are in all."""
+
+    entries: list[Looked]
+    total: int
+
+
+def list_entries(
+    engine: Engine,
+    *,
+    project: str | None,
+    categories: Sequence[str] = (),
+    status: str = ACTIVE,
+    text: str = "",
+    limit: int = 20,
+    offset: int = 0,
+) -> Page:
+    """Entries that changed last first: those that hold everywhere, of a project by its identity, or of all (None).
+
+    `status` may be `all`; every word of `text` must occur in an entry. The store is looked at as it is.
+
+    Raises:
+        InvalidEntry: a category or a status that there is none of.
+        StoreError: the store cannot be read.
+    """
+    if status not in (*STATUSES, ALL):
+        raise InvalidEntry(
+            f"status must not be {cut(one_line(status[:400]), 40)!r} but one of {', '.join((*STATUSES, ALL))}"
+        )
+    wanted = tuple(dict.fromkeys(map(category_named, categories)))
+    scope = Scope(project, wanted, STATUSES if status == ALL else (status,))
+    terms = query_terms(text[:_LONGEST_TEXT])[:_MOST_TERMS]
+    if text.strip() and not terms:
+        return Page([], 0)
+    found, total = engine.store.page(scope, min(max(limit, 1), MOST_LISTED), min(max(offset, 0), _FURTHEST), terms)
+    found, _ = harmless_entries(engine.global_store, found)
+    paths = engine.store.memory_paths([entry.id for entry in found])
+    origins = engine.store.origins(entry.id for entry in found)
+    return Page([_looked(entry, paths.get(entry.id, ""), origins[entry.id]) for entry in found], total)
+
+
+def full_entries(
+    engine: Engine, ids: Sequence[str], *, project: str | None, problems: list[str] | None = None
+) -> tuple[list[Looked], list[str]]:
+    """The entries with these ids, or with the only id that begins so, and what of the ids means none of them.
+
+    What is withheld because it seems to hold a credential is told in `problems`.
+
+    A beginning has six characters at least. Whatever their status, entries of other projects than `project` (as for
+    `list_entries`) are as good as unknown.
+
+    Raises:
+        InvalidEntry: more ids than are answered at once.
+        StoreError: the store cannot be read.
+    """
+    if len(ids) > MOST_READ:
+        raise InvalidEntry(f"{len(ids):,} ids are too many; ask for {MOST_READ} at most at once")
+    scope = Scope(project, statuses=STATUSES)
+    meant = {given: _meant(engine, given, scope) for given in ids}
+    found, said = harmless_entries(engine.global_store, engine.store.entries(id for id in meant.values() if id))
+    paths = engine.store.memory_paths([entry.id for entry in found])
+    origins = engine.store.origins(entry.id for entry in found)
+    looked = [_looked(entry, paths.get(entry.id, ""), origins[entry.id], whole=True) for entry in found]
+    if problems is not None:
+        problems += said
+    return looked, [given for given, id in meant.items() if not id]
+
+
+def _meant(engine: Engine, given: str, scope: Scope) -> str:
+    id = given.strip().lower()
+    if not _SHORTEST_ID <= len(id) <= _LONGEST_ID or not id.isascii() or not id.isalnum():
+        return ""
+    near = engine.store.ids_beginning(id, scope, 2)
+    return near[0] if len(near) == 1 or id in near else ""
+
+
+def _looked(entry: StoredEntry, path: str, origin: str, *, whole: bool = False) -> Looked:
+    shown = path.removeprefix(entry.project.rstrip(os.sep) + os.sep).replace(os.sep, "/")
+    text = "\n".join(_memory_lines(entry, path) if path else _knowledge_lines(entry)) if whole else ""
+    return Looked(entry, shown, entry.recall_count, text, origin)
+
+
+def _knowledge_lines(entry: StoredEntry) -> Iterator[str]:
+    yield entry.description
+    if entry.reasoning:
+        yield f"Reasoning: {entry.reasoning}"
+    if entry.details:
+        yield entry.details
+
+
+def _memory_lines(entry: StoredEntry, path: str) -> Iterator[str]:
+    """All that a memory's file says; what the store has of it, if the file cannot be read now."""
+    try:
+        content = read_memory(path, entry.category).content
+    except (OSError, StorageError):
+        yield from _knowledge_lines(entry)
+        return
+    for name, value in content.items():
+        yield from _field(_words(name).capitalize(), value)
+
+
+def _field(label: str, value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = [f"{_words(key)}: {_inline(item)}" for key, item in cast("dict[str, Any]", value).items()]
+    if isinstance(value, list):
+        yield f"{label}:"
+        yield from (f"- {_inline(item)}" for item in cast("list[Any]", value))
+    elif value is not None:
+        yield f"{label}: {_inline(value)}"
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return "; ".join(f"{_words(key)}: {_inline(item)}" for key, item in cast("dict[str, Any]", value).items())
+    if isinstance(value, list):
+        return "; ".join(map(_inline, cast("list[Any]", value)))
+    return visible(str(value)).strip()
+
+
+def _words(name: str) -> str:
+    return one_line(name).replace("_", " ")

@@ -1,0 +1,42 @@
+"""A search counts as recall: a receipt of what it gave is kept."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.engine.engine import Engine
+from recollect.errors import StoreError
+from recollect.recall.search import SearchResult
+from recollect.store.values import Receipt, ReceiptLine
+
+_LONGEST_QUERY = 1_000
+
+
+def count_search(engine: Engine, result: SearchResult) -> list[str]:
+    """Keep a receipt of what a search has found, and count it as recalled if the settings say so; else a warning."""
+    if not result.hits:
+        return []
+    # Of the question only words that the store has as well: whatever else is in it is not ours to keep.
+    known = [term for term in result.retrieval.terms if result.retrieval.statistics.frequencies.get(term)]
+    receipt = Receipt(
+        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        event="search",
+        project=engine.project,
+        session="",
+        query=" ".join(known)[:_LONGEST_QUERY],
+        lines=[
+            ReceiptLine(
+                hit.entry.id,
+                hit.score,
+                vector=hit.vector or 0.0,
+                keyword=hit.keyword or 0.0,
+                prominence=hit.prominence,
+            )
+            for hit in result.hits
+        ],
+    )
+    try:
+        engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
+    except StoreError as error:
+        return [f"the recall was not counted: {error}"]
+    return []

@@ -1,0 +1,157 @@
+# hot
+"""The memories that a prompt is about: found by the store's full text, or by titles and tags alone."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.config import locations
+from recollect.config.memory_root import memory_root
+from recollect.domain.prompt_block import prompt_block
+from recollect.domain.triage.spoken import is_worth_asking
+from recollect.engine.deferred import Notes
+from recollect.errors import StoreError, WriteRefused
+from recollect.recall.prompt_asked import Asked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from recollect.config.settings import Settings
+    from recollect.domain.prompt_block import Told
+    from recollect.engine.warm import Warm
+    from recollect.files.memory.memories import MemoryRoot
+
+# Where titles and tags only stand in for the store, one shared word is no reason to speak.
+_STANDING_IN = 5
+
+# In seconds: what a person, and what nobody, waits for the store to follow the files.
+_SHORT = 0.3
+LONG = 60.0
+
+
+class PromptMemories:
+    """The block for a prompt, or the reason why there is none, and what went wrong on the way."""
+
+    __slots__ = ("afterwards", "is_long", "notes", "reason", "text", "told", "warnings")
+
+    def __init__(self, reason: str = "") -> None:
+        self.text = ""
+        self.reason = reason
+        self.told: list[Told] = []
+        self.notes = Notes()  # what is to be written once the block is used; nothing, unless the store is kept warm
+        self.warnings: list[str] = []
+        self.afterwards: Callable[[], Sequence[str]] | None = None  # what can wait until the block is out
+        self.is_long = False  # whether that may take longer than anybody should wait
+
+
+def memories_for(
+    prompt: str,
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    session: str = "",
+    *,
+    warm: Warm | None = None,
+) -> PromptMemories:
+    """The block for a prompt in a project, recorded as given to the session; nothing is given to a session twice.
+
+    Where things are kept `warm` it is recorded by writing the `notes`.
+    """
+    found = PromptMemories(_suppressed(prompt, settings))
+    if found.reason:
+        found.notes = Notes(wait=warm is not None)
+        return found
+    root = _root(project_root, settings, found)
+    asked = Asked(prompt, project_root, global_store, settings, session, root, found.warnings, warm)
+    found.notes = asked.notes
+    found.told = _found(asked, found)
+    if asked.is_behind:
+        found.is_long, found.afterwards = True, lambda: _follow(asked, LONG)
+    found.text, _ = prompt_block(found.told, asked.source)
+    asked.note_words(found.text)
+    found.warnings += asked.notes.problems
+    if not found.text:
+        found.reason = found.reason or "nothing stored is about it"
+    elif not found.told[0].id and found.afterwards is None and os.path.exists(locations.database(global_store)):
+        found.afterwards = lambda: _record(asked, found.told)
+    return found
+
+
+def _found(asked: Asked, found: PromptMemories) -> list[Told]:
+    """By the store; by titles and tags if they were asked for, or when there is no store to be used."""
+    settings = asked.settings
+    by_titles = settings.text("retrieval.match_strategy") == "title_tags"
+    if not by_titles and settings.flag("memory_semantic_enabled"):
+        if os.path.exists(locations.database(asked.global_store)):
+            try:
+                from recollect.recall.prompt_store import from_store
+
+                return from_store(asked)
+            except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
+                found.warnings.append(f"{error}; the prompt was compared with titles and tags only")
+        else:
+            _begin(asked, found)
+    if asked.root is None:
+        return []
+    from recollect.recall.prompt_titles import from_titles
+
+    return asked.take(from_titles(asked, asked.root, least=1 if by_titles else _STANDING_IN))
+
+
+def _begin(asked: Asked, found: PromptMemories) -> None:
+    """Have the store made that is not there, so that the next prompt has it."""
+    from recollect.sync.if_changed import LARGE, bank_bytes
+
+    size = bank_bytes(asked.project_root, asked.global_store)
+    if size or (asked.root and os.path.isdir(asked.root.path)):
+        found.is_long = size > LARGE
+        found.afterwards = lambda: _follow(asked, LONG if found.is_long else _SHORT)
+
+
+def _follow(asked: Asked, seconds: float) -> list[str]:
+    try:
+        from recollect.engine.engine import Engine
+        from recollect.sync.if_changed import catch_up
+
+        root = asked.project_root
+        with Engine(asked.global_store, asked.settings, project_root=root, patience=1.0, warm=asked.warm) as engine:
+            return catch_up(engine, root, seconds=seconds)
+    except (StoreError, ImportError) as error:
+        return [str(error)]
+
+
+def _record(asked: Asked, told: Sequence[Told]) -> list[str]:
+    """Keep a receipt of what was found by its title, which the store has had no part in."""
+    try:
+        from recollect.domain.ranking.title_match import Wording
+        from recollect.engine.engine import Engine
+        from recollect.files.memory.memories import slug_of
+        from recollect.recall.prompt_store import keep_receipt
+        from recollect.sync.memories import entry_id
+
+        titles = Wording(" ".join(f"{each.title} {' '.join(each.tags)}" for each in told)).words
+        words = sorted(Wording(asked.prompt).words & titles)
+        root = asked.project_root
+        with Engine(asked.global_store, asked.settings, project_root=root, patience=0.5, warm=asked.warm) as engine:
+            given = [(entry_id(engine.project, each.category, slug_of(each.path)), each.nats) for each in told]
+            keep_receipt(engine, asked.session, words, given)
+    except (StoreError, ImportError) as error:
+        return [f"the recall was not counted: {error}"]
+    return []
+
+
+def _root(project_root: str, settings: Settings, found: PromptMemories) -> MemoryRoot | None:
+    try:
+        return memory_root(project_root, settings)
+    except WriteRefused as error:
+        found.warnings.append(f"the project's memories were not read: {' '.join(str(error).split())}")
+        return None
+
+
+def _suppressed(prompt: str, settings: Settings) -> str:
+    if not is_worth_asking(prompt):
+        return "it is too short, a command, or nobody's question"
+    if not settings.flag("retrieval.enabled"):
+        return f"retrieval.enabled is false ({settings.source('retrieval.enabled')})"
+    return "" if settings.whole("retrieval.max_inject") else "retrieval.max_inject is 0"

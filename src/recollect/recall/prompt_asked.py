@@ -1,0 +1,145 @@
+# hot
+"""A prompt that asks for memories: where, in which session, what that has had, and what it takes of what is found."""
+
+from __future__ import annotations
+
+import os
+
+from recollect.domain.memory import texts
+from recollect.domain.memory_text import described
+from recollect.domain.prompt_block import prompt_block
+from recollect.domain.quick_json import parse
+from recollect.domain.stored import ACTIVE
+from recollect.domain.triage.quoted import marks
+from recollect.domain.withheld import basic_problems
+from recollect.engine.deferred import Notes
+from recollect.errors import StorageError
+from recollect.files.memory.memories import LARGEST, MemoryFile
+from recollect.files.session.looked import secrets_in
+from recollect.files.session.record import add_given, add_words, read_record
+from recollect.files.textfile import read_regular
+from recollect.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from recollect.config.settings import Settings
+    from recollect.domain.prompt_block import Told
+    from recollect.engine.warm import Warm
+    from recollect.files.memory.memories import MemoryRoot
+
+
+# Of a longer prompt the beginning and the end are read: what is pasted stands between.
+_LONGEST = 100_000
+
+
+class Asked:
+    """A prompt of a session in a project. `root` is None where the project's memories must not be read."""
+
+    __slots__ = (
+        "_real",
+        "given",
+        "global_store",
+        "is_behind",
+        "notes",
+        "project_root",
+        "prompt",
+        "root",
+        "session",
+        "settings",
+        "source",
+        "warm",
+        "warnings",
+    )
+
+    def __init__(  # noqa: PLR0917 (what `memories_for` was called with)
+        self,
+        prompt: str,
+        project_root: str,
+        global_store: str,
+        settings: Settings,
+        session: str,
+        root: MemoryRoot | None,
+        warnings: list[str],
+        warm: Warm | None = None,
+    ) -> None:
+        self._real: dict[str, bool] = {}  # folders that were asked about
+        half = _LONGEST // 2
+        self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
+        self.project_root = project_root
+        self.global_store = global_store
+        self.settings = settings
+        self.session = session
+        self.root = root
+        self.warnings = warnings
+        self.warm = warm
+        self.notes = Notes(wait=warm is not None)
+        self.source = settings.text("memory_root") + "/"
+        self.given = read_record(global_store, session).given
+        self.is_behind = False  # whether the store has yet to read more than a prompt can wait for
+
+    def leave(self) -> None:
+        """Leave files to be read when nobody waits for it."""
+        self.is_behind = True
+
+    def take(self, told: Sequence[Told]) -> list[Told]:
+        """Those that have room in the block, noted as given, but for what another prompt took at this very moment."""
+        _, shown = prompt_block(self._harmless(told), self.source)
+        had: set[str] = set()
+
+        def note() -> None:
+            had.update(add_given(self.global_store, self.session, [each.key for each in shown]))
+
+        self.notes.do(note)
+        return [each for each in shown if each.key not in had]
+
+    def _harmless(self, told: Sequence[Told]) -> list[Told]:
+        """Return what holds no credential; memory files were looked through when they were read."""
+        entries = [each for each in told if not each.path]
+        groups = [[each.title, each.description, each.reasoning, each.details, *each.tags] for each in entries]
+        bad = {
+            each.key for each, kind in zip(entries, secrets_in(self.global_store, groups, VERSION), strict=True) if kind
+        }
+        return [each for each in told if each.key not in bad]
+
+    def note_words(self, text: str) -> None:
+        """Note the words of the block, so that nobody who repeats them is taken for somebody with news."""
+        if text:
+            self.notes.do(lambda: add_words(self.global_store, self.session, marks(text)))
+
+    def as_it_is(self, path: str, category: str) -> MemoryFile | None:
+        """Return the memory file at a path as it is now; None if it is not to be told of.
+
+        That is one that cannot be read, is behind a link, is not active, is no memory, or seems to hold a credential.
+        """
+        folder = os.path.dirname(path)
+        if self.root is None or folder != self.root.folder(category) or not self._is_real(folder):
+            return None
+        try:
+            record: Any = parse(read_regular(path, LARGEST, follow=False).decode("utf-8").removeprefix("\ufeff"))
+        except (OSError, StorageError, ValueError):
+            return None
+        if not isinstance(record, dict) or basic_problems(record, category):  # pyright: ignore[reportUnknownArgumentType]
+            return None
+        memory = MemoryFile(path, category, record, "")  # pyright: ignore[reportUnknownArgumentType]
+        is_active = memory.status == ACTIVE
+        return (
+            memory
+            if is_active and secrets_in(self.global_store, [texts(record, names=True)], VERSION) == [""]
+            else None
+        )
+
+    def _is_real(self, folder: str) -> bool:
+        """Return whether no link leads to a folder. The file itself is read behind none."""
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder) == folder
+        return self._real[folder]
+
+
+def retell(told: Told, memory: MemoryFile) -> Told:
+    """Return what a prompt is told, by the file alone: what else there is of it, nobody has looked through."""
+    told.title, told.tags = memory.title, memory.tags
+    told.description, told.reasoning, told.details = described(told.category, told.title, memory.content)
+    return told

@@ -1,0 +1,240 @@
+# hot
+"""The memories that a prompt is about, out of the store: what shares telling words with it, and enough of them."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.prompt_block import LONGEST, Told
+from recollect.domain.ranking.aboutness import Question, Rarity, aboutness
+from recollect.domain.ranking.fusion import TermStatistics, share, surprise
+from recollect.domain.ranking.trust import trusted_first
+from recollect.engine.engine import Engine
+from recollect.errors import EmbeddingError
+from recollect.recall.prompt_asked import retell
+from recollect.store.values import Receipt, ReceiptLine, Scope
+from recollect.sync.if_changed import catch_up
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from recollect.config.settings import Settings
+    from recollect.domain.stored import StoredEntry
+    from recollect.recall.prompt_asked import Asked
+    from recollect.store.base import Store
+
+    # The vector of a text, in which each word counts as much as the statistics say; nothing if it cannot be had.
+    Embed = Callable[[str, TermStatistics], bytes]
+
+# How many entries are looked at more closely, and by how many of the prompt's rarest terms they are found.
+_CANDIDATES = 20
+_MOST_TERMS = 16
+
+# How many passages of a prompt are compared in meaning, and how many entries each adds, the nearest: a passage takes
+# the model some milliseconds, and what is farther away could not be meant without sharing words.
+_MOST_COMPARED = 4
+_NEAREST = 8
+
+# Another writer may take so long before the prompt goes without.
+_PATIENCE = 0.5
+
+# In characters: the model reads no more of a prompt.
+_READ = 2_000
+
+_LONGEST_QUERY = 300
+_LONGEST_SESSION = 100
+
+# A hit needs some hundred characters of the block, so that more than these are never shown.
+_MOST_SHOWN = LONGEST // 100
+
+
+class Hit:
+    """An entry that a prompt is about, and how surely."""
+
+    __slots__ = ("entry", "nats")
+
+    def __init__(self, entry: StoredEntry, nats: float) -> None:
+        self.entry = entry
+        self.nats = nats
+
+
+class Answer:
+    """What the store answers a prompt: the hits, the best first, and the words that it knew."""
+
+    __slots__ = ("hits", "known")
+
+    def __init__(self, hits: list[Hit], known: list[str]) -> None:
+        self.hits = hits
+        self.known = known
+
+
+def from_store(asked: Asked) -> list[Told]:
+    """What the prompt is told, the best first; a receipt of it is kept.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    settings, root = asked.settings, asked.project_root
+    with Engine(asked.global_store, settings, project_root=root, patience=_PATIENCE, warm=asked.warm) as engine:
+        store = engine.store
+        asked.warnings += catch_up(engine, root, asked.root, engine.project, leave=asked.leave)
+        answer = ask(store, asked.prompt, Scope(engine.project, _used(settings)), _by_meaning(engine, asked))
+        shown = asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
+        if shown:
+            # Of the prompt only words that the store has as well: whatever else is in it is not ours to keep.
+            given = [(each.id, each.nats) for each in shown]
+            asked.notes.do(lambda: keep_receipt(engine, asked.session, answer.known, given))
+        asked.warnings += store.findings
+    return shown
+
+
+def _by_meaning(engine: Engine, asked: Asked) -> Embed | None:
+    """What makes the vectors of a prompt, where the model is at hand; None where words alone must do."""
+    settings = engine.settings
+    if asked.warm is None or not settings.flag("memory_embedding_enabled"):
+        return None
+    if settings.text("memory_embedding_provider") != "local":
+        return None  # nobody else is sent all that a person says
+    try:
+        embedder, model = engine.embedder(), engine.store.model()
+    except EmbeddingError:
+        return None
+    if model is None or model.identity != embedder.identity:
+        return None
+
+    def embed(text: str, statistics: TermStatistics) -> bytes:
+        try:
+            return embedder.embed([text[:_READ]], "query", statistics.telling())[0]
+        except EmbeddingError:
+            return b""  # it is still being loaded
+
+    return embed
+
+
+def _new(asked: Asked, hits: Sequence[Hit], store: Store) -> list[Told]:
+    """What the session has not had, as far as it may be told, by its file if it has one."""
+    paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
+    most = asked.settings.whole("retrieval.max_inject")
+    new: list[Told] = []
+    for hit in hits:
+        told = _told(hit, asked, paths.get(hit.entry.id, ""))
+        if told and told.key not in asked.given and len(new) < most:
+            new.append(told)
+    return new
+
+
+def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequence[tuple[str, float]]) -> None:
+    """Keep what a prompt was given, by ids and scores, and the words that it was found by.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    receipt = Receipt(
+        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        event="prompt",
+        project=engine.project,
+        session=session[:_LONGEST_SESSION],
+        query=" ".join(words)[:_LONGEST_QUERY],
+        lines=[ReceiptLine(id, score, vector=0.0, keyword=score, prominence=0.0) for id, score in given],
+    )
+    engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
+
+
+def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> Answer:
+    """The entries in scope that a prompt is about, the best first.
+
+    By words alone, unless there is somebody to `embed` it, who may have no vectors either. An entry that has none
+    yet is judged by words alone as well.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    question = Question(prompt)
+    if not question.terms:
+        return Answer([], [])
+    frequencies, entries = store.document_frequencies(question.terms)
+    rarity = Rarity(frequencies, entries)
+    terms = rarity.known(question.terms, _MOST_TERMS)
+    ids = [match.id for match in store.text_matches(rarity.to_find_by(terms), scope, _CANDIDATES)]
+    statistics = TermStatistics(frequencies, entries)
+    meant = _Meant(store, question, statistics, embed) if embed else None
+    if meant:
+        ids += [id for id in meant.nearest(scope) if id not in ids]
+    places = store.term_places(terms, ids) if ids else {}
+    meanings = meant.surprises(ids, places) if meant else {}
+    hits: list[Hit] = []
+    for entry in store.entries(ids):
+        nats = aboutness(question, rarity, places.get(entry.id, {}), entry.name, meanings.get(entry.id))
+        if nats >= 0:
+            hits.append(Hit(entry, nats))
+    hits.sort(key=lambda hit: (-hit.nats, hit.entry.id))
+    origins = store.origins(hit.entry.id for hit in hits)
+    return Answer(trusted_first(hits, lambda hit: share(hit.nats), lambda hit: origins[hit.entry.id]), terms)
+
+
+class _Meant:
+    """What the passages of a prompt mean, the first and the last of them: what is pasted stands between."""
+
+    def __init__(self, store: Store, question: Question, statistics: TermStatistics, embed: Embed) -> None:
+        passages = list(zip(question.passages, question.texts, strict=True))
+        ends = _MOST_COMPARED // 2
+        self._passages = passages if len(passages) <= _MOST_COMPARED else passages[:ends] + passages[-ends:]
+        self._store = store
+        self._statistics = statistics
+        self._embed = embed
+
+    def nearest(self, scope: Scope) -> list[str]:
+        """The ids of the entries in scope that are nearest to any passage."""
+        found: dict[str, None] = {}
+        for _, text in self._passages:
+            vector = self._embed(text, self._statistics)
+            if not vector:
+                self._passages = []  # nobody is asked a second time, as each may take long to say no
+                return []
+            found |= {match.id: None for match in self._store.vector_matches(vector, scope, _NEAREST)}
+        return list(found)
+
+    def surprises(self, ids: Sequence[str], places: Mapping[str, Collection[str]]) -> dict[str, float]:
+        """How surprisingly close each entry is to what a passage says beside the words that they share."""
+        most: dict[str, float] = {}
+        for terms, text in self._passages:
+            alike: dict[frozenset[str], list[str]] = {}
+            for id in ids:
+                alike.setdefault(frozenset(terms).intersection(places.get(id, ())), []).append(id)
+            for shared, those in alike.items():
+                vector = self._embed(text, self._statistics.without(shared))
+                for id, cosine in self._store.similarities(vector, those).items():
+                    most[id] = max(most.get(id, 0.0), surprise(cosine))
+        return most
+
+
+def _used(settings: Settings) -> list[str]:
+    """The categories that may be given, if any may not."""
+    used = [name for name in PROJECT if settings.flag(f"categories.{name}.enabled")]
+    return [] if len(used) == len(PROJECT) else [*KNOWLEDGE, *used]
+
+
+def _told(hit: Hit, asked: Asked, path: str) -> Told | None:
+    """An entry as the prompt is told of it; None if its file says otherwise: the store may be behind."""
+    entry = hit.entry
+    told = Told(
+        category=entry.category,
+        title=entry.name,
+        description=entry.description,
+        reasoning=entry.reasoning,
+        details=entry.details,
+        tags=entry.keywords,
+        repository=bool(entry.project),
+        key=entry.id,
+        id=entry.id,
+        nats=hit.nats,
+    )
+    if not path:
+        return told
+    memory = asked.as_it_is(path, entry.category)
+    if memory is None or asked.root is None:
+        return None
+    told.path = told.key = asked.root.shown(path)
+    return retell(told, memory)

@@ -1,0 +1,108 @@
+# hot
+"""The memories whose titles and tags share words with a prompt, by the index alone: no database, no knowledge."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.domain.memory import UNTAGGED
+from recollect.domain.prompt_block import Told
+from recollect.domain.ranking.title_match import Wording
+from recollect.errors import StorageError
+from recollect.files.memory.index_md import indexed_memories, read_index
+from recollect.recall.prompt_asked import retell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.config.settings import Settings
+    from recollect.files.memory.index_md import IndexEntry
+    from recollect.files.memory.memories import MemoryFile, MemoryRoot
+    from recollect.recall.prompt_asked import Asked
+
+# Of equal scores, what comes first.
+PRIORITY = {"decision": 1, "constraint": 2, "preference": 3, "runbook": 4, "tech_debt": 5, "session_summary": 6}
+
+# How many files are opened, and how many days a memory is recent.
+_OPENED = 20
+_RECENT = 30
+_BONUS = 1
+
+
+class _Scored:
+    """A line of the index, its points, and its file once it was opened."""
+
+    __slots__ = ("entry", "memory", "points")
+
+    def __init__(self, entry: IndexEntry, points: int) -> None:
+        self.entry = entry
+        self.points = points
+        self.memory: MemoryFile | None = None
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return -self.points, PRIORITY.get(self.entry.category, 10)
+
+    def open(self, asked: Asked, root: MemoryRoot) -> bool:
+        """Open the file, if it was not; whether it is one to tell of."""
+        path = os.path.join(root.project, *self.entry.path.split("/"))
+        self.memory = self.memory or asked.as_it_is(path, self.entry.category)
+        return self.memory is not None
+
+
+def from_titles(asked: Asked, root: MemoryRoot, *, least: int) -> list[Told]:
+    """What the prompt is told, the best first, without what was given; each has `least` points or more."""
+    wording = Wording(asked.prompt)
+    if not wording.words or not os.path.isdir(root.path):
+        return []
+    entries = [entry for entry in _entries(root, asked.warnings) if entry.path not in asked.given]
+    scored = [_Scored(entry, _points(wording, entry)) for entry in entries]
+    scored = [each for each in scored if each.points >= least and _is_used(each.entry, asked.settings)]
+    scored.sort(key=lambda each: each.order)
+    recent = time.strftime("%Y-%m-%d", time.gmtime(time.time() - _RECENT * 86_400))
+    best = [each for each in scored[:_OPENED] if each.open(asked, root)]
+    for each in best:
+        each.points += _BONUS * bool(each.memory and each.memory.updated_at[:10] >= recent)
+    kept = sorted([*best, *scored[_OPENED:]], key=lambda each: each.order)
+    told: list[Told] = []
+    for each in kept:
+        if len(told) == asked.settings.whole("retrieval.max_inject"):
+            break
+        if each.open(asked, root) and each.memory:
+            told.append(_told(each, each.memory))
+    return told
+
+
+def _is_used(entry: IndexEntry, settings: Settings) -> bool:
+    return settings.flag(f"categories.{entry.category}.enabled")
+
+
+def _points(wording: Wording, entry: IndexEntry) -> int:
+    return wording.score(entry.title, [tag for tag in entry.tags if tag != UNTAGGED])
+
+
+def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
+    """Return the lines of the index, or what the files say if it is missing, broken, or older than a folder."""
+    try:
+        entries = read_index(root)
+        if entries is None or any(_changed(root.folder(name)) > _changed(root.index) for name in root.folders):
+            entries = indexed_memories(root, warnings)
+    except StorageError as error:
+        warnings.append(str(error))
+        return []
+    return entries
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.lstat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _told(scored: _Scored, memory: MemoryFile) -> Told:
+    path = scored.entry.path
+    told = Told(
+        category=scored.entry.category, title="", description="", path=path, key=path, nats=float(scored.points)
+    )
+    return retell(told, memory)

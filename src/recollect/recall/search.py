@@ -1,0 +1,403 @@
+# hot
+"""Recall: which entries are about something, found by meaning and by words."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.config import project
+from recollect.domain.ranking.fusion import TermStatistics, fuse, share
+from recollect.domain.ranking.order import prominence
+from recollect.domain.ranking.terms import query_terms
+from recollect.domain.ranking.trust import AS_GOOD, REPOSITORY, trusted_first
+from recollect.domain.stored import ACTIVE
+from recollect.engine.withhold import harmless_entries
+from recollect.errors import EmbeddingError, InvalidEntry, StoreError
+from recollect.store.values import Scope
+from recollect.sync.sync import known_roots, sync
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.domain.stored import StoredEntry
+    from recollect.embedding.base import Embedder
+    from recollect.engine.engine import Engine
+
+# How many entries each way of searching may propose.
+CANDIDATES = 100
+
+# More terms than these make a search slow without making it better; the rarest say most.
+MOST_TERMS = 16
+_MOST_LOOKED_UP = 400
+LONGEST_QUERY = 20_000
+
+# Fewer entries than these do not show how close entries are to a question as a rule.
+_FEW = 30
+
+
+class RetrievalResult:
+    """What was found for a query, by meaning and by words, and what kept either from being searched."""
+
+    __slots__ = (
+        "candidates",
+        "degraded",
+        "fts5",
+        "model",
+        "pending",
+        "query",
+        "query_vector",
+        "searched",
+        "skipped",
+        "statistics",
+        "terms",
+        "total",
+        "vector",
+    )
+
+    def __init__(self, query: str | None) -> None:
+        self.query = query
+        self.candidates = CANDIDATES
+        self.query_vector = b""
+        self.searched = False  # whether there was any way of searching
+        self.terms: list[str] = []
+        self.statistics = TermStatistics({}, 0)
+        self.vector: dict[str, float] = {}
+        self.fts5: dict[str, float] = {}
+        self.degraded: list[str] = []
+        self.model = ""
+        self.total = 0
+        self.pending = 0
+        self.skipped = 0
+
+    @property
+    def vector_candidate_count(self) -> int:
+        return len(self.vector)
+
+    @property
+    def fts5_candidate_count(self) -> int:
+        return len(self.fts5)
+
+    @property
+    def without_vectors(self) -> str:
+        """What becomes of entries that have no vector yet; empty if there are none, or nothing was embedded."""
+        if not self.pending or (self.degraded and not self.query_vector):
+            return ""
+        return "not found" if self.degraded else "found by their words only"
+
+
+def retrieve(
+    engine: Engine, query: str | None, scope: Scope, *, candidates: int = CANDIDATES, kept: bool = False
+) -> RetrievalResult:
+    """The candidates for a query among the entries in scope. Without a query there are none.
+
+    The vector of a query that is `kept` is there for the next time without a model.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    result = RetrievalResult(query)
+    result.candidates = candidates
+    store = engine.store
+    everything = store.coverage()
+    result.total = everything.entries
+    if engine.settings.flag("memory_embedding_enabled") and (everything.pending or everything.skipped):
+        here = store.coverage_of(_awaiting(scope))
+        result.pending, result.skipped = here.pending, here.skipped
+    if not query or not query.strip():
+        return result
+    query = query[:LONGEST_QUERY]
+    terms = query_terms(query)[:_MOST_LOOKED_UP]
+    result.terms = terms
+    if not terms:
+        return result
+    result.statistics = TermStatistics(*store.document_frequencies(terms))
+    _by_meaning(engine, query, scope, result, kept=kept)
+    if not store.full_text:
+        result.degraded.append("fts5 unavailable in this Python's SQLite")
+    elif result.vector or engine.settings.text("memory_embedding_fallback") == "fts5":
+        _by_words(engine, scope, result)
+    return result
+
+
+def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResult, *, kept: bool) -> None:
+    settings = engine.settings
+    if not settings.flag("memory_embedding_enabled"):
+        return
+    try:
+        embedder = engine.embedder()
+        result.model = embedder.model
+        model = engine.store.model()
+        if model is None or model.identity != embedder.identity:
+            result.pending = engine.store.coverage_of(_awaiting(scope)).entries  # vectors of another model are none
+            return
+        vector = engine.store.query_vector(query) if kept else None
+        if vector is None:
+            vector = _embedded(embedder, query, result.statistics)
+            if kept:
+                _keep(engine, query, vector)
+    except EmbeddingError as error:
+        result.degraded.append(str(error))
+        result.model = ""
+        return
+    result.query_vector = vector
+    result.searched = True
+    result.vector = {match.id: match.score for match in engine.store.vector_matches(vector, scope, result.candidates)}
+
+
+def _awaiting(scope: Scope) -> Scope:
+    """The scope without entries that are given no vector any more: only active ones are."""
+    return Scope(scope.project, scope.categories)
+
+
+def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
+    """The vector of a query. What may hold a credential does not leave the machine.
+
+    Raises:
+        EmbeddingError: there is none.
+    """
+    if embedder.provider != "local":
+        from recollect.domain.secrets.detect import (
+            find_secret,  # its patterns are too dear for a session that asks nobody
+        )
+
+        if find_secret(query):
+            raise EmbeddingError("the question seems to hold a credential, so it was not sent to anybody")
+    return embedder.embed([query], "query", statistics.telling())[0]
+
+
+def _by_words(engine: Engine, scope: Scope, result: RetrievalResult) -> None:
+    terms = _rarest(result.terms, result.statistics)
+    result.searched = True
+    result.fts5 = {match.id: match.score for match in engine.store.text_matches(terms, scope, result.candidates)}
+    if result.query_vector:
+        unseen = [id for id in result.fts5 if id not in result.vector]
+        result.vector |= engine.store.similarities(result.query_vector, unseen)
+
+
+def _rarest(terms: list[str], statistics: TermStatistics) -> list[str]:
+    """The terms that say most: the rarest of those that occur at all, in the order of the query."""
+    if len(terms) <= MOST_TERMS:
+        return terms
+    found = [term for term in terms if statistics.frequencies.get(term)]
+    rarest = set(sorted(found, key=lambda term: statistics.frequencies[term])[:MOST_TERMS])
+    return [term for term in found if term in rarest]
+
+
+def _keep(engine: Engine, query: str, vector: bytes) -> None:
+    """Keep a question's vector for the next time; a store that cannot be written is no reason not to search.
+
+    The question is kept with it, so one that holds a secret is not.
+    """
+    from recollect.domain.secrets.detect import find_secret
+
+    if find_secret(query):
+        return
+    try:
+        engine.store.keep_query_vector(query, vector)
+    except StoreError:
+        return
+
+
+class Hit:
+    """A found entry and what earned it its place."""
+
+    __slots__ = ("entry", "keyword", "origin", "path", "prominence", "score", "vector")
+
+    def __init__(
+        self,
+        entry: StoredEntry,
+        score: float,
+        *,
+        vector: float | None,
+        keyword: float | None,
+        prominence: float,
+        path: str = "",
+        origin: str = REPOSITORY,
+    ) -> None:
+        self.entry = entry
+        self.origin = origin  # whose word it is, as `domain.trust` has it
+        self.score = score
+        self.vector = vector  # the cosine; None when it was not found by meaning
+        self.keyword = keyword  # the BM25 score; None when it was not found by its words
+        self.prominence = prominence
+        self.path = path  # of the memory file that the entry is, from its project's folder on
+
+
+class SearchResult:
+    """The hits of a search, the best first; when there are none, the reason."""
+
+    __slots__ = ("hits", "reason", "retrieval", "withheld")
+
+    def __init__(self, retrieval: RetrievalResult) -> None:
+        self.retrieval = retrieval
+        self.hits: list[Hit] = []
+        self.reason = ""
+        self.withheld: list[str] = []  # what was left out because it seems to hold a credential, in sentences
+
+
+def search(
+    engine: Engine,
+    query: str,
+    *,
+    project: str | None = "",
+    categories: Sequence[str] = (),
+    statuses: Sequence[str] = (ACTIVE,),
+    limit: int = 10,
+) -> SearchResult:
+    """The entries that a query is about, by relevance: of a project (by its identity) and of all, or everything (None).
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    scope = Scope(project, categories, statuses)
+    retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+    if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
+        retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+    result = SearchResult(retrieval)
+    scores = relevance(engine, retrieval, scope)
+    best = sorted(scores, key=lambda id: (-scores[id], id))
+    best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
+    origins = engine.store.origins(best)
+    best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    paths = engine.store.memory_paths(best)
+    found, result.withheld = harmless_entries(engine.global_store, engine.store.entries(best))
+    for entry in found:
+        result.hits.append(
+            Hit(
+                entry,
+                scores[entry.id],
+                vector=retrieval.vector.get(entry.id),
+                keyword=retrieval.fts5.get(entry.id),
+                prominence=0.0,
+                path=_from_project(paths.get(entry.id, ""), entry.project),
+                origin=origins[entry.id],
+            )
+        )
+    most = max((hit.entry.observation_count for hit in result.hits), default=1)
+    for hit in result.hits:
+        hit.prominence = prominence(hit.entry, most, now)
+    if result.withheld and not result.hits:
+        result.reason = f"what matches best is withheld ({len(result.withheld)}); `recollect doctor` names it"
+    elif not result.hits:
+        result.reason = _why_nothing(engine, query, scope, retrieval)
+    return result
+
+
+def _from_project(path: str, identity: str) -> str:
+    """A path from its project's folder on, as people see it."""
+    return path.removeprefix(identity.rstrip(os.sep) + os.sep).replace(os.sep, "/") if path else ""
+
+
+def _index_was_wrong(engine: Engine) -> bool:
+    """When words find nothing, the index may be to blame: once a day it is compared with the entries.
+
+    A store that cannot be written cannot be repaired either, so that is no reason to complain.
+    """
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    try:
+        if engine.store.note("checked") == today:
+            return False
+        engine.store.set_note("checked", today)
+        return bool(engine.store.check())
+    except StoreError:
+        return False
+
+
+def relevance(engine: Engine, retrieval: RetrievalResult, scope: Scope) -> dict[str, float]:
+    """How much each candidate is about the query: between 0 and 1."""
+    background = engine.store.background(retrieval.query_vector, scope)
+    if background.count < _FEW:
+        # A handful of memories cannot tell what is usual; what the store holds for others can, whatever it is about.
+        wider = engine.store.background(retrieval.query_vector, Scope(None))
+        background = wider if wider.count > background.count else background
+    full = len(retrieval.fts5) >= retrieval.candidates
+    raised = retrieval.statistics.unclipped
+    scores = fuse(
+        {id: raised * score for id, score in retrieval.fts5.items()},
+        retrieval.vector,
+        mean=background.mean,
+        deviation=background.deviation,
+        count=background.count,
+        floor=raised * min(retrieval.fts5.values()) if full else 0.0,
+        known=retrieval.statistics.known,
+    )
+    return {id: share(score) for id, score in scores.items()}
+
+
+def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalResult) -> str:
+    if not query.strip():
+        return "the query is empty"
+    if not retrieval.total:
+        return "nothing is stored yet; `recollect upsert` adds an entry, and knowledge banks are read by themselves"
+    if not retrieval.terms:
+        return "nothing matched: the query has no words"
+    if not retrieval.searched:
+        return f"nothing was searched: {'; '.join(retrieval.degraded) or 'both ways of searching are switched off'}"
+    stored = f"{retrieval.total} {'entry' if retrieval.total == 1 else 'entries'}"
+    if scope.project is not None or scope.categories:
+        everything = Scope(None, statuses=scope.statuses)
+        outside = len(relevance(engine, retrieve(engine, query, everything), everything))
+        if outside:
+            return (
+                f"filtered out: {outside} of {stored} match, all of other projects or categories;"
+                " --all-projects searches them all"
+            )
+    return f"nothing matched: none of {stored} is about this"
+
+
+def scope_of(
+    engine: Engine,
+    project_root: str,
+    *,
+    project_name: str = "",
+    everywhere: bool = False,
+    problems: list[str] | None = None,
+) -> str | None:
+    """The identity of the project whose entries may be found beside those that hold everywhere; None for all projects.
+
+    The banks and memories of other projects that are searched are read first, wherever they are. What went wrong with
+    that is added to `problems`.
+
+    Raises:
+        InvalidEntry: no project of that name or folder is known, or several are.
+        StoreError: the store cannot be written, and there is no list of problems to say so.
+    """
+    if everywhere:
+        _sync_all(engine, known_roots(engine.store), project.identity(project_root), problems)
+        return None
+    if not project_name:
+        return project.identity(project_root)
+    known = {root: project.identity(root) for root in known_roots(engine.store)}
+    named = {identity for identity in known.values() if os.path.basename(identity) == project_name}
+    if len(named) > 1:
+        listed = ", ".join(sorted(named))
+        raise InvalidEntry(f"several projects are called {project_name!r}: give the folder, one of {listed}")
+    if named:
+        roots = [root for root, identity in known.items() if identity in named]
+    elif os.path.isdir(project_name):
+        roots = [project.find_root(project_name)]
+    else:
+        names = ", ".join(sorted(map(os.path.basename, known.values()))) or "none so far"
+        raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
+    _sync_all(engine, roots, project.identity(project_root), problems)
+    return project.identity(roots[0])
+
+
+def _sync_all(engine: Engine, roots: Sequence[str], followed: str, problems: list[str] | None) -> None:
+    """Have the store follow several projects; the memories of the one that is `followed` have been read."""
+    from recollect.sync.memories import sync_all_memories  # a session's start has no use for them
+
+    found: list[str] = []
+    try:
+        for root in roots:
+            found += sync(engine.store, root, engine.global_store, engine.labels())
+        found += sync_all_memories(engine.store, roots, followed)
+    except StoreError as error:
+        if problems is None:
+            raise
+        found.append(f"{error}; the newest changes to files may not be found")
+    if problems is not None:
+        problems += [problem for problem in dict.fromkeys(found) if problem not in problems]

@@ -1,0 +1,231 @@
+# hot
+"""What a session is given when it starts: chosen by what it is about, or from markdown alone.
+
+Markdown alone needs the standard library only, no database and no network: it is also what the other falls back to.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect.config import locations, project
+from recollect.domain.hashing import content_hash
+from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.start_block import markdown_status
+from recollect.domain.text import one_line
+from recollect.engine.deferred import Notes
+from recollect.engine.withhold import harmless_block
+from recollect.errors import StoreError
+from recollect.files.bank.bank import read_bank
+from recollect.files.session.last_injection import write_last_injection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from recollect.config.settings import Settings
+    from recollect.domain.entry import Entry
+    from recollect.domain.start_block import Block
+    from recollect.engine.engine import Engine
+    from recollect.engine.warm import Warm
+
+# After a session has been served, entries that await a vector are given one, for a moment.
+_MOMENT = 0.4
+
+# A fork is given back what its session had said and heard, as one that is resumed.
+_COUNTS_AS = {"fork": "resume"}
+
+
+class Injection:
+    """The block for a session, or the reason why it is empty, and what went wrong on the way."""
+
+    __slots__ = (
+        *("degraded", "dropped", "engine", "entries", "keys", "pending", "reason", "text"),
+        *("warnings", "withheld"),
+    )
+
+    def __init__(self, reason: str = "") -> None:
+        self.text = ""
+        self.reason = reason
+        self.entries: list[Entry] = []
+        self.keys: list[str] = []  # what the entries are known by: their ids in the store
+        self.dropped = 0
+        self.pending = 0
+        self.warnings: list[str] = []
+        self.degraded: list[str] = []  # why it could not be chosen as it should
+        self.withheld: list[str] = []  # what was left out because it seems to hold a credential, in sentences
+        self.engine: Engine | None = None
+
+    def finish(self) -> None:
+        """What can wait until the block is out: give vectors to some of the entries that await one, then let go.
+
+        Only with the model that is on this machine: a session's start sends nothing to anybody but its question.
+        """
+        engine, self.engine = self.engine, None
+        if engine is None:
+            return
+        with engine:
+            if self.pending and engine.settings.text("memory_embedding_provider") == "local":
+                from recollect.engine.embed import embed_pending, is_behind
+
+                try:
+                    reason = embed_pending(engine, seconds=_MOMENT).reason if is_behind(engine) else ""
+                except StoreError as error:
+                    reason = str(error)
+                if reason:
+                    self.warnings.append(f"{self.pending} of the entries are without a vector: {reason}")
+
+
+def inject(
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    *,
+    limit: int | None = None,
+    event: str = "",
+    session: str = "",
+    without: Collection[str] = (),
+    markdown: str = "",
+    notes: Notes | None = None,
+    warm: Warm | None = None,
+) -> Injection:
+    """The block of a session that starts in a project, recorded as the last injection.
+
+    `limit` overrides the setting. Without an `event` the configured events are not consulted. Entries whose keys are
+    in `without` are left out, and no others take their place. `markdown` is a reason not to ask the store. What is
+    recorded goes to the `notes`, if there are any.
+    """
+    if limit is None:
+        limit = settings.whole("memory_injection_limit")
+    reason = _suppressed(settings, limit, event)
+    if reason:
+        return Injection(reason)
+    asked = _Asked(project_root, global_store, settings, limit, event, session, without)
+    asked.notes, asked.warm = notes or Notes(), warm
+    injection = Injection()
+    if markdown or not settings.flag("memory_semantic_enabled"):
+        chosen = _from_markdown(asked, injection, markdown)
+    else:
+        chosen = _from_store(asked, injection)
+    injection.text, injection.entries, injection.dropped = chosen.text, chosen.entries, chosen.dropped
+    if not os.path.isdir(project_root):
+        injection.warnings.append(f"there is no folder {project_root}")
+    if not chosen.text:
+        injection.reason = _nothing(asked, injection)
+        return injection
+    asked.notes.do(lambda: write_last_injection(global_store, project.name(project_root), chosen.entries))
+    if notes is None:
+        injection.warnings += asked.notes.problems
+    return injection
+
+
+class _Asked:
+    """For which session of which project, and what of it is not wanted."""
+
+    __slots__ = ("event", "global_store", "limit", "notes", "project_root", "session", "settings", "warm", "without")
+
+    def __init__(  # noqa: PLR0917 (what `inject` was called with)
+        self,
+        project_root: str,
+        global_store: str,
+        settings: Settings,
+        limit: int,
+        event: str,
+        session: str,
+        without: Collection[str],
+    ) -> None:
+        self.project_root = project_root
+        self.global_store = global_store
+        self.settings = settings
+        self.limit = limit
+        self.event = event
+        self.session = session
+        self.without = without
+        self.notes = Notes()
+        self.warm: Warm | None = None
+
+
+def _nothing(asked: _Asked, injection: Injection) -> str:
+    """Why there is no block; that all entries are too long is also a warning."""
+    if injection.dropped:
+        reason = f"each of the {injection.dropped} selected entries is too long to inject"
+        injection.warnings.append(reason)
+        return reason
+    if asked.without:
+        return "there is nothing that the session has not had"
+    return f"no entries in {locations.bank(asked.project_root)} or {asked.global_store}"
+
+
+def _from_store(asked: _Asked, injection: Injection) -> Block:
+    """The block by what the session is about; by markdown alone, saying why, when the store cannot be used."""
+    try:
+        from recollect.recall.start_choice import session_block
+
+        found = session_block(
+            asked.project_root,
+            asked.global_store,
+            asked.settings,
+            asked.limit,
+            event=asked.event,
+            session=asked.session,
+            without=asked.without,
+            notes=asked.notes,
+            warm=asked.warm,
+        )
+    except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
+        injection.warnings.append(str(error))
+        return _from_markdown(asked, injection, str(error))
+    injection.engine = None if asked.warm else found.engine
+    injection.pending = 0 if found.behind else found.retrieval.pending
+    injection.warnings += found.warnings
+    injection.withheld = found.withheld
+    injection.degraded += found.retrieval.degraded
+    injection.keys = [entry.stored_hash for entry in found.block.entries]
+    return found.block
+
+
+def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> Block:
+    local, warnings = read_bank(locations.bank(asked.project_root), "local")
+    shared, more_warnings = read_bank(asked.global_store, "global")
+    injection.warnings += warnings + more_warnings
+    everything = deduplicate(_not_retired(asked, local, shared))
+    why = one_line(degraded).replace("*", " ").replace("|", " ")[:200]
+
+    def degraded_status(entries: Sequence[Entry]) -> str:
+        of_all = f"{len(entries)} entries from {len(everything)}"
+        return f'{of_all} | semantic: degraded (markdown only: {why}) | context: "none" | model: none'
+
+    injection.degraded += [degraded] if degraded else []
+    status = degraded_status if degraded else markdown_status
+    chosen, injection.withheld = harmless_block(
+        asked.global_store, select(everything, asked.limit), status, lambda entry: _key(entry) not in asked.without
+    )
+    injection.keys = [_key(entry) for entry in chosen.entries]
+    return chosen
+
+
+def _not_retired(asked: _Asked, local: list[Entry], shared: list[Entry]) -> list[Entry]:
+    """Entries of the project's bank and of the global one, without those that the journal says are retired."""
+    journal = locations.journal(asked.global_store)
+    if not os.path.exists(journal):
+        return [*local, *shared]
+    from recollect.files.journal.retired import retired_ids
+
+    everywhere, here = retired_ids(journal, project.identity(asked.project_root))
+    if not everywhere and not here:
+        return [*local, *shared]
+    kept = [entry for entry in local if _key(entry) not in everywhere | here]
+    return kept + [entry for entry in shared if _key(entry) not in everywhere]
+
+
+def _key(entry: Entry) -> str:
+    """The id that an entry of a bank has in a store."""
+    return entry.content_hash if entry.description else content_hash(entry.title)
+
+
+def _suppressed(settings: Settings, limit: int, event: str) -> str:
+    if not settings.flag("memory_injection_enabled"):
+        return f"memory_injection_enabled is false ({settings.source('memory_injection_enabled')})"
+    if event and _COUNTS_AS.get(event, event) not in settings.words("memory_injection_events"):
+        return f"memory_injection_events leaves out {event} ({settings.source('memory_injection_events')})"
+    return "the limit is 0" if limit == 0 else ""

@@ -1,0 +1,244 @@
+# hot
+"""What a session is given when it starts, chosen by what it is about."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.config import project
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.data_text import data_line
+from recollect.domain.entry import Entry, Part
+from recollect.domain.ranking.order import Weights, rank
+from recollect.domain.ranking.selection import select_ranked
+from recollect.domain.ranking.trust import never_outranked
+from recollect.domain.text import escaped
+from recollect.engine.deferred import Notes
+from recollect.engine.engine import Engine
+from recollect.engine.label import BriefLabels, leave_for_later
+from recollect.engine.withhold import harmless_block
+from recollect.errors import StillReading, StoreError
+from recollect.recall.context import collect
+from recollect.recall.search import RetrievalResult, retrieve
+from recollect.store.values import Receipt, ReceiptLine, Scope
+from recollect.sync.sync import sync
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from recollect.config.settings import Settings
+    from recollect.domain.ranking.order import Ranked
+    from recollect.domain.start_block import Block
+    from recollect.domain.stored import StoredEntry
+    from recollect.engine.warm import Warm
+
+# In seconds: a session's start does not wait long for other writers, for a provider, for labels of a large bank.
+_PATIENCE = 1.0
+_ANSWER = 1.5
+_LABELLING = 0.3
+_SYNCING = 0.8
+_ALL_IN_ALL = 1.8
+
+# How many entries each way of searching may propose; all that most projects have.
+_CANDIDATES = 200
+_SHOWN_CONTEXT = 30
+_SHOWN_REASON = 200
+_LONGEST_SESSION = 100
+
+
+class SessionBlock:
+    """The block for a session that starts, what was found for it, and what went wrong on the way."""
+
+    __slots__ = ("behind", "block", "engine", "retrieval", "warnings", "withheld")
+
+    def __init__(self, engine: Engine, block: Block, retrieval: RetrievalResult, warnings: list[str]) -> None:
+        self.engine = engine
+        self.block = block
+        self.retrieval = retrieval
+        self.warnings = warnings
+        self.withheld: list[str] = []
+        self.behind = False  # whether the store could not be written
+
+
+def session_block(
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    limit: int,
+    *,
+    event: str = "",
+    session: str = "",
+    without: Collection[str] = (),
+    notes: Notes | None = None,
+    warm: Warm | None = None,
+) -> SessionBlock:
+    """The block of entries that matter most for what is going on in a project, recorded as recalled.
+
+    Those whose ids are in `without` are left out, and no others take their place.
+
+    Raises:
+        StoreError: the store cannot be used, so that markdown alone must do.
+    """
+    engine = Engine(
+        global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER, warm=warm
+    )
+    receipt = Receipt(
+        at=_now(), event=event or "inject", project="", session=session[:_LONGEST_SESSION], query="", lines=()
+    )
+    try:
+        return _chosen(engine, project_root, limit, receipt, without, notes or Notes())
+    except StoreError:
+        engine.close()
+        raise
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
+    engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str], notes: Notes
+) -> SessionBlock:
+    settings, store = engine.settings, engine.store
+    identity = project.identity(project_root)
+    warnings: list[str] = []
+    labels = engine.labels()
+    brief = BriefLabels(labels, _LABELLING) if labels else None
+    behind = ""
+    started = time.monotonic()
+    try:
+        warnings += sync(store, project_root, engine.global_store, brief, end=started + _SYNCING)
+        if brief and brief.cut_short:
+            leave_for_later(engine)
+    except StillReading:
+        raise  # of half a bank, no choice can be made
+    except StoreError as error:
+        if not store.coverage().entries:
+            raise
+        behind = "the newest changes to files are missing, the store could not be written"
+        warnings.append(f"{error}; {behind}")
+    left = _ALL_IN_ALL - (time.monotonic() - started)
+    context = collect(project_root, seconds=max(0.2, min(1.0, left)))
+    scope = Scope(identity, KNOWLEDGE)
+    retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
+    if behind:
+        retrieval.degraded.append(behind)
+    ranked = _ranked(engine, retrieval, scope, receipt.at, limit)
+    chosen = select_ranked(_trusted(engine, ranked, retrieval), limit)
+    entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+    rendered, withheld = harmless_block(
+        engine.global_store,
+        entries,
+        lambda shown: _status(len(shown), retrieval),
+        lambda entry: entry.stored_hash not in without,
+    )
+    if rendered.entries and not behind:  # who had to wait in vain once does not try again
+        receipt.project, receipt.query = identity, retrieval.query or ""
+        receipt.lines = _lines(rendered, chosen)
+        notes.do(lambda: store.recalled(receipt, counted=settings.flag("memory_recall_tracking")), slow=True)
+    warnings += context.warnings + store.findings
+    found = SessionBlock(engine, rendered, retrieval, warnings)
+    found.behind = bool(behind)
+    found.withheld = withheld
+    return found
+
+
+def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
+    """The entries in scope that a session may be given, the best first."""
+    weights, decay = weights_of(engine.settings), engine.settings.flag("memory_decay_enabled")
+    columns = engine.columns(scope)
+    if columns is None:
+        standings = engine.store.standings(scope)
+        retrieval.total = len(standings)
+        return rank(standings, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+    retrieval.total = columns.count
+    usages = engine.store.usages()
+    return columns.rank(usages, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+
+
+def _trusted(engine: Engine, ranked: list[Ranked], retrieval: RetrievalResult) -> list[Ranked]:
+    """Return ranked entries such that none stands before a more trusted one that is as relevant."""
+    weights = weights_of(engine.settings).without(vector=not retrieval.vector, keyword=not retrieval.fts5)
+    origins = engine.store.origins(item.id for item in ranked)
+    return never_outranked(
+        ranked,
+        lambda item: item.score,
+        lambda item: weights.vector * item.vector + weights.keyword * item.keyword,
+        lambda item: origins[item.id],
+    )
+
+
+def weights_of(settings: Settings) -> Weights:
+    """The three weights; a relevance weight that somebody has set decides how much is left for prominence."""
+    weights = Weights(
+        settings.real("memory_vector_weight"),
+        settings.real("memory_keyword_weight"),
+        settings.real("memory_prominence_weight"),
+    )
+    if settings.is_set("memory_relevance_weight"):
+        return weights.with_relevance(settings.real("memory_relevance_weight"))
+    return weights
+
+
+def as_entry(stored: StoredEntry) -> Entry:
+    """A stored entry as it is shown."""
+    details = _counted(stored)
+    description = escaped(stored.description)
+    return Entry(
+        category=stored.category,
+        name=stored.name,
+        description=stored.description,
+        parts=[Part("", "", description.split("\n"), 1), Part("-", "", details, 1)],
+        observation_count=stored.observation_count,
+        confidence=stored.confidence,
+        last_observed=stored.updated_at[:10],
+        stored_hash=stored.id,
+        origin="local" if stored.project else "global",
+    )
+
+
+def _counted(stored: StoredEntry) -> list[str]:
+    """The lines after the description, with the count of observations as it is now."""
+    count = f"- Observation count: {stored.observation_count}"
+    if not stored.details:
+        return [] if stored.source == "import" else [count, f"- Confidence: {stored.confidence}"]
+    lines = stored.details.split("\n")
+    for place, line in enumerate(lines):
+        label = line[2:].partition(":")[0].strip("*_` ").lower().replace("-", " ")
+        if line.startswith("- ") and label == "observation count":
+            if stored.observation_count > 1:
+                lines[place] = count
+            break
+    return lines
+
+
+def _status(shown: int, retrieval: RetrievalResult) -> str:
+    counts = f"vector={retrieval.vector_candidate_count}, fts5={retrieval.fts5_candidate_count}"
+    if retrieval.pending:
+        counts += f", pending_embedding={retrieval.pending}"
+    if retrieval.skipped:
+        counts += f", skipped_vectors={retrieval.skipped}"
+    state = f"active ({counts})"
+    if retrieval.degraded:
+        state = f"degraded ({_plain('; '.join(retrieval.degraded), _SHOWN_REASON)}; {counts})"
+    asked = "none"
+    if retrieval.query:
+        asked = _plain(retrieval.query, 10_000)
+        asked = asked[:_SHOWN_CONTEXT] + ("..." if len(asked) > _SHOWN_CONTEXT else "")
+    model = retrieval.model or "none"
+    return f'{shown} entries from {retrieval.total} | semantic: {state} | context: "{asked}" | model: {model}'
+
+
+def _plain(text: str, most: int) -> str:
+    """Text from outside on one line, without what would end the line's emphasis or its fields."""
+    return data_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
+
+
+def _lines(rendered: Block, chosen: Sequence[Ranked]) -> list[ReceiptLine]:
+    shown = {entry.stored_hash for entry in rendered.entries}
+    return [
+        ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
+        for item in chosen
+        if item.id in shown
+    ]

@@ -1,0 +1,53 @@
+"""What a server does beside answering its client: it stands by as the resident engine, with the model in memory."""
+
+from __future__ import annotations
+
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.config.workspace import Workspace
+    from recollect.engine.warm import Warm
+    from recollect.resident.server import Resident
+
+
+class Background:
+    """Loads what is heavy, once the client has had its first answer."""
+
+    def __init__(self, place: Workspace) -> None:
+        self._place = place
+        self._lock = threading.Lock()
+        self._engine: Resident | None = None
+        self._begun = False
+
+    @property
+    def warm(self) -> Warm:
+        """The open store and the models that all calls share."""
+        return self._resident().warm
+
+    def begin(self) -> None:
+        """Begin to stand by; a second call does nothing. Returns at once."""
+        with self._lock:
+            if self._begun:
+                return
+            self._begun = True
+        threading.Thread(target=self._begin, name="background", daemon=True).start()
+
+    def end(self) -> None:
+        """Let another server take over."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def _begin(self) -> None:
+        from recollect.resident.handlers import prepare
+
+        engine = self._resident()
+        engine.start(lambda: prepare(engine.warm, self._place.project_root))
+
+    def _resident(self) -> Resident:
+        with self._lock:
+            if self._engine is None:
+                from recollect.resident.server import Resident
+
+                self._engine = Resident(self._place.global_store)
+            return self._engine

@@ -1,0 +1,176 @@
+"""What the resident engine answers: the questions of hooks, and of other servers that have no model in memory."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from typing import cast
+
+from recollect.config import locations, project
+from recollect.config.settings import load_settings
+from recollect.engine.embed import embed_pending, is_behind
+from recollect.engine.engine import Engine
+from recollect.engine.warm import LOADING, Warm
+from recollect.errors import EmbeddingError, StoreError
+from recollect.files.log import log
+from recollect.recall.prompt import memories_for
+from recollect.sessions import attention
+from recollect.sessions.start import Start, begin, follow, notices, weakness, withheld
+from recollect.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from recollect.config.settings import Settings
+
+_MOST_TEXTS = 50
+
+# In seconds: how long a new engine makes vectors that are missing; whoever comes next goes on with it.
+_EMBEDDING = 60.0
+
+
+class Declined(Exception):
+    """A question that whoever asks should answer without the engine, and why."""
+
+
+class Answered:
+    """An answer; what is written once it is used, and what can wait. Both tell what went wrong, in sentences."""
+
+    __slots__ = ("afterwards", "fields", "settle")
+
+    def __init__(
+        self,
+        fields: dict[str, object],
+        settle: Callable[[], Sequence[str]] | None = None,
+        afterwards: Callable[[], Sequence[str]] | None = None,
+    ) -> None:
+        self.fields = fields
+        self.settle = settle
+        self.afterwards = afterwards
+
+
+def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:
+    """The answer to a question of a kind.
+
+    Raises:
+        Declined: there is none here.
+        RecollectError: something failed.
+    """
+    is_ours = os.path.realpath(_text(question, "store")) == os.path.realpath(warm.global_store)
+    if not is_ours or question.get("home") != locations.home():
+        raise Declined("this engine is for another store, or another home")
+    if kind == "prompt":
+        return _prompt(question, warm)
+    if kind == "session-start":
+        return _session_start(question, warm)
+    if kind == "embed":
+        return _embed(question, warm)
+    raise Declined(f"there is no answer to {kind!r}")
+
+
+def prepare(warm: Warm, project_root: str) -> list[str]:
+    """Make an engine ready before anybody asks: the model loaded, and vectors made for what awaits one.
+
+    Only with the model that is on this machine. What went wrong, in sentences.
+    """
+    settings = load_settings(project_root)
+    if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
+        return []
+    try:
+        warm.embedders.load(settings.text("memory_embedding_model"))
+        with Engine(warm.global_store, settings, project_root=project_root, warm=warm) as engine:
+            if is_behind(engine):
+                done = embed_pending(engine, most=-1, seconds=_EMBEDDING)
+                return [done.reason] if done.reason else []
+    except (EmbeddingError, StoreError) as error:
+        return [str(error)]
+    return []
+
+
+def report(global_store: str, kind: str, sentences: Sequence[str]) -> None:
+    """Leave in the hooks' log what went wrong after a hook had its answer."""
+    for sentence in sentences:
+        log(global_store, f"{kind}: {sentence}")
+
+
+def _prompt(question: Mapping[str, Any], warm: Warm) -> Answered:
+    root, settings = _place(question)
+    prompt, session = _text(question, "prompt"), _text(question, "session")
+    found = memories_for(prompt, root, warm.global_store, settings, session, warm=warm)
+    warnings = found.warnings + attention.settings_problems(settings, warm.global_store, found.notes)
+    return Answered({"text": found.text, "warnings": warnings}, found.notes.write, found.afterwards)
+
+
+def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
+    root, settings = _place(question)
+    if settings.flag("memory_embedding_enabled") and settings.text("memory_embedding_provider") != "local":
+        raise Declined("its provider takes longer than a hook waits, and may know only whoever asks")
+    start = Start(_text(question, "source"), _text(question, "session"), root, warm.global_store, settings, warm)
+    start.transcript, idle = _text(question, "transcript"), question.get("idle")
+    start.idle = idle if isinstance(idle, float) else None
+    found = notices(start)
+    injection = begin(start)
+    if LOADING in injection.degraded:
+        raise Declined(LOADING)
+    fields: dict[str, object] = {
+        "text": injection.text,
+        "notices": [withheld(start, injection), *found],
+        "weakness": weakness(start, injection),
+        "warnings": start.problems + injection.warnings,
+    }
+    return Answered(fields, start.notes.write, lambda: follow(start, injection))
+
+
+def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
+    """Vectors of the local model, for another server of the same user."""
+    texts, kind, weights = question.get("texts"), question.get("as"), question.get("weights")
+    if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_TEXTS or kind not in ("query", "document"):  # pyright: ignore
+        raise Declined("there are no texts to embed")
+    if not all(isinstance(text, str) for text in texts):  # pyright: ignore[reportUnknownVariableType]
+        raise Declined("a text to embed is none")
+    embedder = warm.embedders.get("local", "auto", 0)
+    if embedder.identity != question.get("identity"):
+        raise Declined("this engine has another model")
+    telling = _telling(cast("dict[str, object]", weights)) if isinstance(weights, dict) else None
+    try:
+        vectors = embedder.embed(texts, kind, telling)  # pyright: ignore[reportUnknownArgumentType]
+    except EmbeddingError as error:
+        raise Declined(str(error)) from error
+    return Answered({"vectors": [b64encode(vector).decode("ascii") for vector in vectors]})
+
+
+def _telling(weights: Mapping[str, object]) -> Callable[[str], float]:
+    """How telling each word is, by what somebody else says of them; one that is not named is like any other."""
+
+    def weight(word: str) -> float:
+        value = weights.get(word)
+        return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 1.0
+
+    return weight
+
+
+def _place(question: Mapping[str, Any]) -> tuple[str, Settings]:
+    """The project that a question comes from, with its settings as whoever asks has them."""
+    folder = _text(question, "folder")
+    if not os.path.isabs(folder) or "\0" in folder:
+        raise Declined("it says not from where")
+    root = project.find_root(folder)
+    variables: Any = question.get("settings")
+    if not isinstance(variables, dict):
+        raise Declined("it has no settings")
+    known = {str(name): value for name, value in variables.items() if isinstance(value, str)}  # pyright: ignore
+    return root, load_settings(root, known)
+
+
+def _text(question: Mapping[str, Any], name: str) -> str:
+    value = question.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def status(warm: Warm, **facts: object) -> dict[str, object]:
+    """What an engine says of itself."""
+    has_store = os.path.exists(locations.database(warm.global_store))
+    entries = warm.store().coverage().entries if has_store else 0
+    return {"version": VERSION, "pid": os.getpid(), "entries": entries, "model": warm.embedders.is_loaded, **facts}

@@ -1,0 +1,61 @@
+# hot
+"""Reviewing what was staged: what awaits it, which capture is meant, and what became of it."""
+
+from __future__ import annotations
+
+from recollect.config import locations, project
+from recollect.errors import UnknownMemory
+from recollect.files.journal.staged import DISMISSED, SAVED, Staged, awaiting, settle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def captures_to_review(project_root: str, global_store: str) -> list[Staged]:
+    """What awaits review in a project, the oldest first.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    return awaiting(locations.journal(global_store), project.identity(project_root))
+
+
+def capture_named(captures: Sequence[Staged], name: str) -> Staged:
+    """The capture with an id, or with one that begins so.
+
+    Raises:
+        UnknownMemory: there is none, or more than one.
+    """
+    found = [each for each in captures if each.id.startswith(name)] if name else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(each.id for each in found)
+        raise UnknownMemory(f"{len(found)} captures begin with {name!r}: {ids}; give more of the one you mean")
+    raise UnknownMemory(f"no capture {name!r} awaits review in this project; `recollect review` lists those that do")
+
+
+def review(
+    captures: Sequence[Staged], global_store: str, *, saved: Iterable[str] = (), dismissed: Iterable[str] = ()
+) -> tuple[list[Staged], list[Staged]]:
+    """Note what became of captures, named by their ids: those that were saved and those that were dismissed.
+
+    Raises:
+        UnknownMemory: one of them does not await review, or is both; nothing is noted then.
+        LockTimeout: other writers held the journal for too long.
+        StorageError: the journal cannot be written.
+    """
+    kept = _unique(capture_named(captures, name) for name in saved)
+    dropped = _unique(capture_named(captures, name) for name in dismissed)
+    both = {each.id for each in kept} & {each.id for each in dropped}
+    if both:
+        raise UnknownMemory(f"{min(both)} cannot be saved and dismissed at once; say which of the two")
+    journal = locations.journal(global_store)
+    for chosen, outcome in ((kept, SAVED), (dropped, DISMISSED)):
+        settle(journal, [each.id for each in chosen], outcome)
+    return kept, dropped
+
+
+def _unique(captures: Iterable[Staged]) -> list[Staged]:
+    return list({each.id: each for each in captures}.values())

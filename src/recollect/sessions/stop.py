@@ -1,0 +1,297 @@
+# hot
+"""What is done when the agent stops: what was said is looked through for memories, and they are asked for or staged."""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+
+from recollect.config import locations, project
+from recollect.config.settings import load_settings
+from recollect.domain.categories import PROJECT
+from recollect.domain.triage.quoted import without_quotes
+from recollect.domain.triage.score import Activity, Said, find
+from recollect.errors import LockTimeout, StorageError
+from recollect.files.session.record import read_record, set_triaged
+from recollect.files.session.stop_flag import end_turn, lower_flag, raise_flag, read_flag, take_turn
+from recollect.files.session.transcript import read_end
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.config.settings import Settings
+    from recollect.domain.triage.score import Finding
+    from recollect.files.session.record import SessionRecord
+    from recollect.files.session.transcript import Heard
+
+_LONGEST_CONTEXT = 8_000
+
+# In characters: what more of a message, and more of what was said in all, would not tell but only take time.
+_LONGEST_MESSAGE = 20_000
+_MOST_TEXT = 120_000
+
+_FENCE = "\n```"
+_PARALLEL = "triage.parallel."
+
+
+class Stop:
+    """A stop as the client tells it; `continued` says whether a hook held the one before, None if it does not tell.
+
+    While it is `planning` the agent may write nothing, so there is no use in asking it to.
+    """
+
+    __slots__ = ("answer", "continued", "folder", "planning", "session", "transcript")
+
+    def __init__(
+        self, transcript: str, folder: str, session: str, answer: str, continued: bool | None, *, planning: bool = False
+    ) -> None:
+        self.transcript = transcript
+        self.folder = folder
+        self.session = session if session.replace("-", "").replace("_", "").isalnum() else ""
+        self.answer = answer
+        self.continued = continued
+        self.planning = planning
+
+
+class Held:
+    """Something to save before the stop, and the file with what was said about it, if it could be written."""
+
+    __slots__ = ("context_file", "finding")
+
+    def __init__(self, finding: Finding, context_file: str) -> None:
+        self.finding = finding
+        self.context_file = context_file
+
+
+class Capture:
+    """What came of a stop: what it is held for, who is to draft it, and what went wrong."""
+
+    __slots__ = ("held", "parallel", "warnings")
+
+    def __init__(self) -> None:
+        self.held: list[Held] = []
+        self.parallel: dict[str, object] = {}
+        self.warnings: list[str] = []
+
+
+def capture(stop: Stop, global_store: str) -> Capture:
+    """Look through what a session has said since the last time, and hold the stop or stage what was found.
+
+    Of several hooks that serve one stop at once, one does so; the others let the stop pass.
+    """
+    done = Capture()
+    turn = _turn(stop)
+    if turn is None:
+        return done
+    try:
+        _capture(stop, global_store, done)
+    except (StorageError, LockTimeout) as error:
+        done.warnings.append(str(error))
+    finally:
+        end_turn(turn)
+    return done
+
+
+def _turn(stop: Stop) -> int | None:
+    try:
+        return take_turn(checked_transcript(stop.transcript))
+    except StorageError:
+        return take_turn("")  # it is not looked through
+
+
+def _capture(stop: Stop, global_store: str, done: Capture) -> None:
+    root = project.find_root(stop.folder)
+    record = read_record(global_store, stop.session)
+    flag = read_flag(root, stop.session)
+    passes = stop.continued or (flag.is_ours and flag.is_fresh)
+    if passes and flag.is_ours:
+        lower_flag(root)
+    if not passes:
+        if record.held:  # the saving was cut short, and is not what a later hook may hold a stop for
+            set_triaged(global_store, stop.session, record.triaged, record.said)
+        _triage(stop, global_store, root, record, done)
+    elif stop.continued is not False and (flag.is_ours or record.held):
+        # It is we who held it, so what was said since is the saving, and no new material.
+        from recollect.files.session.triage_context import sweep_contexts
+
+        sweep_contexts(stop.session)
+        end = read_end(checked_transcript(stop.transcript), 0).end
+        set_triaged(global_store, stop.session, end, _mark(stop.answer))
+
+
+def checked_transcript(path: str) -> str:
+    """A transcript's path without links, if it is in a place where transcripts may be.
+
+    Raises:
+        StorageError: it is somewhere else.
+    """
+    home = locations.home()
+    claude = os.environ.get("CLAUDE_CONFIG_DIR", "")
+    tops = ("/tmp", os.environ.get("TMPDIR", ""), home, os.path.join(home, ".claude"), claude)  # noqa: S108
+    try:
+        real = os.path.realpath(path)
+    except (OSError, ValueError):
+        real = ""
+    for top in map(os.path.realpath, filter(None, tops)):
+        if top != os.sep and real.startswith(top + os.sep):
+            return real
+    raise StorageError(f"{path[:200]!r} is no transcript: it is neither in the home folder nor in a temporary one")
+
+
+def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, done: Capture) -> None:
+    settings = load_settings(root)
+    if settings.problems:
+        from recollect.engine.deferred import Notes
+        from recollect.sessions.attention import settings_problems
+
+        done.warnings += settings_problems(settings, global_store, Notes())
+    mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
+    thresholds = {
+        category: settings.real(f"triage.thresholds.{category}")
+        for category in PROJECT
+        if not settings.off_switch(category, auto=True)
+    }
+    if mode == "off" or not thresholds or (mode == "block" and stop.planning):
+        return
+    most = settings.whole("triage.max_messages")
+    heard = read_end(checked_transcript(stop.transcript), most, record.triaged)
+    _put_right(heard, record, stop.answer)
+    last = _mark(stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), ""))
+    if record.words:
+        heard.said = [Said(each.role, without_quotes(each.text, record.words)) for each in heard.said]
+    findings = find(bounded(heard.said), _activity(heard), thresholds)
+    # A summary that was asked for once is not asked for by itself until as much again was said, or every turn would be
+    # interrupted: a few uses of tools are enough for its threshold.
+    summary_alone = [finding.category for finding in findings] == ["session_summary"]
+    if not findings or (summary_alone and record.triaged and len(heard.said) < most):
+        return
+    if not summary_alone and _redact(heard, done):  # a summary alone repeats nothing of what was said
+        findings = find(bounded(heard.said), _activity(heard), thresholds)
+        if not findings:
+            return
+    if mode == "stage":
+        _stage(stop, global_store, root, findings)
+        set_triaged(global_store, stop.session, heard.end, last)
+        return
+    try:
+        raise_flag(root, stop.session)
+    except StorageError as error:
+        # A client that does not tell whether the stop was held before would be held again and again.
+        done.warnings.append(f"{error}; without that flag the stop was not held")
+        return
+    try:
+        set_triaged(global_store, stop.session, heard.end, last, held=True)
+    except StorageError as error:
+        # It would be held for the same words at the end of each turn.
+        done.warnings.append(f"{error}; without that record the stop was not held")
+        lower_flag(root)
+        return
+    _hold(stop, settings, findings, done)
+
+
+def bounded(said: Sequence[Said]) -> list[Said]:
+    """The newest of what was said, as much as there is time for; of a long message its beginning and its end."""
+    kept: list[Said] = []
+    room = _MOST_TEXT
+    for each in reversed(said):
+        text = _shortened(each.text)
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(each if text is each.text else Said(each.role, text))
+    return kept[::-1]
+
+
+def _shortened(text: str) -> str:
+    """A text without its middle, cut at the ends of lines if it has any; what was code stays code."""
+    if len(text) <= _LONGEST_MESSAGE:
+        return text
+    half = _LONGEST_MESSAGE // 2
+    begin = max(text.rfind("\n", 0, half), 0) or max(text.rfind(" ", 0, half), 0)
+    end = text.find("\n", -half)
+    if end < 0:
+        end = text.find(" ", -half)
+    if end < 0:
+        end = len(text)
+    fence = _FENCE if text.count(_FENCE, begin, end) % 2 else ""
+    return f"{text[:begin]}{fence}\n{text[end:]}"
+
+
+def _put_right(heard: Heard, record: SessionRecord, answer: str) -> None:
+    """The last answer reaches the transcript late: add it now, and leave out the one that was added the last time."""
+    said = heard.said
+    if record.said and said and said[0].role == "assistant" and _mark(said[0].text) == record.said:
+        said.pop(0)
+        heard.exchanges -= 1
+    if not answer.strip() or (not said and _mark(answer) == record.said):
+        return
+    if said and said[-1].role == "assistant" and " ".join(answer.split()) in " ".join(said[-1].text.split()):
+        return
+    said.append(Said("assistant", answer))
+    heard.exchanges += 1
+
+
+def _activity(heard: Heard) -> Activity:
+    return Activity(heard.tool_uses, heard.distinct_tools, heard.exchanges)
+
+
+def _mark(text: str) -> str:
+    """Something by which a text is known again; empty for none."""
+    data = " ".join(text.split()).encode("utf-8", "replace")
+    return f"{len(data)}-{crc32(data):08x}" if data else ""
+
+
+def _hold(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Capture) -> None:
+    from recollect.files.session.triage_context import sweep_contexts, write_context
+
+    sweep_contexts()
+    done.held = [Held(finding, write_context(finding, stop.session)) for finding in findings]
+    done.parallel = {
+        "enabled": settings.flag(f"{_PARALLEL}enabled"),
+        "category_models": {name: settings.text(f"{_PARALLEL}category_models.{name}") for name in PROJECT},
+        "verification_model": settings.text(f"{_PARALLEL}verification_model"),
+        "default_model": settings.text(f"{_PARALLEL}default_model"),
+    }
+
+
+def _redact(heard: Heard, done: Capture) -> bool:
+    """Take secrets out of what was said, before any of it is kept or repeated; return whether there were any.
+
+    Whole messages are looked through: what is left out of a long one may be what tells that the rest is a key.
+    """
+    from recollect.domain.secrets.detect import redact
+
+    kept = len(bounded(heard.said))
+    said = [Said(each.role, redact(each.text)) for each in heard.said[len(heard.said) - kept :]]
+    count = sum(new.text is not old.text for new, old in zip(reversed(said), reversed(heard.said), strict=False))
+    if count:
+        heard.said = said
+        done.warnings.append(f"secrets in {count} of {kept} messages were redacted before anything of them was kept")
+    return count > 0
+
+
+def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]) -> None:
+    """Add what was found to what awaits review, nothing of it twice."""
+    from recollect.files.journal.staged import Staged, awaiting, new_id, now, stage
+
+    journal, identity = locations.journal(global_store), project.identity(root)
+    known = {_likeness(each.category, each.snippets, each.session) for each in awaiting(journal, identity)}
+    chosen: list[Staged] = []
+    for finding in findings:
+        context = "\n---\n".join(finding.windows)
+        if finding.category == "session_summary":
+            context = f"Transcript: {stop.transcript}\n{context}"
+        if _likeness(finding.category, finding.snippets, stop.session) in known:
+            continue
+        context = context[:_LONGEST_CONTEXT]
+        score = round(finding.score, 4)
+        chosen.append(
+            Staged(new_id(), now(), identity, stop.session, finding.category, score, finding.snippets, context)
+        )
+    stage(journal, chosen)
+
+
+def _likeness(category: str, snippets: Sequence[str], session: str) -> tuple[str, ...]:
+    """What two captures have in common that are one: their words, or, of summaries, their session."""
+    return (category, session) if category == "session_summary" else (category, *snippets)

@@ -1,0 +1,208 @@
+# hot
+"""A connection to one SQLite file: opened, migrated, used in transactions, its errors turned into ours."""
+
+from __future__ import annotations
+
+import os
+import time
+from stat import S_ISREG
+
+from recollect.errors import StoreError
+from recollect.store.sqlite.driver import FAILURES, sqlite3
+from recollect.store.sqlite.migrations import NEWER, NEWEST, migrate, refuse_newer, version_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+_PARAMETERS = 500
+_CHANGES = "changes"
+_DAMAGED = ("malformed", "not a database", "decode")
+_PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF", "secure_delete = ON")
+
+
+class SqliteConnection:
+    """An open database. What cannot be written is opened for reading, as it stands on the disk."""
+
+    def __init__(self, path: str, patience: float, connect: Callable[..., sqlite3.Connection]) -> None:
+        """Open the file, made if it is not there.
+
+        Raises:
+            StoreError: it cannot be opened, is no database, or was made by a newer version.
+        """
+        self.path = path
+        self.patience = patience
+        self.read_only = False
+        self.rollbacks = 0
+        self._depth = 0
+        self._connect = connect
+        try:
+            self.raw = self._open()
+        except (*FAILURES, OSError, StoreError) as error:
+            raise self.explained(error) from error
+
+    def close(self) -> None:
+        self.raw.close()
+
+    def wait(self, patience: float) -> None:
+        """Let others take so many seconds from now on."""
+        if patience != self.patience:
+            self.patience = patience
+            self.run(f"PRAGMA busy_timeout = {int(patience * 1000)}")
+
+    def run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """All rows of a statement.
+
+        Raises:
+            StoreError: it failed.
+        """
+        try:
+            return self.raw.execute(statement, values).fetchall()
+        except FAILURES as error:
+            raise self.explained(error) from error
+
+    def select(self, statement: str, keys: Sequence[object], values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a statement for as many keys as there are, in portions that SQLite can take.
+
+        Raises:
+            StoreError: it failed.
+        """
+        rows: list[tuple[Any, ...]] = []
+        for start in range(0, len(keys), _PARAMETERS):
+            some = keys[start : start + _PARAMETERS]
+            rows += self.run(statement.format(", ".join("?" * len(some))), [*some, *values])
+        return rows
+
+    def begin(self) -> None:
+        """Begin a transaction that no other writer can come between. One inside another can fail by itself."""
+        if self._depth and not self.raw.in_transaction:
+            ended = sqlite3.DatabaseError("damage has ended the transaction")
+            raise StoreError(f"cannot use {self.path}: {ended}; try again") from ended
+        self.run(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
+        self._depth += 1
+
+    def end(self, *, kept: bool) -> None:
+        self._depth -= 1
+        self.rollbacks += not kept
+        if self._depth:
+            if self.raw.in_transaction:  # a full disk ends all of them at once
+                if not kept:
+                    self.run(f"ROLLBACK TO inner_{self._depth}")
+                self.run(f"RELEASE inner_{self._depth}")
+        elif kept:
+            try:
+                self.run("COMMIT")
+            except StoreError:
+                if self.raw.in_transaction:
+                    self.run("ROLLBACK")
+                raise
+        elif self.raw.in_transaction:
+            self.run("ROLLBACK")
+
+    @property
+    def is_writing(self) -> bool:
+        return self._depth > 0
+
+    def version(self) -> object:
+        """Differs whenever entries or vectors may have changed, by whomever: a counter in the database says so."""
+        unfinished = self.raw.total_changes if self._depth else 0
+        return self.run(f"SELECT value FROM _metadata WHERE key = '{_CHANGES}'"), self.rollbacks, unfinished
+
+    def count_change(self) -> None:
+        """Count a change of entries or vectors, so that nobody has to read them to find out. Needs a transaction."""
+        self.run(
+            "INSERT INTO _metadata VALUES (?, '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+            (_CHANGES,),
+        )
+
+    def explained(self, error: Exception) -> StoreError:
+        """The one place where an error of SQLite becomes one of ours."""
+        if isinstance(error, StoreError):
+            return StoreError(f"cannot use {self.path}: {error}")
+        text = str(error)
+        if "locked" in text or "busy" in text:
+            hint = f"another process has been writing to it for all of {self.patience:g} s; try again"
+        elif any(word in text for word in _DAMAGED) or isinstance(error, MemoryError):
+            hint = "it is damaged; `recollect rebuild` makes it again from your files"
+        elif "readonly" in text or "attempt to write" in text:
+            hint = "it cannot be written; check the permissions of its folder"
+        elif "unable to open" in text or isinstance(error, OSError):
+            hint = "check that its folder exists and can be written"
+        elif "full" in text:
+            hint = "make room on the disk"
+        else:
+            hint = "`recollect rebuild` makes it again from your files if this goes on"
+        return StoreError(f"cannot use {self.path}: {text}; {hint}")
+
+    def _open(self) -> sqlite3.Connection:
+        if not _is_there(self.path):
+            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # memories are nobody else's to read
+        elif not os.access(self.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+            return self._open_read_only()
+        connection = self._connect(self.path, timeout=self.patience, isolation_level=None, check_same_thread=False)
+        try:
+            refuse_newer(connection)  # before anything in it is changed
+            self._use_write_ahead_log(connection)
+            for pragma in _PRAGMAS:
+                connection.execute(f"PRAGMA {pragma}")
+            migrate(connection)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if "readonly" not in str(error) and "unable to open" not in str(error):
+                raise
+            return self._open_read_only()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _use_write_ahead_log(self, connection: sqlite3.Connection) -> None:
+        """Switch a new database over. SQLite does not wait for others here, so we do."""
+        end = time.monotonic() + self.patience
+        while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() >= end:
+                    raise
+                time.sleep(0.01)
+            else:
+                return  # a file system without shared memory keeps the mode it has
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        """As it stands on the disk, when nothing can be written beside it, not even a lock."""
+        quoted = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        connection = self._connect(
+            f"file:{quoted}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        )
+        self.read_only = True
+        version = version_of(connection)
+        if version == NEWEST:
+            return connection
+        connection.close()
+        if version > NEWEST:
+            raise StoreError(NEWER)
+        raise StoreError("it is of an older version and cannot be written, so it cannot be brought up to date")
+
+
+def _is_there(path: str) -> bool:
+    """Return whether there is a database; one of ours that others may read is closed to them.
+
+    Raises:
+        StoreError: there is something else, which SQLite might wait for.
+    """
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        return False
+    if not S_ISREG(status.st_mode):
+        raise StoreError("it is no regular file; move it away")
+    if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
+        for ending in ("", "-wal", "-shm"):
+            try:
+                os.chmod(path + ending, status.st_mode & 0o700)
+            except FileNotFoundError:
+                continue
+    return True

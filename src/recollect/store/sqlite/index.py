@@ -1,0 +1,164 @@
+# hot
+"""The full-text index of the SQLite store: made from entries, kept by triggers, healed whenever it is found wrong."""
+
+from __future__ import annotations
+
+from recollect.store.sqlite.driver import FAILURES, sqlite3
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# When the way changes in which text is indexed, older indexes are made anew.
+VERSION = "1"
+
+_TOKENIZER = "porter unicode61 remove_diacritics 2"
+_KEYWORDS = """REPLACE(REPLACE(REPLACE(REPLACE({row}keywords, '["', ''), '"]', ''), '","', ' '), '"', '')"""
+_OLD = f"old.number, old.name, old.description, {_KEYWORDS.format(row='old.')}, old.reasoning, old.more"
+_NEW = f"new.number, new.name, new.description, {_KEYWORDS.format(row='new.')}, new.reasoning, new.more"
+_FIELDS = "name, description, keywords, reasoning, more"
+_REMOVE = f"INSERT INTO entries_fts (entries_fts, rowid, {_FIELDS}) VALUES ('delete', {_OLD});"
+_ADD = f"INSERT INTO entries_fts (rowid, {_FIELDS}) VALUES ({_NEW});"
+
+_TRIGGERS = {
+    "entries_ai": f"CREATE TRIGGER entries_ai AFTER INSERT ON entries BEGIN {_ADD} END",
+    "entries_ad": f"CREATE TRIGGER entries_ad AFTER DELETE ON entries BEGIN {_REMOVE} END",
+    "entries_au": f"CREATE TRIGGER entries_au AFTER UPDATE OF {_FIELDS} ON entries BEGIN {_REMOVE} {_ADD} END",
+}
+_VIEW = (
+    "CREATE VIEW entries_index AS SELECT number, name, description,"
+    f" {_KEYWORDS.format(row='')} AS keywords, reasoning, more FROM entries"
+)
+_TABLE = (
+    f"CREATE VIRTUAL TABLE entries_fts USING fts5({_FIELDS},"
+    f" content='entries_index', content_rowid='number', tokenize='{_TOKENIZER}')"
+)
+# Where questions are split into tokens as entries are; the first use of full-text search, and so the test of it.
+_ASKED = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(term, tokenize='{_TOKENIZER}')"
+_PARTS = {*_TRIGGERS, "entries_index", "entries_fts"}
+
+
+def available(connection: sqlite3.Connection) -> bool:
+    """Whether this SQLite has full-text search, found out by trying."""
+    try:
+        connection.execute(_ASKED)
+    except sqlite3.OperationalError:
+        return False
+    return True
+
+
+def fault(connection: sqlite3.Connection) -> str:
+    """What is wrong with the index as far as a quick look can tell; empty when nothing is."""
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'entries_%'")}
+    if not names & _PARTS:
+        return "missing"
+    if not names >= _PARTS:
+        return "incomplete"
+    version = connection.execute("SELECT value FROM _metadata WHERE key = 'index_version'").fetchone()
+    if version != (VERSION,):
+        return "of another version"
+    try:
+        entries, indexed = connection.execute(
+            "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM entries_fts_docsize)"
+        ).fetchone()
+    except FAILURES:
+        return "damaged"
+    if entries == indexed:
+        return ""
+    return "empty" if not indexed else f"out of step ({indexed} of {entries} entries)"
+
+
+def thorough_fault(connection: sqlite3.Connection) -> str:
+    """What is wrong with the index, found by comparing all of it with the entries. Needs a transaction."""
+    found = fault(connection)
+    if found:
+        return found
+    try:
+        connection.execute("INSERT INTO entries_fts (entries_fts, rank) VALUES ('integrity-check', 1)")
+    except FAILURES:
+        return "out of step with the entries"
+    return ""
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Make the index again from the entries. Needs a transaction."""
+    remove(connection)
+    connection.execute(_VIEW)
+    connection.execute(_TABLE)
+    connection.execute("INSERT INTO entries_fts (entries_fts) VALUES ('rebuild')")
+    for statement in _TRIGGERS.values():
+        connection.execute(statement)
+    connection.execute("INSERT OR REPLACE INTO _metadata VALUES ('index_version', ?)", (VERSION,))
+
+
+def remove(connection: sqlite3.Connection) -> None:
+    """Take the index away. Needs a transaction."""
+    remove_triggers(connection)
+    try:
+        connection.execute("DROP TABLE IF EXISTS entries_fts")
+    except FAILURES:
+        _remove_by_force(connection)
+    connection.execute("DROP VIEW IF EXISTS entries_index")
+
+
+def _remove_by_force(connection: sqlite3.Connection) -> None:
+    """Take an index away that is too damaged to be dropped: first its name, then whatever tables it had."""
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        connection.execute("DELETE FROM sqlite_master WHERE name = 'entries_fts'")
+    finally:
+        connection.execute("PRAGMA writable_schema = RESET")
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE name GLOB 'entries_fts_*'").fetchall():
+        connection.execute(f'DROP TABLE IF EXISTS "{name}"')
+
+
+def remove_triggers(connection: sqlite3.Connection) -> None:
+    """Let entries be written without full-text search; the next SQLite that has it will find the index incomplete."""
+    for name in _TRIGGERS:
+        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+
+
+def has_triggers(connection: sqlite3.Connection) -> bool:
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    return any(name in _TRIGGERS for (name,) in names)
+
+
+def match_expression(terms: Sequence[str], operator: str = "OR") -> str:
+    """An FTS5 query for any of the terms, or for all ("AND"), each quoted, so that none is taken for an operator."""
+    return f" {operator} ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)
+
+
+def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[int, str]]:
+    """The tokens that the index has for each term, by its own tokenizer, with the term's place in the list."""
+    connection.execute(_ASKED)
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_stems USING fts5vocab(temp, asked, instance)")
+    connection.execute("SAVEPOINT asked")
+    try:
+        connection.executemany("INSERT INTO temp.asked (rowid, term) VALUES (?, ?)", list(enumerate(terms)))
+        found = connection.execute("SELECT doc, term FROM temp.asked_stems").fetchall()
+    finally:
+        connection.execute("ROLLBACK TO asked")
+        connection.execute("RELEASE asked")
+    return [(int(place), str(stem)) for place, stem in found]
+
+
+def frequencies(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
+    """In how many entries each token of the index occurs."""
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, entries_fts, row)")
+    found: dict[str, int] = {}
+    for token in tokens:
+        row = connection.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (token,)).fetchone()
+        found[token] = row[0] if row else 0
+    return found
+
+
+def places(connection: sqlite3.Connection, tokens: Iterable[str], numbers: Sequence[int]) -> list[tuple[str, int, str]]:
+    """Which of these entries hold each token of the index, and in which of its fields."""
+    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab(main, entries_fts, instance)")
+    among = ", ".join("?" * len(numbers))
+    statement = f"SELECT DISTINCT doc, col FROM temp.instances WHERE term = ? AND doc IN ({among})"
+    return [
+        (token, int(number), str(field))
+        for token in tokens
+        for number, field in connection.execute(statement, (token, *numbers)).fetchall()
+    ]

@@ -1,0 +1,212 @@
+# hot
+"""The schema of the SQLite store, as the steps that led to it.
+
+Each step runs in one transaction together with its line in the ledger, so a database is at one version or the next. The
+full-text index is not part of it: it is derived, and `sqlite_index` makes it wherever it is missing or wrong.
+"""
+
+from __future__ import annotations
+
+import time
+
+from recollect.errors import StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from sqlite3 import Connection
+
+
+def m001_entries(connection: Connection) -> None:
+    """Entries, where they come from, their vectors, how they are used, what was given to whom."""
+    for statement in (
+        """
+        CREATE TABLE entries (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            name TEXT NOT NULL,
+            description TEXT NOT NULL,
+            reasoning TEXT NOT NULL DEFAULT '',
+            category TEXT NOT NULL CHECK (category IN (
+                'anti-patterns', 'patterns', 'heuristics',
+                'session_summary', 'decision', 'runbook', 'constraint', 'tech_debt', 'preference'
+            )),
+            keywords TEXT NOT NULL DEFAULT '[]',
+            "references" TEXT NOT NULL DEFAULT '[]',
+            details TEXT NOT NULL DEFAULT '',
+            observation_count INTEGER NOT NULL DEFAULT 1,
+            confidence TEXT NOT NULL DEFAULT 'medium' CHECK (confidence IN ('high', 'medium', 'low')),
+            status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'retired', 'archived')),
+            created_at TEXT NOT NULL,
+            updated_at TEXT NOT NULL,
+            source TEXT NOT NULL CHECK (source IN ('retro', 'session-capture', 'manual', 'import')),
+            source_project TEXT,
+            owner TEXT NOT NULL DEFAULT '',
+            more TEXT NOT NULL DEFAULT ''
+        ) STRICT
+        """,
+        # Every session ranks all entries: this holds what that takes, and is a tenth of their size.
+        "CREATE INDEX entries_standing"
+        " ON entries (status, category, owner, id, observation_count, confidence, updated_at)",
+        """
+        CREATE TABLE sources (
+            number INTEGER PRIMARY KEY,
+            path TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL CHECK (kind IN ('bank', 'journal')),
+            project TEXT NOT NULL DEFAULT '',
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            hash TEXT NOT NULL,
+            "offset" INTEGER NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE origins (
+            entry INTEGER NOT NULL REFERENCES entries (number),
+            source INTEGER NOT NULL REFERENCES sources (number),
+            project TEXT NOT NULL,
+            observation_count INTEGER NOT NULL,
+            PRIMARY KEY (entry, source)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX origins_by_source ON origins (source)",
+        "CREATE TABLE vectors (number INTEGER PRIMARY KEY, code BLOB NOT NULL) STRICT",
+        "CREATE TABLE vector_bits (chunk INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT",
+        "CREATE TABLE query_vectors (text TEXT PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL) STRICT",
+        """
+        CREATE TABLE usage (
+            id TEXT PRIMARY KEY,
+            recall_count INTEGER NOT NULL DEFAULT 0,
+            influence_count INTEGER NOT NULL DEFAULT 0,
+            last_recalled_at TEXT NOT NULL DEFAULT ''
+        ) STRICT
+        """,
+        """
+        CREATE TABLE receipts (
+            number INTEGER PRIMARY KEY,
+            at TEXT NOT NULL,
+            event TEXT NOT NULL,
+            project TEXT NOT NULL,
+            session TEXT NOT NULL,
+            query TEXT NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE receipt_lines (
+            receipt INTEGER NOT NULL REFERENCES receipts (number),
+            place INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            score REAL NOT NULL,
+            vector REAL NOT NULL,
+            keyword REAL NOT NULL,
+            prominence REAL NOT NULL,
+            PRIMARY KEY (receipt, place)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX receipt_lines_by_id ON receipt_lines (id)",
+    ):
+        connection.execute(statement)
+
+
+def m002_memories(connection: Connection) -> None:
+    """Memory files as sources; thousands of them, so sources are found by kind and project.
+
+    A constraint can only be changed by making the table again. It is not renamed into place: that would have SQLite
+    read all of the schema, full-text search included, which this SQLite may not have.
+    """
+    for statement in (
+        "CREATE TEMP TABLE sources_before AS SELECT * FROM main.sources",
+        "DROP TABLE main.sources",
+        """
+        CREATE TABLE sources (
+            number INTEGER PRIMARY KEY,
+            path TEXT NOT NULL UNIQUE,
+            kind TEXT NOT NULL CHECK (kind IN ('bank', 'journal', 'memory')),
+            project TEXT NOT NULL DEFAULT '',
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            hash TEXT NOT NULL,
+            "offset" INTEGER NOT NULL
+        ) STRICT
+        """,
+        "INSERT INTO sources SELECT * FROM temp.sources_before",
+        "DROP TABLE temp.sources_before",
+        "CREATE INDEX sources_by_kind ON sources (kind, project)",
+    ):
+        connection.execute(statement)
+
+
+def m003_retirements(connection: Connection) -> None:
+    """What the journal says is retired, by entry and project.
+
+    The journal is read again from its beginning: a version that did not know such lines may have passed over some.
+    """
+    for statement in (
+        """
+        CREATE TABLE retirements (
+            id TEXT NOT NULL,
+            project TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES sources (number),
+            at TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (id, project)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries, m002_memories, m003_retirements)
+NEWEST = len(MIGRATIONS)
+NEWER = "it was made by a newer version of recollect; upgrade, or use another store"
+
+
+def version_of(connection: Connection) -> int:
+    """How many steps the database has taken: 0 for an empty one."""
+    known = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = '_migrations'").fetchone()[0]
+    return connection.execute("SELECT coalesce(max(version), 0) FROM _migrations").fetchone()[0] if known else 0
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the database to the newest version.
+
+    Raises:
+        StoreError: it was made by a version newer than this one.
+    """
+    if version_of(connection) == NEWEST:
+        return
+    for version, step in enumerate(MIGRATIONS, 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _take(connection, version, step)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+    refuse_newer(connection)
+
+
+def refuse_newer(connection: Connection) -> None:
+    """Leave alone what only a newer version understands.
+
+    Raises:
+        StoreError: it is such a database.
+    """
+    if version_of(connection) > NEWEST:
+        raise StoreError(NEWER)
+
+
+def _take(connection: Connection, version: int, step: Callable[[Connection], None]) -> None:
+    """One step, unless another process has taken it by now."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS _migrations"
+        " (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT"
+    )
+    connection.execute("CREATE TABLE IF NOT EXISTS _metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT")
+    if version_of(connection) >= version:
+        return
+    step(connection)
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    connection.execute("INSERT INTO _migrations VALUES (?, ?, ?)", (version, step.__name__, now))
+    connection.execute("INSERT OR REPLACE INTO _metadata VALUES ('schema_version', ?)", (str(version),))

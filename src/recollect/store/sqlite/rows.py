@@ -1,0 +1,222 @@
+# hot
+"""Rows of the SQLite store: how entries become columns, columns entries, and two accounts of an entry one."""
+
+from __future__ import annotations
+
+from recollect.domain.quick_json import parse
+from recollect.domain.ranking.terms import index_terms
+from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
+from recollect.domain.text import visible
+from recollect.errors import StoreError
+from recollect.store.sqlite.driver import sqlite3
+from recollect.store.sqlite.retirements import HIDDEN
+from recollect.store.values import BANK, JOURNAL, Scope, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+MOST_KEYWORDS = 10
+MOST_REFERENCES = 50
+
+# What `entry` takes, from `entries e`.
+ENTRY = (
+    'e.id, e.category, e.name, e.description, e.reasoning, e.keywords, e."references", e.details, e.observation_count,'
+    " e.confidence, e.source, e.source_project,"
+    " e.owner, e.status, e.created_at, e.updated_at,"
+    " coalesce(u.recall_count, 0), coalesce(u.influence_count, 0), coalesce(u.last_recalled_at, '')"
+    " FROM entries e LEFT JOIN usage u ON u.id = e.id"
+)
+
+
+# The types of those, as a whole database has them; only the project of a source may be missing.
+_TYPES = (*[str] * 8, int, *[str] * 7, int, int, str)
+_TYPES_WITHOUT_PROJECT = (*_TYPES[:11], type(None), *_TYPES[12:])
+
+
+def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
+    """A condition on `entries e`, and its values.
+
+    Where entries are looked up `by_number`, the plus keeps SQLite from walking through all of a status instead.
+    """
+    parts = [f"{'+' * by_number}e.status IN ({marks(scope.statuses)})"]
+    values: list[str] = [*scope.statuses]
+    if scope.project is not None:
+        parts.append(
+            "(e.owner IN ('', ?) OR (e.owner = '*' AND EXISTS"
+            " (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project = ?"
+            f" AND (e.status = '{RETIRED}' OR NOT {HIDDEN}))))"
+        )
+        values += [scope.project, scope.project]
+    if scope.categories:
+        parts.append(f"e.category IN ({marks(scope.categories)})")
+        values += scope.categories
+    return " AND ".join(parts), values
+
+
+class Others:
+    """What else an entry comes from: how often it was observed everywhere and in the same project, and whether there
+    are other projects that have it.
+    """
+
+    __slots__ = ("everywhere", "here", "strangers")
+
+    def __init__(self, everywhere: int, here: int, strangers: int) -> None:
+        self.everywhere = everywhere
+        self.here = here
+        self.strangers = strangers
+
+
+def merged(known: StoredEntry, new: StoredEntry, source: Source, others: Others, *, first: bool) -> StoredEntry:
+    """What is known of an entry together with what one of its sources says of it now.
+
+    What projects say of an entry stays with them: an entry that holds everywhere is described by sources that do, and
+    one that several projects have by what they agree on. A source that nobody else adds to says all there is to say,
+    if this is the `first` that it says of it. Otherwise the bank that has observed it most describes it.
+    """
+    if source.project and others.everywhere:
+        return _described(known, known, known.keywords, known.references, new.updated_at)
+    if source.project and others.strangers:
+        return _agreed(known, new)
+    rivals = others.here if source.project else others.everywhere
+    alone = first and not rivals
+    describes = alone or (source.kind == BANK and new.observation_count >= rivals)
+    entry = _described(
+        known,
+        new if describes else known,
+        new.keywords if alone else _union(known.keywords, new.keywords, MOST_KEYWORDS),
+        new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
+        new.updated_at,
+    )
+    if not alone:
+        entry.reasoning = entry.reasoning or known.reasoning or new.reasoning
+    if source.kind == JOURNAL:
+        entry.confidence = new.confidence or known.confidence
+    return entry
+
+
+def _agreed(known: StoredEntry, new: StoredEntry) -> StoredEntry:
+    entry = _described(known, known, known.keywords, known.references, new.updated_at)
+    entry.keywords = [keyword for keyword in known.keywords if keyword in new.keywords]
+    entry.references = [reference for reference in known.references if reference in new.references]
+    entry.reasoning = known.reasoning if known.reasoning == new.reasoning else ""
+    entry.details = known.details if known.details == new.details else ""
+    entry.confidence = known.confidence if known.confidence == new.confidence else "medium"
+    if known.name != new.name:
+        entry.name = " ".join(known.description.split()[:8])
+    return entry
+
+
+def _described(
+    known: StoredEntry, by: StoredEntry, keywords: Sequence[str], references: Sequence[str], updated_at: str
+) -> StoredEntry:
+    """The known entry as another describes it."""
+    return StoredEntry(
+        id=known.id,
+        category=by.category,
+        name=by.name,
+        description=by.description,
+        reasoning=by.reasoning,
+        keywords=keywords,
+        references=references,
+        details=by.details,
+        confidence=by.confidence or known.confidence,
+        status=ACTIVE,
+        created_at=known.created_at,
+        updated_at=max(known.updated_at, updated_at),
+    )
+
+
+def _union(first: Sequence[str], second: Sequence[str], most: int) -> list[str]:
+    return list(dict.fromkeys([*first, *second]))[:most]
+
+
+def changeable(entry: StoredEntry) -> tuple[str, ...]:
+    """The columns that a source may change: from name to more, in the order of the table."""
+    return (
+        visible(entry.name),
+        visible(entry.description),
+        visible(entry.reasoning),
+        json_list(entry.keywords),
+        json_list(entry.references),
+        visible(entry.details),
+        entry.confidence or "medium",
+        entry.updated_at or entry.created_at,
+        more_text(entry),
+    )
+
+
+def says_the_same(one: StoredEntry, other: StoredEntry) -> bool:
+    """Whether two accounts of an entry agree in all that a source may change."""
+    return _account(one) == _account(other)
+
+
+def _account(entry: StoredEntry) -> tuple[object, ...]:
+    texts = (entry.category, entry.name, entry.description, entry.reasoning, entry.details)
+    lists = (entry.keywords, entry.references)
+    when = entry.updated_at or entry.created_at
+    return (*map(visible, texts), *map(json_list, lists), entry.confidence or "medium", when)
+
+
+def more_text(entry: StoredEntry) -> str:
+    """What the index holds of an entry beside its name, description, keywords and reasoning."""
+    details = visible(entry.telling_details)
+    terms = index_terms(visible(entry.name), visible(entry.description), visible(entry.reasoning), details)
+    return f"{details}\n{terms}".strip()
+
+
+def entry_of(row: Sequence[Any]) -> StoredEntry:
+    """Return the entry of a row.
+
+    Raises:
+        StoreError: the row is damaged: SQLite gives out what it finds, whatever the table says.
+    """
+    if (*map(type, row),) not in (_TYPES, _TYPES_WITHOUT_PROJECT):
+        raise StoreError(
+            "a row of the database is damaged; `recollect rebuild` makes it again from your files"
+        ) from sqlite3.DatabaseError("a row has values of other types than its table")
+    id, category, name, description, reasoning, keywords, references, details, count, confidence, *rest = row
+    source, source_project, project, status, created, updated, recalls, influences, recalled = rest
+    return StoredEntry(
+        id=id,
+        category=category,
+        name=name,
+        description=description,
+        reasoning=reasoning,
+        keywords=_from_json(keywords),
+        references=_from_json(references),
+        details=details,
+        observation_count=count,
+        confidence=confidence,
+        source=source,
+        source_project=source_project if source_project and project != SEVERAL else "",
+        project=project,
+        status=status,
+        created_at=created,
+        updated_at=updated,
+        recall_count=recalls,
+        influence_count=influences,
+        last_recalled_at=recalled,
+    )
+
+
+def json_list(texts: Sequence[str]) -> str:
+    if not texts:
+        return "[]"
+    from json import dumps
+
+    return dumps([visible(text) for text in texts], ensure_ascii=False, separators=(",", ":"))
+
+
+def _from_json(text: str) -> list[str]:
+    if text == "[]":
+        return []
+    try:
+        return [str(item) for item in parse(text)]
+    except (ValueError, TypeError):
+        return []  # somebody else wrote it; the entry is worth more than its labels
+
+
+def marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

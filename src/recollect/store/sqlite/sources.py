@@ -1,0 +1,269 @@
+# hot
+"""Sources and what they say of entries, in the SQLite store. What writes needs a transaction."""
+
+from __future__ import annotations
+
+from recollect.domain.ranking.trust import more_trusted, origin_of
+from recollect.domain.stored import RETIRED, StoredEntry
+from recollect.domain.text import visible
+from recollect.store.sqlite.retirements import HIDDEN
+from recollect.store.sqlite.rows import ENTRY, Others, changeable, entry_of, merged, says_the_same
+from recollect.store.values import BANK, JOURNAL, MEMORY, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from recollect.domain.retirement import Retirement
+    from recollect.store.sqlite.connection import SqliteConnection
+    from recollect.store.sqlite.retirements import SqliteRetirements
+    from recollect.store.sqlite.usage import SqliteUsage
+    from recollect.store.sqlite.vectors import SqliteVectors
+
+_SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
+
+
+class SqliteSources:
+    """The sources of a database, and the entries that come from them."""
+
+    def __init__(
+        self,
+        database: SqliteConnection,
+        vectors: SqliteVectors,
+        usage: SqliteUsage,
+        retirements: SqliteRetirements,
+    ) -> None:
+        self._database = database
+        self._run = database.run
+        self._vectors = vectors
+        self._usage = usage
+        self._retirements = retirements
+
+    def known(self, kind: str, project: str | None, hash: str = "") -> dict[str, Source]:
+        """Every source by its path, or those of a kind, of a project, whose hash begins so."""
+        asked = [("kind", kind)] if kind else []
+        asked += [("project", project)] if project is not None else []
+        asked += [(f"substr(hash, 1, {len(hash)})", hash)] if hash else []
+        where = " AND ".join(f"{column} = ?" for column, _ in asked) or "true"
+        rows = self._run(
+            f"SELECT {_SOURCE} FROM sources s WHERE {where}",
+            [value for _, value in asked],
+        )
+        return {row[0]: _source_of(row) for row in rows}
+
+    def of(self, id: str) -> list[Source]:
+        """The sources that hold an entry."""
+        rows = self._run(
+            f"SELECT {_SOURCE} FROM entries e JOIN origins o ON o.entry = e.number"
+            " JOIN sources s ON s.number = o.source WHERE e.id = ? ORDER BY s.path",
+            (id,),
+        )
+        return [_source_of(row) for row in rows]
+
+    def origins(self, ids: Sequence[str]) -> dict[str, str]:
+        """Whose word entries are; one that no file holds any more is nobody's, and so the repository's."""
+        held: dict[str, list[tuple[str, str]]] = {id: [] for id in ids}
+        written: dict[str, str] = {}
+        rows = self._database.select(
+            "SELECT e.id, e.source, s.kind, s.project FROM entries e JOIN origins o ON o.entry = e.number"
+            " JOIN sources s ON s.number = o.source WHERE e.id IN ({})",
+            ids,
+        )
+        for id, source, kind, project in rows:
+            held[id].append((kind, project))
+            written[id] = source
+        return {id: origin_of(places, written.get(id, "")) for id, places in held.items()}
+
+    def projects(self, kind: str) -> list[str]:
+        """The projects that sources of a kind belong to."""
+        return [row[0] for row in self._run("SELECT DISTINCT project FROM sources WHERE kind = ?", (kind,))]
+
+    def put(
+        self, source: Source, entries: Sequence[StoredEntry], retirements: Sequence[Retirement], *, anew: bool
+    ) -> None:
+        """Take over what a source says: all that it holds, or, if not `anew`, what comes on top."""
+        number = self._put_state(source)
+        if source.kind == MEMORY:
+            self._put_memory(source, number, entries, anew)
+            return
+        held = {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (number,))}
+        if anew and source.kind == JOURNAL:
+            self._run("DELETE FROM origins WHERE source = ?", (number,))
+        given: set[int] = set()
+        changed: set[int] = set()
+        for entry in entries:
+            place, is_changed = self._put_entry(entry, source, number, given if anew else None)
+            given.add(place)
+            if is_changed:
+                changed.add(place)
+        gone = held - given if anew else set[int]()
+        for entry in gone:
+            self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
+        self._hand_on(gone, given - held)
+        self._read_again(gone)
+        if source.kind == JOURNAL:
+            changed |= self._retirements.put(number, [entry.id for entry in entries], retirements, anew=anew)
+        for entry in changed | gone:
+            self._settle(entry)
+
+    def _put_state(self, source: Source) -> int:
+        ((number,),) = self._run(
+            'INSERT INTO sources (path, kind, project, size, modified, hash, "offset") VALUES (?, ?, ?, ?, ?, ?, ?)'
+            " ON CONFLICT (path) DO UPDATE SET kind = excluded.kind, project = excluded.project, size = excluded.size,"
+            ' modified = excluded.modified, hash = excluded.hash, "offset" = excluded."offset" RETURNING number',
+            (source.path, source.kind, source.project, source.size, source.modified, source.hash, source.offset),
+        )
+        return number
+
+    def _put_entry(
+        self, entry: StoredEntry, source: Source, source_number: int, before: set[int] | None
+    ) -> tuple[int, bool]:
+        """Put one entry; its number, and whether anything is new. Of a large bank, next to nothing ever is.
+
+        `before` are those that the source has named before it, None if it says only what is new.
+        """
+        rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.id = ?", (entry.id,))
+        count = 0
+        changed = not rows
+        if not rows:
+            number = self._insert(entry)
+        else:
+            number, known = rows[0][0], entry_of(rows[0][1:])
+            others, count = self._others(number, source, source_number)
+            first = not count if before is None else number not in before
+            joined = merged(known, entry, source, others, first=first)
+            changed = known.status == RETIRED
+            if not says_the_same(joined, known):
+                changed = True
+                self._update(number, joined)
+            if source.kind == JOURNAL and more_trusted(known.source, entry.source) != known.source:
+                self._run("UPDATE entries SET source = ? WHERE number = ?", (entry.source, number))
+            if visible(joined.embedded_text) != known.embedded_text:
+                self._vectors.forget(number)
+        if source.kind == BANK and count == entry.observation_count:
+            return number, changed
+        added = entry.observation_count if source.kind == BANK else 1
+        kept = "excluded.observation_count" if source.kind == BANK else "observation_count + 1"
+        self._run(
+            "INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (entry, source) DO UPDATE SET"
+            f" project = excluded.project, observation_count = {kept}",
+            (number, source_number, source.project, added),
+        )
+        return number, True
+
+    def _put_memory(self, source: Source, source_number: int, entries: Sequence[StoredEntry], anew: bool) -> None:
+        """Put the entry that a memory file is, as the file says it; or let it go, when there is none any more."""
+        given = [self._put_as_said(entry, source, source_number) for entry in entries]
+        if not anew:
+            return
+        for (number,) in self._run("SELECT entry FROM origins WHERE source = ?", (source_number,)):
+            if number not in given:
+                self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (number, source_number))
+                self._run(
+                    "UPDATE entries SET status = 'retired' WHERE number = ?1"
+                    " AND NOT EXISTS (SELECT 1 FROM origins WHERE entry = ?1)",
+                    (number,),
+                )
+
+    def _put_as_said(self, entry: StoredEntry, source: Source, source_number: int) -> int:
+        rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.id = ?", (entry.id,))
+        if not rows:
+            number = self._insert(entry)
+        else:
+            number, known = rows[0][0], entry_of(rows[0][1:])
+            if not says_the_same(entry, known):
+                self._update(number, entry)
+            if visible(entry.embedded_text) != known.embedded_text:
+                self._vectors.forget(number)
+        self._run(
+            "UPDATE entries SET status = ?, owner = ?, observation_count = ?, source = ?, source_project = ?,"
+            " created_at = ? WHERE number = ?",
+            (
+                *(entry.status, source.project, entry.observation_count, entry.source),
+                *(visible(entry.source_project) or None, entry.created_at, number),
+            ),
+        )
+        self._run(
+            "INSERT OR REPLACE INTO origins VALUES (?, ?, ?, ?)",
+            (number, source_number, source.project, entry.observation_count),
+        )
+        return number
+
+    def _others(self, number: int, source: Source, source_number: int) -> tuple[Others, int]:
+        """What else an entry comes from, and how often this source has observed it so far."""
+        ((everywhere, here, strangers, count),) = self._run(
+            "SELECT coalesce(max(CASE WHEN source <> ?2 AND project = '' THEN observation_count END), 0),"
+            " coalesce(max(CASE WHEN source <> ?2 AND project = ?3 THEN observation_count END), 0),"
+            " coalesce(sum(project NOT IN ('', ?3)), 0),"
+            " coalesce(sum(CASE WHEN source = ?2 AND project = ?3 THEN observation_count END), 0)"
+            " FROM origins WHERE entry = ?1",
+            (number, source_number, source.project),
+        )
+        return Others(everywhere, here, strangers), count
+
+    def _insert(self, entry: StoredEntry) -> int:
+        ((number,),) = self._run(
+            "INSERT INTO entries (id, category, source, source_project, created_at, name, description, reasoning,"
+            ' keywords, "references", details, confidence, updated_at, more)'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+            (
+                *(entry.id, entry.category, entry.source, visible(entry.source_project) or None, entry.created_at),
+                *changeable(entry),
+            ),
+        )
+        return number
+
+    def _update(self, number: int, entry: StoredEntry) -> None:
+        self._run(
+            "UPDATE entries SET category = ?, name = ?, description = ?, reasoning = ?, keywords = ?,"
+            ' "references" = ?, details = ?, confidence = ?, updated_at = ?, more = ? WHERE number = ?',
+            (entry.category, *changeable(entry), number),
+        )
+
+    def _settle(self, number: int) -> None:
+        """What follows from where an entry comes from: banks repeat each other, journals add, none means retired.
+
+        `owner` is the project that it belongs to, empty for all, or a star for several; projects that have retired it
+        count only if all have. What is in no file any more belongs to whom it did.
+        """
+        counted = f"FROM origins o WHERE o.entry = e.number AND NOT {HIDDEN}"
+        owner = (
+            "SELECT CASE WHEN min(o.project) < max(o.project) AND min(o.project) <> '' THEN '*' ELSE min(o.project) END"
+        )
+        self._run(
+            f"UPDATE entries AS e SET status = CASE WHEN EXISTS (SELECT 1 {counted})"
+            " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
+            f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
+            " observation_count = max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
+            " JOIN sources s ON s.number = o.source WHERE o.entry = ?1 AND s.kind = 'bank'), 0)"
+            " + coalesce((SELECT sum(o.observation_count) FROM origins o"
+            " JOIN sources s ON s.number = o.source WHERE o.entry = ?1 AND s.kind = 'journal'), 0))"
+            " WHERE number = ?1",
+            (number,),
+        )
+
+    def _hand_on(self, gone: set[int], new: set[int]) -> None:
+        """An entry whose text was edited is a new one under its old name, and keeps what the old one has earned."""
+        if not gone or not new:
+            return
+        named = "SELECT name, category, id FROM entries WHERE number IN ({})"
+        heirs = {(name, category): id for name, category, id in self._database.select(named, list(new))}
+        for name, category, old in self._database.select(named, list(gone)):
+            heir = heirs.get((name, category))
+            if heir:
+                self._usage.hand_on(old, heir)
+
+    def _read_again(self, entries: Iterable[int]) -> None:
+        """Have other banks of these entries read again: what is shown of one may have come from the bank it left."""
+        for entry in entries:
+            self._run(
+                "UPDATE sources SET hash = '' WHERE kind = 'bank'"
+                " AND number IN (SELECT source FROM origins WHERE entry = ?)",
+                (entry,),
+            )
+
+
+def _source_of(row: Sequence[Any]) -> Source:
+    path, kind, project, size, modified, hash, offset = row
+    return Source(path, kind, project=project, size=size, modified=modified, hash=hash, offset=offset)

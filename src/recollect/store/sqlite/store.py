@@ -1,0 +1,540 @@
+# hot
+"""A store in one SQLite file: entries, their full-text index, vectors, usage and receipts."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.domain.stored import ACTIVE, Match, Standing, StoredEntry
+from recollect.domain.text import visible
+from recollect.errors import StoreError
+from recollect.store.sqlite import index
+from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
+from recollect.store.sqlite.retirements import SqliteRetirements
+from recollect.store.sqlite.rows import (
+    ENTRY,
+    MOST_KEYWORDS,
+    entry_of,
+    in_scope,
+    json_list,
+    more_text,
+)
+from recollect.store.sqlite.sources import SqliteSources
+from recollect.store.sqlite.usage import SqliteUsage
+from recollect.store.sqlite.vectors import SqliteVectors
+from recollect.store.values import (
+    JOURNAL,
+    Background,
+    Coverage,
+    Model,
+    Receipt,
+    Scope,
+    Source,
+    Usage,
+)
+from recollect.store.vectors import code_length
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from recollect.domain.retirement import Retirement
+    from recollect.store.base import Store
+
+_KEPT_QUERIES = 200
+
+
+class SqliteStore:
+    """A `Store` in a file, made on first use. Several processes may read and write it at once."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        patience: float = 10.0,
+        connect: Callable[..., sqlite3.Connection] = sqlite3.connect,
+    ) -> None:
+        """Open the store.
+
+        Raises:
+            StoreError: it cannot be opened, is no database, or was made by a newer version.
+        """
+        self.path = path
+        self.findings: list[str] = []  # what was found wrong and repaired
+        self.full_text = False
+        self._database = SqliteConnection(path, patience, connect)
+        self._run = self._database.run
+        self._vectors = SqliteVectors(self._database)
+        self._usage = SqliteUsage(self._database)
+        self._retirements = SqliteRetirements(self._database)
+        self._sources = SqliteSources(self._database, self._vectors, self._usage, self._retirements)
+        self._suspect: StoreError | None = None
+        self._coverage: tuple[object, Coverage] | None = None
+        self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
+        try:
+            self._prepare_index()
+        except FAILURES as error:
+            self.close()
+            raise self._database.explained(error) from error
+        except StoreError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._database.close()
+
+    def __enter__(self) -> SqliteStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def read_only(self) -> bool:
+        return self._database.read_only
+
+    def wait(self, patience: float) -> None:
+        """Let other writers take so many seconds from now on."""
+        self._database.wait(patience)
+
+    def writing(self) -> _Writing:
+        return _Writing(self)
+
+    def begin(self) -> None:
+        self._database.begin()
+
+    def end(self, *, kept: bool) -> None:
+        """End a transaction; if a damaged index was in its way, make that again for whoever comes next."""
+        self._database.end(kept=kept)
+        suspect = self._suspect
+        if suspect is not None and not self._database.is_writing:
+            self._suspect = None
+            self._heal_after(suspect.__cause__)
+
+    # Sources and entries
+
+    def sources(self, kind: str = "", project: str | None = None, *, hash: str = "") -> dict[str, Source]:
+        return self._sources.known(kind, project, hash)
+
+    def projects(self, kind: str) -> list[str]:
+        return self._sources.projects(kind)
+
+    def put(
+        self,
+        source: Source,
+        entries: Sequence[StoredEntry],
+        *,
+        anew: bool = True,
+        retirements: Sequence[Retirement] = (),
+    ) -> None:
+        def put() -> None:
+            self._sources.put(source, entries, retirements, anew=anew)
+            self._database.count_change()
+
+        self._mended(put)
+
+    def rename_source(self, path: str, new: str) -> None:
+        with self.writing():
+            self._run("UPDATE sources SET path = ? WHERE path = ?", (new, path))
+
+    def sources_of(self, id: str) -> list[Source]:
+        return self._sources.of(id)
+
+    def has_receipts(self, project: str) -> bool:
+        return bool(self._run("SELECT 1 FROM receipts WHERE project = ? LIMIT 1", (project,)))
+
+    def origins(self, ids: Iterable[str]) -> dict[str, str]:
+        return self._sources.origins(list(ids))
+
+    def retirements(self, id: str) -> list[Retirement]:
+        return self._retirements.of(id)
+
+    def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
+        wanted = list(dict.fromkeys(ids))
+        rows = self._database.select(f"SELECT {ENTRY} WHERE e.id IN ({{}})", wanted, ())
+        found = {row[0]: entry_of(row) for row in rows}
+        return [found[id] for id in wanted if id in found]
+
+    def page(
+        self, scope: Scope, limit: int, offset: int = 0, terms: Sequence[str] = ()
+    ) -> tuple[list[StoredEntry], int]:
+        from recollect.store.sqlite.pages import page_of  # no hook looks at pages
+
+        try:
+            ids, total = page_of(self._database, scope, limit, offset, terms, self.full_text)
+        except StoreError as error:
+            if not terms or not self._heal_after(error.__cause__):
+                raise
+            ids, total = page_of(self._database, scope, limit, offset, terms, self.full_text)
+        return self.entries(ids), total
+
+    def ids_beginning(self, beginning: str, scope: Scope, limit: int) -> list[str]:
+        from recollect.store.sqlite.pages import ids_beginning
+
+        return ids_beginning(self._database, beginning, scope, limit)
+
+    def memory_paths(self, ids: Iterable[str]) -> dict[str, str]:
+        return dict(
+            self._database.select(
+                "SELECT e.id, s.path FROM entries e JOIN origins o ON o.entry = e.number"
+                " JOIN sources s ON s.number = o.source WHERE e.id IN ({}) AND s.kind = 'memory'",
+                list(ids),
+            )
+        )
+
+    def unlabelled(self) -> list[str]:
+        return [row[0] for row in self._run("SELECT id FROM entries WHERE keywords = '[]' AND status = 'active'")]
+
+    def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
+        def put() -> None:
+            for id, labels in keywords.items():
+                self._run(
+                    "UPDATE entries SET keywords = ? WHERE id = ? AND keywords = '[]'",
+                    (json_list(labels[:MOST_KEYWORDS]), id),
+                )
+
+        self._mended(put)
+
+    def standings(self, scope: Scope) -> list[Standing]:
+        condition, values = in_scope(scope)
+        rows = self._run(
+            # What belongs to no project is in the user's own bank, or in the journal without one.
+            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at,"
+            " e.owner <> '' AND e.number NOT IN"
+            f" (SELECT o.entry FROM sources s JOIN origins o ON o.source = s.number WHERE s.kind = '{JOURNAL}')"
+            f" FROM entries e WHERE {condition}",
+            values,
+        )
+        standings = [Standing(*row) for row in rows]
+        used = {row[0]: row for row in self._run("SELECT id, recall_count, last_recalled_at FROM usage")}
+        if used:
+            for standing in standings:
+                if standing.id in used:
+                    _, standing.recall_count, standing.last_recalled_at = used[standing.id]
+        return standings
+
+    def version(self) -> object:
+        return self._database.version()
+
+    # Searching
+
+    def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:
+        if not self.full_text or not terms:
+            return []
+        condition, values = in_scope(scope)
+        statement = (
+            "SELECT e.id, -entries_fts.rank FROM entries_fts JOIN entries e ON e.number = entries_fts.rowid"
+            f" WHERE entries_fts MATCH ? AND {condition} ORDER BY entries_fts.rank LIMIT ?"
+        )
+        asked = (index.match_expression([visible(term) for term in terms]), *values, limit)
+        try:
+            rows = self._run(statement, asked)
+        except StoreError as error:
+            if not self._heal_after(error.__cause__):
+                raise
+            rows = self._run(statement, asked)
+        return [Match(id, score) for id, score in rows]
+
+    def document_frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
+        if not self.full_text or not terms:
+            return {}, 0
+        try:
+            pairs = self._stems(terms)
+            held = index.frequencies(self._database.raw, {stem for _, stem in pairs})
+        except FAILURES as error:
+            if not self._heal_after(error):
+                raise self._database.explained(error) from error
+            return {}, 0
+        found: dict[str, int] = {}
+        for place, stem in pairs:  # of a term with several tokens, the rarest says how often it occurs at most
+            term = terms[place]
+            found[term] = min(found.get(term, held[stem]), held[stem])
+        ((entries,),) = self._run("SELECT count(*) FROM entries")
+        return {term: found.get(term, 0) for term in terms}, entries
+
+    def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:
+        if not self.full_text or not terms:
+            return {}
+        rows = self._database.select("SELECT number, id FROM entries WHERE id IN ({})", ids)
+        numbers: dict[int, str] = dict(rows)  # pyright: ignore[reportArgumentType]
+        found: dict[str, dict[str, set[str]]] = {id: {} for id in numbers.values()}
+        try:
+            pairs = self._stems(terms)
+            held = index.places(self._database.raw, {stem for _, stem in pairs}, list(numbers))
+        except FAILURES as error:
+            if not self._heal_after(error):
+                raise self._database.explained(error) from error
+            return found
+        meant: dict[str, list[str]] = {}
+        for place, stem in pairs:
+            meant.setdefault(stem, []).append(terms[place])
+        for stem, number, field in held:
+            for term in meant[stem]:
+                found[numbers[number]].setdefault(term, set()).add(field)
+        return found
+
+    def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
+        return self._vectors.matches(vector, scope, limit) if self._fits(vector) else []
+
+    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
+        return self._vectors.similarities(vector, ids) if self._fits(vector) else {}
+
+    def background(self, vector: bytes, scope: Scope) -> Background:
+        return self._vectors.background(vector, scope) if self._fits(vector) else Background(0.0, 0.0, 0)
+
+    def query_vector(self, text: str) -> bytes | None:
+        rows = self._run("SELECT vector FROM query_vectors WHERE text = ?", (visible(text),))
+        return rows[0][0] if rows else None
+
+    def keep_query_vector(self, text: str, vector: bytes) -> None:
+        with self.writing():
+            self._run("INSERT OR REPLACE INTO query_vectors VALUES (?, ?, ?)", (visible(text), vector, time.time_ns()))
+            self._run(
+                "DELETE FROM query_vectors WHERE text NOT IN"
+                " (SELECT text FROM query_vectors ORDER BY used DESC LIMIT ?)",
+                (_KEPT_QUERIES,),
+            )
+
+    # Vectors
+
+    def model(self) -> Model | None:
+        identity, provider, name, dimensions = (
+            self.note(f"embedding_{part}") for part in ("identity", "provider", "model", "dimensions")
+        )
+        return Model(identity, provider, name, int(dimensions)) if identity and dimensions.isdecimal() else None
+
+    def use_model(self, model: Model) -> bool:
+        with self.writing():
+            before = self.model()
+            if before and (before.identity, before.dimensions) == (model.identity, model.dimensions):
+                return False
+            self.drop_vectors()
+            self.set_note("embedding_identity", model.identity)
+            self.set_note("embedding_provider", model.provider)
+            self.set_note("embedding_model", model.name)
+            self.set_note("embedding_dimensions", str(model.dimensions))
+            return before is not None
+
+    def drop_vectors(self) -> None:
+        with self.writing():
+            self._vectors.drop()
+            self._run("DELETE FROM query_vectors")
+            self._database.count_change()
+
+    def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
+        model = self.model()
+        condition, values = in_scope(scope, by_number=True)
+        rows = self._run(
+            f"SELECT {ENTRY} LEFT JOIN vectors v ON v.number = e.number"
+            f" WHERE {condition} AND (v.number IS NULL OR length(v.code) <> ?) ORDER BY e.number DESC LIMIT ?",
+            [*values, code_length(model.dimensions) if model else 0, limit],
+        )
+        return [entry_of(row) for row in rows]
+
+    def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+        with self.writing():
+            model = self.model()
+            if model is None:
+                raise StoreError("a vector was given before the model that made it")
+            for id, vector in vectors:
+                if len(vector) != 4 * model.dimensions:
+                    raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
+                for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
+                    self._vectors.put(number, vector)
+            self._database.count_change()
+
+    def coverage(self) -> Coverage:
+        version = self._database.version()
+        if self._coverage is None or self._coverage[0] != version:
+            model = self.model()
+            ((active, indexed),) = self._run("SELECT coalesce(sum(status = 'active'), 0), count(*) FROM entries")
+            # All vectors, less those of the few entries that are not active: joining them all would take much longer.
+            sizes = "SELECT coalesce(sum(length(code) = ?1), 0), coalesce(sum(length(code) <> ?1), 0) FROM vectors"
+            inactive = "SELECT number FROM entries WHERE status IN ('retired', 'archived')"
+            size = code_length(model.dimensions) if model else 0
+            ((right, wrong),) = self._run(sizes, (size,))
+            ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size,))
+            self._coverage = (version, Coverage(active, active - right + idle, wrong - spoilt, indexed))
+        return self._coverage[1]
+
+    def coverage_of(self, scope: Scope) -> Coverage:
+        everything = self.coverage()
+        if scope.project is None and not scope.categories and scope.statuses == (ACTIVE,):
+            return everything
+        model = self.model()
+        condition, values = in_scope(scope)
+        ((active, pending, skipped),) = self._run(
+            "SELECT count(*), coalesce(sum(v.number IS NULL OR length(v.code) <> ?), 0),"
+            " coalesce(sum(length(v.code) <> ?), 0) FROM entries e LEFT JOIN vectors v ON v.number = e.number"
+            f" WHERE {condition}",
+            [*[code_length(model.dimensions) if model else 0] * 2, *values],
+        )
+        return Coverage(active, pending, skipped, everything.indexed)
+
+    # Usage, receipts, notes
+
+    def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
+        with self.writing():
+            self._usage.recalled(receipt, counted=counted)
+
+    def usages(self) -> list[Usage]:
+        return self._usage.all()
+
+    def put_usages(self, usages: Iterable[Usage]) -> None:
+        with self.writing():
+            self._usage.put(usages)
+
+    def hand_on(self, old_id: str, new_id: str) -> None:
+        with self.writing():
+            self._usage.hand_on(old_id, new_id)
+
+    def receipts(self, limit: int) -> list[Receipt]:
+        return self._usage.receipts(limit)
+
+    def note(self, key: str) -> str:
+        rows = self._run("SELECT value FROM _metadata WHERE key = ?", (key,))
+        return rows[0][0] if rows else ""
+
+    def set_note(self, key: str, text: str) -> None:
+        with self.writing():
+            self._run("INSERT OR REPLACE INTO _metadata VALUES (?, ?)", (key, visible(text)))
+
+    def forget_sources(self, paths: Sequence[str]) -> None:
+        with self.writing():
+            self._retirements.forget(paths)
+            self._database.select(
+                "DELETE FROM origins WHERE source IN (SELECT number FROM sources WHERE path IN ({}))", paths
+            )
+            self._database.select("DELETE FROM sources WHERE path IN ({})", paths)
+            self._run("UPDATE entries SET status = 'retired' WHERE number NOT IN (SELECT entry FROM origins)")
+            self._database.count_change()
+            if self.full_text:
+                self._heal("")
+
+    def remove_unheld(self, is_unwanted: Callable[[StoredEntry], bool]) -> int:
+        with self.writing():
+            rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.number NOT IN (SELECT entry FROM origins)")
+            numbers = [row[0] for row in rows if is_unwanted(entry_of(row[1:]))]
+            if not numbers:
+                return 0
+            for table in ("entries", "vectors"):
+                self._database.select(f"DELETE FROM {table} WHERE number IN ({{}})", numbers)
+            self._run("DELETE FROM query_vectors")
+            self._run("UPDATE receipts SET query = ''")
+            self._database.count_change()
+            if self.full_text:
+                self._heal("")  # an index keeps the words of a row that was deleted until it is merged
+        return len(numbers)
+
+    def compact(self) -> None:
+        self._run("VACUUM")
+        ((is_busy, *_),) = self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+        if is_busy:
+            raise StoreError(f"another process is reading {self.path}; try again")
+
+    def check(self) -> list[str]:
+        known = len(self.findings)
+        from recollect.store.sqlite.check import damage  # no hook has the time
+
+        found = damage(self._database)
+        if found:
+            self.findings.append(
+                f"{self.path} is damaged ({found}); `recollect rebuild` makes it again from your files"
+            )
+        elif self.full_text and not self.read_only:
+            with self.writing():
+                found = index.thorough_fault(self._database.raw)
+                if found:
+                    self._heal(f"was {found}")
+        return self.findings[known:]
+
+    # Inside
+
+    def _stems(self, terms: Sequence[str]) -> list[tuple[int, str]]:
+        """The tokens of each term, with its place; asked for twice in a row, they are found once."""
+        if self._stemmed[0] != tuple(terms):
+            self._stemmed = (tuple(terms), index.stems(self._database.raw, [visible(term) for term in terms]))
+        return self._stemmed[1]
+
+    def _fits(self, vector: bytes) -> bool:
+        model = self.model()
+        return model is not None and len(vector) == 4 * model.dimensions
+
+    def _prepare_index(self) -> None:
+        raw = self._database.raw
+        self.full_text = index.available(raw)
+        if self.read_only:
+            self.full_text = self.full_text and not index.fault(raw)
+        elif not self.full_text:
+            if index.has_triggers(raw):
+                with self.writing():
+                    index.remove_triggers(raw)
+        elif index.fault(raw):
+            with self.writing():  # another process may be about to make it
+                found = index.fault(raw)
+                if found:
+                    new = found == "missing" and not self._run("SELECT 1 FROM entries LIMIT 1")
+                    self._heal("" if new else f"was {found}")
+
+    def _heal(self, finding: str) -> bool:
+        """Make the full-text index again, unless it cannot be written. A finding is kept for whoever asks."""
+        if self.read_only:
+            return False
+        with self.writing():
+            if self.note("index_version") != index.VERSION:
+                index.remove_triggers(self._database.raw)
+                for number, *texts in self._run("SELECT number, name, description, reasoning, details FROM entries"):
+                    name, description, reasoning, details = texts
+                    entry = StoredEntry(
+                        id="", category="", name=name, description=description, reasoning=reasoning, details=details
+                    )
+                    self._run("UPDATE entries SET more = ? WHERE number = ?", (more_text(entry), number))
+            try:
+                index.rebuild(self._database.raw)
+            except FAILURES as error:
+                raise self._database.explained(error) from error
+        if finding:
+            self.findings.append(f"the full-text index {finding}; it was made again from the entries")
+        return True
+
+    def _heal_after(self, cause: BaseException | None) -> bool:
+        """Make the index again if it may have been the reason why SQLite failed."""
+        if not self.full_text or not is_damage(cause) or isinstance(cause, sqlite3.IntegrityError):
+            return False
+        return self._heal(f"could not be used ({cause})")
+
+    def _mended(self, work: Callable[[], None]) -> None:
+        """Do some writing; if a damaged index is in its way, make that again and do it once more.
+
+        Damage may end the transaction that this is a part of. Then the whole of it has failed, and the index is made
+        again when it is over.
+        """
+        try:
+            with self.writing():
+                work()
+        except StoreError as error:
+            if self._database.is_writing and not self._database.raw.in_transaction:
+                self._suspect = error
+                raise
+            if not self._heal_after(error.__cause__):
+                raise
+            with self.writing():
+                work()
+
+
+class _Writing:
+    """The block of a `with`: all of it happens, or none."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+
+    def __enter__(self) -> None:
+        self._store.begin()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._store.end(kept=kind is None)
+
+
+if TYPE_CHECKING:
+    _: type[Store] = SqliteStore

@@ -1,0 +1,109 @@
+# hot
+"""Usage and receipts in the SQLite store: what no file can tell again. What writes needs a transaction."""
+
+from __future__ import annotations
+
+from recollect.domain.text import visible
+from recollect.errors import StoreError
+from recollect.store.values import Receipt, ReceiptLine, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from recollect.store.sqlite.connection import SqliteConnection
+
+_KEPT_RECEIPTS = 5_000
+_LONGEST_ID = 64
+_LONGEST_TIME = 40
+_HIGHEST_COUNT = 2**31 - 1
+
+_HIGHER = (
+    "ON CONFLICT (id) DO UPDATE SET recall_count = max(recall_count, excluded.recall_count),"
+    " influence_count = max(influence_count, excluded.influence_count),"
+    " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)"
+)
+
+
+class SqliteUsage:
+    """The usage and the receipts of a database."""
+
+    def __init__(self, database: SqliteConnection) -> None:
+        self._run = database.run
+
+    def recalled(self, receipt: Receipt, *, counted: bool) -> None:
+        """Keep a receipt, drop the oldest, and count what was recalled."""
+        ((number,),) = self._run(
+            "INSERT INTO receipts (at, event, project, session, query) VALUES (?, ?, ?, ?, ?) RETURNING number",
+            [visible(text) for text in (receipt.at, receipt.event, receipt.project, receipt.session, receipt.query)],
+        )
+        for place, line in enumerate(receipt.lines, 1):
+            self._run(
+                "INSERT INTO receipt_lines VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (number, place, line.id, line.score, line.vector, line.keyword, line.prominence),
+            )
+            if counted:
+                self._run(
+                    "INSERT INTO usage (id, recall_count, last_recalled_at) VALUES (?, 1, ?)"
+                    " ON CONFLICT (id) DO UPDATE SET recall_count = recall_count + 1,"
+                    " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
+                    (line.id, receipt.at),
+                )
+        self._run("DELETE FROM receipt_lines WHERE receipt <= ?", (number - _KEPT_RECEIPTS,))
+        self._run("DELETE FROM receipts WHERE number <= ?", (number - _KEPT_RECEIPTS,))
+
+    def receipts(self, limit: int) -> list[Receipt]:
+        """The newest receipts first."""
+        found: list[Receipt] = []
+        rows = self._run(
+            "SELECT number, at, event, project, session, query FROM receipts ORDER BY number DESC LIMIT ?", (limit,)
+        )
+        for number, at, event, project, session, query in rows:
+            lines = self._run(
+                "SELECT id, score, vector, keyword, prominence FROM receipt_lines WHERE receipt = ? ORDER BY place",
+                (number,),
+            )
+            receipt = Receipt(at=at, event=event, project=project, session=session, query=query, lines=())
+            receipt.lines = [
+                ReceiptLine(id, score, vector=vector, keyword=keyword, prominence=prominence)
+                for id, score, vector, keyword, prominence in lines
+            ]
+            found.append(receipt)
+        return found
+
+    def all(self) -> list[Usage]:
+        """The usage of every entry that was ever used, by id."""
+        rows = self._run("SELECT id, recall_count, influence_count, last_recalled_at FROM usage ORDER BY id")
+        return [Usage(*row) for row in rows]
+
+    def put(self, usages: Iterable[Usage]) -> None:
+        """Take usage over; of what is known already, the higher counts.
+
+        Raises:
+            StoreError: one of them is none that a store has written.
+        """
+        for usage in usages:
+            if not _is_sound(usage):
+                raise StoreError(f"the usage of {ascii(usage.id)[:80]} is none that a store has written")
+            self._run(
+                f"INSERT INTO usage VALUES (?, ?, ?, ?) {_HIGHER}",
+                (usage.id, usage.recall_count, usage.influence_count, usage.last_recalled_at),
+            )
+
+    def hand_on(self, old_id: str, new_id: str) -> None:
+        """Let one entry inherit from another."""
+        self._run(
+            "INSERT INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
+            f" FROM usage WHERE id = ? {_HIGHER}",
+            (new_id, old_id),
+        )
+
+
+def _is_sound(usage: Usage) -> bool:
+    """Whether usage that comes from outside can be what a store has written."""
+    counts = (usage.recall_count, usage.influence_count)
+    texts = ((usage.id, 1, _LONGEST_ID), (usage.last_recalled_at, 0, _LONGEST_TIME))
+    return all(type(count) is int and 0 <= count <= _HIGHEST_COUNT for count in counts) and all(
+        type(text) is str and least <= len(text) <= most and text.isascii() and (text + " ").isprintable()
+        for text, least, most in texts
+    )

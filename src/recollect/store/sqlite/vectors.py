@@ -1,0 +1,164 @@
+# hot
+"""Vectors in the SQLite store: bytes to compare by in one table, bits to scan by in another, both by entry number."""
+
+from __future__ import annotations
+
+from recollect.domain.stored import Match
+from recollect.errors import StoreError
+from recollect.store.sqlite.driver import FAILURES
+from recollect.store.sqlite.rows import in_scope
+from recollect.store.values import Background, Scope
+from recollect.store.vectors import Bits, code_length, encode, similarities
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.store.sqlite.connection import SqliteConnection
+
+_PER_CHUNK = 1024
+_SAMPLE = 512
+
+# How many times as many vectors are compared exactly as are asked for, and how many at least.
+_RESCORED = 2
+_RESCORED_AT_LEAST = 256
+
+
+class SqliteVectors:
+    """The vectors of a database, with what is kept of them in memory for as long as nobody changes them.
+
+    All of them, and all that are compared with them, have the same length.
+    """
+
+    def __init__(self, database: SqliteConnection) -> None:
+        self._database = database
+        self._run = database.run
+        self._bits: tuple[object, Bits] | None = None
+        self._sample: tuple[object, list[bytes]] | None = None
+
+    def matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
+        """The entries in scope that are nearest, the nearest first."""
+        bits = self._all_bits(len(vector) // 4)
+        compared = max(_RESCORED * limit, _RESCORED_AT_LEAST)
+        found = self._in_scope(self._rescored(vector, bits.nearest(vector, compared)), scope, limit)
+        if len(found) >= limit or compared >= len(bits):
+            return found
+        # Most of what is near is out of scope, so the scope is small: then all of it can be compared.
+        rows = self._of_scope(scope, len(vector) // 4)
+        scores = similarities(vector, [code for _, code in rows])
+        matches = [Match(id, score) for (id, _), score in zip(rows, scores, strict=True)]
+        return sorted(matches, key=lambda match: (-match.score, match.id))[:limit]
+
+    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
+        """The cosine of each of these entries that has a vector."""
+        rows = self._database.select(
+            "SELECT e.id, v.code FROM entries e JOIN vectors v ON v.number = e.number"
+            " WHERE e.id IN ({}) AND length(v.code) = ?",
+            ids,
+            [code_length(len(vector) // 4)],
+        )
+        scores = similarities(vector, [code for _, code in rows])
+        return {id: score for (id, _), score in zip(rows, scores, strict=True)}
+
+    def background(self, vector: bytes, scope: Scope) -> Background:
+        """How near entries in scope are as a rule."""
+        scores = similarities(vector, self._sampled(scope, len(vector) // 4))
+        count = len(scores)
+        mean = sum(scores) / max(count, 1)
+        return Background(mean, (sum((score - mean) ** 2 for score in scores) / max(count, 1)) ** 0.5, count)
+
+    def put(self, number: int, vector: bytes) -> None:
+        """Keep the vector of an entry. Needs a transaction.
+
+        Raises:
+            StoreError: it is no vector, or cannot be written.
+        """
+        try:
+            code, bits = encode(vector)
+        except (ValueError, OverflowError):
+            raise StoreError(f"the vector of entry {number} holds a number that is not finite") from None
+        self._run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, code))
+        self._put_bits(number, bits)
+
+    def forget(self, number: int) -> None:
+        """Let an entry have no vector. Needs a transaction."""
+        self._run("DELETE FROM vectors WHERE number = ?", (number,))
+
+    def drop(self) -> None:
+        """Let no entry have a vector. Needs a transaction."""
+        for table in ("vectors", "vector_bits"):
+            self._run(f"DELETE FROM {table}")
+
+    def _put_bits(self, number: int, bits: bytes) -> None:
+        chunk, place = divmod(number, _PER_CHUNK)
+        self._run(
+            "INSERT OR IGNORE INTO vector_bits VALUES (?, zeroblob(?))",
+            (chunk, _PER_CHUNK * len(bits)),
+        )
+        try:
+            with self._database.raw.blobopen("vector_bits", "bits", chunk) as blob:
+                blob.seek(place * len(bits))
+                blob.write(bits)
+        except (*FAILURES, ValueError) as error:
+            raise self._database.explained(error) from error
+
+    def _all_bits(self, dimensions: int) -> Bits:
+        version = self._database.version()
+        if self._bits is None or self._bits[0] != version:
+            chunks = self._run("SELECT chunk, bits FROM vector_bits ORDER BY chunk")
+            self._bits = (version, Bits(chunks, _PER_CHUNK, dimensions))
+        return self._bits[1]
+
+    def _sampled(self, scope: Scope, dimensions: int) -> list[bytes]:
+        """The codes of some hundred vectors in scope, evenly spread over all and always the same."""
+        bits = self._all_bits(dimensions)
+        version = (self._database.version(), scope.project, scope.categories, scope.statuses)
+        if self._sample is None or self._sample[0] != version:
+            condition, values = in_scope(scope, by_number=True)
+            rows = self._database.select(
+                "SELECT e.id, v.code FROM vectors v JOIN entries e ON e.number = v.number"
+                f" WHERE v.number IN ({{}}) AND length(v.code) = ? AND {condition}",
+                bits.sample(_SAMPLE),
+                [code_length(dimensions), *values],
+            )
+            if len(rows) < _SAMPLE // 2 and len(bits) > _SAMPLE:  # few of all are in scope
+                rows = self._of_scope(scope, dimensions, _SAMPLE)
+            self._sample = (version, [code for _, code in rows])
+        return self._sample[1]
+
+    def _of_scope(self, scope: Scope, dimensions: int, most: int = -1) -> list[tuple[str, bytes]]:
+        """Ids and codes of what is in scope; the first of them are as good as any, for ids are hashes."""
+        condition, values = in_scope(scope)
+        return self._run(
+            "SELECT e.id, v.code FROM entries e CROSS JOIN vectors v ON v.number = e.number"
+            f" WHERE {condition} AND length(v.code) = ? LIMIT ?",
+            [*values, code_length(dimensions), most],
+        )
+
+    def _rescored(self, vector: bytes, numbers: Sequence[int]) -> list[tuple[float, int]]:
+        """Cosines and numbers, the nearest first."""
+        rows = self._database.select(
+            "SELECT number, code FROM vectors WHERE number IN ({}) AND length(code) = ?",
+            numbers,
+            [code_length(len(vector) // 4)],
+        )
+        scores = similarities(vector, [code for _, code in rows])
+        return sorted(zip(scores, [number for number, _ in rows], strict=True), key=lambda pair: (-pair[0], pair[1]))
+
+    def _in_scope(self, scored: Sequence[tuple[float, int]], scope: Scope, limit: int) -> list[Match]:
+        """The first of them that are in scope, as many as are asked for."""
+        condition, values = in_scope(scope, by_number=True)
+        found: list[Match] = []
+        step = limit + limit // 4 + 1
+        for start in range(0, len(scored), step):
+            some = scored[start : start + step]
+            rows = self._database.select(
+                f"SELECT e.number, e.id FROM entries e WHERE e.number IN ({{}}) AND {condition}",
+                [number for _, number in some],
+                values,
+            )
+            ids = dict(rows)
+            found += [Match(ids[number], score) for score, number in some if number in ids]
+            if len(found) >= limit:
+                break
+        return found[:limit]

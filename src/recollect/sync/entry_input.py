@@ -1,0 +1,171 @@
+"""Entries given as JSON: checked field by field, so that an error says which field and what it must be."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, cast
+
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.entry import CONFIDENCE
+from recollect.domain.hashing import content_hash
+from recollect.domain.secrets.detect import find_secret
+from recollect.domain.text import one_line, unclosed_fence, visible
+from recollect.errors import InvalidEntry
+from recollect.files.bank.entry import bare_name
+from recollect.keywords.base import validated
+
+LONGEST_NAME = 200
+LONGEST_DESCRIPTION = 8_000  # with room to spare for what is injected around it
+LONGEST_NOTE = 5_000
+MOST_REFERENCES = 50
+
+# In characters: what is longer is refused for that.
+_MOST_LOOKED_AT = 100_000
+
+_FIELDS = frozenset(
+    "name description reasoning category keywords references confidence source source_project feature".split()
+)
+_FEATURE_ID = re.compile(r"(?i:feature\s+)?#?\s*([A-Za-z0-9][A-Za-z0-9._/-]{0,59})")
+
+
+@dataclass(frozen=True)
+class GivenEntry:
+    """An entry that somebody wrote down. What was not given is empty."""
+
+    category: str
+    name: str
+    description: str
+    content_hash: str
+    written: str = ""  # the description as it was given: the hash is that of this text
+    confidence: str = ""
+    keywords: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    reasoning: str = ""
+    feature: str = ""
+    project: str = ""
+    source: str = ""
+
+
+def entries_from_json(text: str) -> list[GivenEntry]:
+    """Entries from a JSON object, or from an array of such objects.
+
+    Raises:
+        InvalidEntry: not JSON, or an entry that cannot be stored; says which field and what it must be.
+    """
+    try:
+        document: Any = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidEntry(f"the entry is not valid JSON: {error}") from error
+    items = cast(list[Any], document) if isinstance(document, list) else [document]
+    if not items:
+        raise InvalidEntry("the JSON array holds no entry")
+    return [given_entry(item, f"entry {n}: " if len(items) > 1 else "") for n, item in enumerate(items, 1)]
+
+
+def given_entry(item: object, where: str = "") -> GivenEntry:
+    """One entry from a JSON value; `where` begins what is said against it.
+
+    Raises:
+        InvalidEntry: it cannot be stored.
+    """
+    if not isinstance(item, dict):
+        raise InvalidEntry(f"{where}an entry must be a JSON object with name, description and category")
+    fields = cast(dict[str, Any], item)
+    _refuse_secrets(fields, where)
+    unknown = sorted(set(fields) - _FIELDS)
+    if unknown:
+        near = get_close_matches(unknown[0], _FIELDS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the fields are {', '.join(sorted(_FIELDS))}"
+        raise InvalidEntry(f"{where}unknown field {unknown[0]!r}; {hint}")
+    category = _text(fields, "category", 40, where, "")
+    if category not in KNOWLEDGE:
+        known = ", ".join(KNOWLEDGE)
+        wrong = f"must be one of {known}, not {category!r}" if category else f"is missing; it is one of {known}"
+        raise InvalidEntry(f"{where}category {wrong}")
+    confidence = _text(fields, "confidence", 10, where, "")
+    if confidence and confidence not in CONFIDENCE:
+        raise InvalidEntry(f"{where}confidence must be one of {', '.join(CONFIDENCE)}, not {confidence!r}")
+    name = one_line(_text(fields, "name", LONGEST_NAME, where))
+    while name != bare_name(name):  # or it would be another when it is read again
+        name = bare_name(name)
+    description = _text(fields, "description", LONGEST_DESCRIPTION, where)
+    entry = GivenEntry(
+        category=category,
+        name=name,
+        description=clean(description),
+        content_hash=content_hash(description),
+        written=description,
+        confidence=confidence,
+        keywords=tuple(validated(_texts(fields, "keywords", 1000, where))),
+        references=tuple(_texts(fields, "references", MOST_REFERENCES, where)),
+        reasoning=one_line(_text(fields, "reasoning", LONGEST_NOTE, where, "")),
+        feature=_text(fields, "feature", 60, where, ""),
+        project=one_line(_text(fields, "source_project", LONGEST_NAME, where, "")),
+        source=_text(fields, "source", 60, where, ""),
+    )
+    if not entry.name or not entry.description:
+        raise InvalidEntry(f"{where}{'description' if entry.name else 'name'} must not be empty")
+    return entry
+
+
+def clean(description: str) -> str:
+    """The description with nothing unseen in it, and with its code fences closed."""
+    text = "\n".join(line.rstrip() for line in visible(description).split("\n")).strip()
+    fence = unclosed_fence(text.split("\n"))
+    return f"{text}\n{fence}" if fence else text
+
+
+def feature_id(text: str) -> str:
+    """What identifies a feature, from "Feature #012", "#012", "012" or a name; empty for an empty text.
+
+    Raises:
+        InvalidEntry: it is no such thing.
+    """
+    if not text.strip():
+        return ""
+    found = _FEATURE_ID.fullmatch(text.strip())
+    if not found:
+        raise InvalidEntry(f"a feature is a number or a short name such as 012 or event-store, not {text[:60]!r}")
+    return found[1]
+
+
+def _refuse_secrets(fields: Mapping[str, Any], where: str) -> None:
+    """Refuse a secret in any field, before another error can repeat it."""
+    for name, value in fields.items():
+        kind = find_secret("\n".join([name, *_strings(value)]))
+        if kind:
+            field = "the name of a field" if find_secret(name) else one_line(name)
+            told = "which is never stored; say where it is kept instead of what it is"
+            raise InvalidEntry(f"{where}{field} seems to hold {kind}, {told}")
+
+
+def _strings(value: object) -> list[str]:
+    """Return the texts of a field, as far as it is one that can be stored: a text, or a list of texts."""
+    values = cast(list[object], value) if isinstance(value, list) else [value]
+    return [text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)]
+
+
+def _text(fields: Mapping[str, Any], name: str, longest: int, where: str, default: str | None = None) -> str:
+    value = fields.get(name)
+    if value is None:
+        if default is None:
+            raise InvalidEntry(f"{where}{name} is missing")
+        return default
+    if not isinstance(value, str):
+        raise InvalidEntry(f"{where}{name} must be a text, not {type(value).__name__}")
+    if len(value) > longest:
+        raise InvalidEntry(f"{where}{name} has {len(value):,} characters; at most {longest:,} are allowed")
+    return value.encode("utf-8", "replace").decode("utf-8")  # JSON can spell half a character
+
+
+def _texts(fields: Mapping[str, Any], name: str, most: int, where: str) -> list[str]:
+    given: Any = fields.get(name) or []
+    values = cast(list[Any], given if isinstance(given, list) else [None])
+    if not all(isinstance(value, str) and len(value) <= 300 for value in values):
+        raise InvalidEntry(f"{where}{name} must be a list of texts of at most 300 characters")
+    texts = [one_line(value).replace(",", " ") for value in values]
+    return [text for text in texts if text][:most]

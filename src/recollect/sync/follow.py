@@ -1,0 +1,30 @@
+"""After a change to files: the store follows, and some of the entries that await a vector are given one."""
+
+from __future__ import annotations
+
+from recollect.config.settings import Settings
+from recollect.engine.embed import embed_pending
+from recollect.engine.engine import Engine
+from recollect.errors import StoreError
+from recollect.sync.memories import sync_memories_of
+from recollect.sync.sync import sync
+
+
+def follow(project_root: str, global_store: str, settings: Settings) -> list[str]:
+    """Have the store follow the files that were just written; what kept it from it, in sentences.
+
+    The files are the record and are safe by now, so nothing is raised: the next one who opens the store catches up.
+    """
+    if not settings.flag("memory_semantic_enabled"):
+        return []
+    try:
+        with Engine(global_store, settings, project_root=project_root) as engine:
+            warnings = sync(engine.store, project_root, global_store, engine.labels())
+            warnings += sync_memories_of(engine.store, project_root, settings)
+            done = embed_pending(engine)
+            warnings += engine.store.findings
+    except StoreError as error:
+        return [f"the store does not follow yet: {error}"]
+    if done.reason and done.pending:
+        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
+    return warnings

@@ -1,0 +1,134 @@
+# hot
+"""The store catches up with files that others have changed; whether any were is found out by a dozen times on the disk.
+
+Files are replaced, not overwritten, so the time of a folder tells whether something in it has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.config import locations, project
+from recollect.config.memory_root import memory_root
+from recollect.domain.categories import KNOWLEDGE
+from recollect.errors import StillReading, StoreError, WriteRefused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from recollect.engine.engine import Engine
+    from recollect.files.memory.memories import MemoryRoot
+    from recollect.store.values import Source
+
+_NOTE = "followed "
+
+# In seconds: how long a prompt may wait for changed files to be read; the rest is for the next one.
+_PATIENCE = 0.3
+
+# In bytes: more than this of banks and the journal takes longer to read than a prompt may wait, and reading cannot be
+# stopped half-way.
+LARGE = 256 * 1024
+
+# In nanoseconds: what was changed so lately may be changed again without a change of its time.
+_SETTLED_AFTER = 2 * 10**9
+
+
+def catch_up(
+    engine: Engine,
+    project_root: str,
+    root: MemoryRoot | None = None,
+    identity: str = "",
+    *,
+    seconds: float = _PATIENCE,
+    leave: Callable[[], None] | None = None,
+    thorough: bool = False,
+) -> list[str]:
+    """Have the store follow what has changed since this last looked; what went wrong, in sentences.
+
+    A large bank, or very many files, are left for the next time after so many seconds. Who can `leave` much that is
+    to be read is told to. A `thorough` look also finds memories that were overwritten, which no folder's time tells.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    identity = identity or project.identity(project_root)
+    marks, newest = _marks(engine, project_root, root or _root(engine, project_root))
+    is_known = engine.store.note(_NOTE + identity) == marks
+    if is_known and not thorough:
+        return []
+    from recollect.sync.memories import sync_memories_of
+    from recollect.sync.sync import sync
+
+    end = time.monotonic() + seconds
+    left = leave is not None and _unread(engine, project_root) > LARGE
+    warnings: list[str] = []
+    try:
+        if left and leave:
+            leave()
+        else:
+            warnings += sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
+        warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
+        is_settled = not 0 <= time.time_ns() - newest <= _SETTLED_AFTER  # a time to come is as good as settled
+        if not left and not is_known and is_settled:
+            engine.store.set_note(_NOTE + identity, marks)
+    except StillReading:
+        return warnings  # no failure: the next one goes on from there
+    except StoreError as error:
+        return [f"the newest changes to files may not be found: {error}"]
+    return warnings
+
+
+def bank_bytes(project_root: str, global_store: str, known: Mapping[str, Source] | None = None) -> int:
+    """How large the banks of a project and of all are, without those that are as they are `known`."""
+    total = 0
+    for path in _banks(project_root, global_store):
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            continue
+        source = known.get(locations.source_key(path, global_store)) if known else None
+        if source is None or (source.size, source.modified) != (status.st_size, status.st_mtime_ns):
+            total += status.st_size
+    return total
+
+
+def _unread(engine: Engine, project_root: str) -> int:
+    """Return how many bytes of banks and of the journal are to be read."""
+    from recollect.store.values import BANK
+    from recollect.sync.sync import unread_journal
+
+    banks = bank_bytes(project_root, engine.global_store, engine.store.sources(BANK))
+    return banks + unread_journal(engine.store, engine.global_store)
+
+
+def _banks(project_root: str, global_store: str) -> list[str]:
+    folders = (locations.bank(os.path.realpath(project_root)), global_store)
+    return [os.path.join(folder, f"{name}.md") for folder in folders for name in KNOWLEDGE]
+
+
+def _marks(engine: Engine, project_root: str, root: MemoryRoot | None) -> tuple[str, int]:
+    """When everything was changed that entries come from, as a text to compare; and the latest of these times."""
+    paths = _banks(project_root, engine.global_store)
+    paths.append(locations.journal(engine.global_store))
+    used: list[str] = []
+    if root is not None:
+        used = [name for name in root.folders if engine.settings.flag(f"categories.{name}.enabled")]
+        paths += [root.folder(name) for name in used]
+    times = [_changed(path) for path in paths]
+    return f"{project_root} {','.join(used)} {' '.join(map(str, times))}", max(times)
+
+
+def _changed(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except (OSError, ValueError):
+        return 0
+
+
+def _root(engine: Engine, project_root: str) -> MemoryRoot | None:
+    try:
+        return memory_root(project_root, engine.settings)
+    except WriteRefused:
+        return None  # reported by whoever reads them

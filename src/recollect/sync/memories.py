@@ -1,0 +1,320 @@
+# hot
+"""The store follows memory files: those that have changed are read again, whoever changed them."""
+
+from __future__ import annotations
+
+import os
+import time
+from stat import S_ISREG
+
+from recollect.config import project
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import load_settings
+from recollect.domain.hashing import sha256
+from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
+from recollect.domain.memory_text import described
+from recollect.domain.stored import RETIRED, STATUSES, StoredEntry
+from recollect.domain.text import few, one_line
+from recollect.domain.withheld import WITHHELD, fault
+from recollect.errors import StillReading, StorageError, WriteRefused
+from recollect.files.memory.memories import ENDING, MemoryFile, MemoryRoot, find_memories, read_memory
+from recollect.store.values import MEMORY, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from recollect.config.settings import Settings
+    from recollect.files.memory.memories import Found
+    from recollect.store.base import Store
+
+# A file written so lately, in nanoseconds, may be written again without a change of its time.
+_SETTLED_AFTER = 2 * 10**9
+_GONE = "gone"
+
+_LONGEST_TAG = 100
+_LONGEST_PATH = 500
+_LONGEST_TIME = 40
+_LONGEST_REASON = 200
+_MOST_NAMED = 5
+_MOST_FILES = 50
+_SLICE = 500
+_MOST_UPDATES = 1_000_000
+
+# How sure a memory is of itself, as a store says it: from here on high, and below this low.
+_HIGH = 0.9
+_LOW = 0.5
+
+
+class _Read:
+    """A memory file that was read: its state for the store, and its entry, None if the store has that already.
+
+    One that is no memory, or holds a credential, is withheld: it has no entry until it is mended.
+    """
+
+    __slots__ = ("entry", "is_new", "is_withheld", "source")
+
+    def __init__(self, source: Source, entry: StoredEntry | None, *, is_new: bool = False) -> None:
+        self.source = source
+        self.entry = entry
+        self.is_new = is_new
+        self.is_withheld = source.hash.startswith(WITHHELD)  # then the store holds no entry of it
+
+
+def sync_memories_of(
+    store: Store, project_root: str, settings: Settings, *, anew: bool = False, end: float | None = None
+) -> list[str]:
+    """Have the store follow the memories of the project that a folder belongs to; what went wrong, in sentences.
+
+    After `end`, a time of the monotonic clock, the rest is left for the next time.
+
+    Raises:
+        StillReading: the time was up.
+        StoreError: the store cannot be written.
+    """
+    try:
+        root = memory_root(project_root, settings)
+    except WriteRefused as error:
+        facts = "; ".join(f"{name}: {one_line(str(value))}" for name, value in error.facts)
+        return [f"the project's memories were not read: {facts}"]
+    return sync_memories(store, root, project.identity(project_root), settings, anew=anew, end=end)
+
+
+def sync_all_memories(store: Store, roots: Iterable[str], but: str = "", *, anew: bool = False) -> list[str]:
+    """Have the store follow the memories of several projects, each by its own settings, but for one; what went wrong.
+
+    Worktrees share their memories, so these are read once, by the settings of the main checkout if there is one.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    homes: dict[str, str] = {}
+    for root in roots:
+        identity = project.identity(root)
+        homes[identity] = project.checkout(root)
+    problems: list[str] = []
+    for identity, home in homes.items():
+        if identity != but:
+            problems += sync_memories_of(store, home, load_settings(home), anew=anew)
+    return problems
+
+
+def sync_memories(
+    store: Store,
+    root: MemoryRoot,
+    identity: str,
+    settings: Settings,
+    *,
+    anew: bool = False,
+    end: float | None = None,
+) -> list[str]:
+    """Have the store follow the memory files of a project, given by its identity; what could not be read, in sentences.
+
+    A file that cannot be read leaves its entry as it was. Unless they are to be read `anew`, files that have not
+    changed since they were last read are only looked at. After `end`, a time of the monotonic clock, no more are read.
+
+    Raises:
+        StillReading: the time was up; what was read by then is kept.
+        StoreError: the store cannot be written.
+    """
+    used = {name: folder for name, folder in root.folders.items() if settings.flag(f"categories.{name}.enabled")}
+    problems: list[str] = []
+    known = store.sources(MEMORY, identity)
+    enabled = MemoryRoot(root.project, root.path, used)
+    there, read, left = _changed(enabled, identity, known, problems, anew=anew, end=end)
+    folders = {root.folder(category) for category in used}
+    gone = [source for path, source in known.items() if path not in there and source.hash != _GONE]
+    gone = [source for source in gone if _is_gone(source.path, folders)]
+    if gone:
+        _put(store, root, identity, gone, read)
+    else:
+        for start in range(0, len(read), _SLICE):  # what is put is kept, should this be ended half-way
+            _put(store, root, identity, [], read[start : start + _SLICE])
+    if left:
+        raise StillReading(f"{left:,} memory files of {root.project} are still to be read; `recollect rebuild` does it")
+    return problems
+
+
+def withheld_memories(store: Store, project_root: str) -> list[str]:
+    """Return a sentence on each memory file of a project that is withheld, as far as the store has read them."""
+    identity = project.identity(project_root)
+    sources = store.sources(MEMORY, identity, hash=WITHHELD)
+    base = identity.rstrip(os.sep) + os.sep
+    return [_withheld_text(source.path.removeprefix(base), source) for source in sources.values()]
+
+
+def entry_id(identity: str, category: str, slug: str) -> str:
+    """The id of a memory in the store: that of its place, so that it stays the same when its text changes."""
+    return sha256(f"{identity}\n{category}\n{slug}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry:
+    """A memory file as the store holds it; `written` is when, in nanoseconds, for one that does not say it."""
+    description, reasoning, details = described(memory.category, memory.title, memory.content)
+    created, updated = (one_line(text)[:_LONGEST_TIME] for text in (memory.created_at, memory.updated_at))
+    updated = updated or created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(written // 10**9))
+    tags = [one_line(tag)[:_LONGEST_TAG] for tag in memory.tags[:MOST_TAGS]]
+    files = [one_line(path)[:_LONGEST_PATH] for path in memory.related_files[:_MOST_FILES]]
+    updates = memory.record.get("times_updated")
+    return StoredEntry(
+        id=entry_id(identity, memory.category, memory.slug),
+        category=memory.category,
+        name=one_line(memory.title)[:LONGEST_TITLE] or memory.slug,
+        description=description,
+        reasoning=reasoning,
+        keywords=[tag for tag in tags if tag not in ("", UNTAGGED)],
+        references=[path for path in files if path],
+        details=details,
+        observation_count=1 + (max(0, min(updates, _MOST_UPDATES)) if isinstance(updates, int) else 0),
+        confidence=_confidence(memory.record.get("confidence")),
+        source="session-capture" if memory.category == "session_summary" else "manual",
+        source_project=os.path.basename(identity),
+        # A state that there is none of is not active: the index has it that way too.
+        status=memory.status if memory.status in STATUSES else RETIRED,
+        created_at=created or updated,
+        updated_at=updated,
+    )
+
+
+def _changed(
+    root: MemoryRoot,
+    identity: str,
+    known: Mapping[str, Source],
+    problems: list[str],
+    *,
+    anew: bool,
+    end: float | None,
+) -> tuple[set[str], list[_Read], int]:
+    """The paths of all files, those that the store has to be told of, and how many there was no time for."""
+    now = time.time_ns()
+    left = 0
+    there: set[str] = set()
+    changed: list[_Read] = []
+    withheld: list[str] = []
+    for found in find_memories(root, problems):
+        there.add(found.path)
+        before = known.get(found.path)
+        if before and not anew and (found.size, found.modified) == (before.size, before.modified):
+            withheld += _withheld(root, before)
+            continue
+        if end is not None and changed and time.monotonic() >= end:
+            left += 1
+            continue
+        try:
+            read = _read(found, identity, before, now, anew=anew)
+            withheld += _withheld(root, read.source if read else before)
+        except FileNotFoundError:
+            there.discard(found.path)
+        except StorageError as error:
+            kept = before is not None and before.hash != _GONE
+            problems.append(f"{error}; {'it is found as it was before' if kept else 'skipped'}")
+        else:
+            changed += [read] if read else []
+    problems += few(withheld, _MOST_NAMED)
+    return there, changed, left
+
+
+def _read(found: Found, identity: str, before: Source | None, now: int, *, anew: bool) -> _Read | None:
+    """A file that does not look as it did; None if its state and what it says are the same.
+
+    Raises:
+        FileNotFoundError: it has just gone.
+        StorageError: it cannot be read.
+    """
+    memory, reason = _memory(found)
+    source = Source(
+        found.path,
+        MEMORY,
+        project=identity,
+        size=found.size,
+        modified=found.modified if now - found.modified > _SETTLED_AFTER else 0,
+        hash=memory.hash if memory else WITHHELD + reason,
+    )
+    if memory is None:
+        return _Read(source, None) if before is None or anew or not _is_same(before, source) else None
+    if before and before.hash == memory.hash and not anew:
+        return None if _is_same(before, source) else _Read(source, None)
+    is_new = before is None or before.hash == _GONE
+    return _Read(source, memory_entry(memory, identity, found.modified), is_new=is_new)
+
+
+def _memory(found: Found) -> tuple[MemoryFile | None, str]:
+    """Return the memory that a file is; None for one that is withheld, with the reason.
+
+    Raises:
+        FileNotFoundError: it has just gone.
+        StorageError: it cannot be read now.
+    """
+    try:
+        memory = read_memory(found.path, found.category)
+    except StorageError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        return None, one_line(str(error).replace(found.path, "it", 1))[:_LONGEST_REASON]
+    reason = fault(memory.record, memory.category)
+    return (None if reason else memory), reason
+
+
+def _is_same(before: Source, source: Source) -> bool:
+    return (before.size, before.modified, before.hash) == (source.size, source.modified, source.hash)
+
+
+def _withheld(root: MemoryRoot, source: Source | None) -> list[str]:
+    """Return the sentence on a file, if it is withheld."""
+    if source is None or not source.hash.startswith(WITHHELD):
+        return []
+    return [_withheld_text(root.shown(source.path), source)]
+
+
+def _withheld_text(shown: str, source: Source) -> str:
+    return f"{shown} is withheld until it is mended: {source.hash.removeprefix(WITHHELD)}"
+
+
+def _is_gone(path: str, folders: set[str]) -> bool:
+    """Whether a file that was not found is none of the project's any more; what only cannot be read now, still is."""
+    folder = os.path.dirname(path)
+    if folder not in folders or os.path.realpath(folder) != folder:
+        return True
+    try:
+        return not S_ISREG(os.lstat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+
+
+def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read: list[_Read]) -> None:
+    categories = {root.folder(category): category for category in root.folders}
+    with store.writing():
+        # First what is gone: a memory that only has another path now is back after that.
+        for source in gone:
+            store.put(Source(source.path, MEMORY, project=identity, hash=_GONE), [])
+        for each in read:
+            store.put(each.source, [each.entry] if each.entry else [], anew=each.entry is not None or each.is_withheld)
+        new = [each.entry for each in read if each.entry and each.is_new]
+        if gone and new:
+            placed = [(categories.get(folder, ""), name) for folder, name in (os.path.split(s.path) for s in gone)]
+            ids = [entry_id(identity, category, name.removesuffix(ENDING)) for category, name in placed]
+            for old, heir in _renamed(store.entries(ids), new):
+                store.hand_on(old, heir)
+
+
+def _renamed(gone: Iterable[StoredEntry], new: Iterable[StoredEntry]) -> Iterable[tuple[str, str]]:
+    """Which new memory an old one has become: that of the same category and birth, if there is but one of each."""
+    olds, heirs = _by_birth(gone), _by_birth(new)
+    for birth in olds.keys() & heirs.keys():
+        if len(olds[birth]) == len(heirs[birth]) == 1 and olds[birth] != heirs[birth]:
+            yield olds[birth][0], heirs[birth][0]
+
+
+def _by_birth(entries: Iterable[StoredEntry]) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        found.setdefault((entry.category, entry.created_at), []).append(entry.id)
+    return found
+
+
+def _confidence(value: object) -> str:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return "medium"
+    return "high" if value >= _HIGH else "low" if value < _LOW else "medium"

@@ -1,0 +1,97 @@
+"""Upkeep of the store: made again from files, with what only it knows kept."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from recollect.config import locations, project
+from recollect.config.settings import Settings
+from recollect.domain.secrets.detect import find_secret
+from recollect.engine.engine import Engine
+from recollect.engine.withhold import entry_texts
+from recollect.errors import StoreError
+from recollect.store.sqlite.driver import is_damage
+from recollect.store.sqlite.rescue import is_damaged, rescue, set_aside, sources_of
+from recollect.store.values import MEMORY
+from recollect.sync.memories import sync_all_memories, sync_memories_of
+from recollect.sync.sync import roots_of, sync
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.domain.stored import StoredEntry
+    from recollect.store.base import Store
+
+
+@dataclass
+class Rebuilt:
+    """What a rebuild found: entries by status, sources read, and where a damaged database was put."""
+
+    active: int = 0
+    sources: int = 0
+    set_aside: str = ""
+    rescued: int = 0
+    pending: int = 0
+    warnings: list[str] = field(default_factory=list[str])
+
+
+def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
+    """Make the database again from banks, memories and the journal; usage and receipts are kept.
+
+    A database that cannot be used any more is put aside, and what it still gives of usage and receipts is rescued. It
+    is put aside as well if SQLite finds damage in it only while it is being made again.
+
+    Raises:
+        StoreError: the database cannot be written or put aside, or another process is writing to it.
+    """
+    path = locations.database(global_store)
+    if not is_damaged(path):
+        try:
+            return _filled(project_root, global_store, settings, Rebuilt())
+        except StoreError as error:
+            if not is_damage(error):
+                raise
+    return _filled(project_root, global_store, settings, Rebuilt(set_aside=set_aside(path)))
+
+
+def _filled(project_root: str, global_store: str, settings: Settings, result: Rebuilt) -> Rebuilt:
+    with Engine(global_store, settings, project_root=project_root) as engine:
+        if result.set_aside:
+            result.rescued = rescue(result.set_aside, locations.database(global_store))
+        known = [*engine.store.sources().values(), *(sources_of(result.set_aside) if result.set_aside else [])]
+        roots = sorted({project_root, *roots_of(known)})
+        with engine.store.writing():
+            for root in roots:  # so that entries that were edited hand on what they have earned
+                sync(engine.store, root, global_store, engine.labels())
+            # What cannot be read now, on a disk that is not there for example, stays as it was.
+            engine.store.forget_sources(_readable(engine.store, global_store))
+            for root in roots:
+                result.warnings += sync(engine.store, root, global_store, engine.labels())
+            result.warnings += sync_memories_of(engine.store, project_root, settings, anew=True)
+            result.warnings += sync_all_memories(engine.store, roots, project.identity(project_root), anew=True)
+            engine.store.remove_unheld(_holds_secret)
+        result.warnings += engine.store.check() or _compacted(engine.store)
+        coverage = engine.store.coverage()
+        result.active, result.pending = coverage.entries, coverage.pending
+        result.sources = len(engine.store.sources())
+    result.warnings = list(dict.fromkeys(result.warnings))
+    return result
+
+
+def _holds_secret(entry: StoredEntry) -> bool:
+    return bool(find_secret("\n".join(entry_texts(entry))))
+
+
+def _compacted(store: Store) -> list[str]:
+    """Have what was removed leave the disk as well; return a sentence if that is not possible now."""
+    try:
+        store.compact()
+    except StoreError as error:
+        return [f"what was removed from the database may still be in its file: {error}"]
+    return []
+
+
+def _readable(store: Store, global_store: str) -> list[str]:
+    """The banks and journals that can be read now. Memories say everything of their entries and are just read again."""
+    keys = [source.path for source in store.sources().values() if source.kind != MEMORY]
+    return [key for key in keys if os.access(locations.source_path(key, global_store), os.R_OK)]

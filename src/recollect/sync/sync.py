@@ -1,0 +1,379 @@
+# hot
+"""The store follows the files: banks and the journal are read again when they have changed, and only then."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from recollect.config import locations, project
+from recollect.domain.categories import LABEL
+from recollect.domain.hashing import content_hash, sha256
+from recollect.domain.ranking.selection import deduplicate
+from recollect.domain.ranking.trust import MOST_CLAIMED
+from recollect.domain.start_block import NOT_SHOWN
+from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.domain.text import few, one_line
+from recollect.errors import InvalidEntry, StillReading, StorageError
+from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
+from recollect.files.textfile import read_text
+from recollect.store.values import BANK, JOURNAL, MEMORY, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from recollect.domain.entry import Entry
+    from recollect.domain.retirement import Retirement
+    from recollect.keywords.base import Labeller
+    from recollect.store.base import Store
+
+# A file written so lately may be written again without a change of its time.
+_SETTLED_AFTER = 2.0
+
+# How many entries of a large bank are read before it is asked what time it is.
+_SLICE = 500
+_GONE = "gone"
+
+# How many captures that cannot be used are named.
+NAMED = 3
+
+_READING = "reading:"
+
+
+def sync(
+    store: Store, project_root: str, global_store: str, labels: Labeller | None = None, *, end: float | None = None
+) -> list[str]:
+    """Have the store follow the project's bank, the global one and the journal; what went wrong, in sentences.
+
+    `labels` finds keywords for entries that have none. After `end`, a time of the monotonic clock, a large bank is left
+    for the next time, with what was read of it kept.
+
+    Raises:
+        StillReading: the time was up.
+        StoreError: the store cannot be written.
+    """
+    warnings: list[str] = []
+    identity = project.identity(project_root)
+    banks: dict[str, str] = {}
+    own = locations.bank(os.path.realpath(project_root))  # a project may be reached by a link, too
+    for folder, origin, owner in ((own, "local", identity), (global_store, "global", "")):
+        paths, complaints = bank_paths(folder, origin)
+        warnings += complaints
+        banks.update({locations.source_key(path, global_store): owner for path in paths})
+    # What one bank lets go, another may hold and is then read again: so twice, if anything has changed.
+    changed, problems = _sync_banks(store, banks, identity, global_store, labels, end)
+    if changed:
+        _, problems = _sync_banks(store, banks, identity, global_store, labels, end)
+    return warnings + problems + sync_journal(store, global_store, labels)
+
+
+def known_roots(store: Store) -> list[str]:
+    """The roots of all projects whose banks or memories the store has read and that are still there."""
+    roots = set(roots_of(source for source in store.sources(BANK).values() if source.project))
+    for identity in store.projects(MEMORY):
+        # A project has thousands of memories, and they are needed to find it only if it has no main checkout.
+        there = project.is_checkout(identity)
+        roots.update([identity] if there else roots_of(store.sources(MEMORY, identity).values()))
+    return sorted(roots)
+
+
+def roots_of(sources: Iterable[Source]) -> list[str]:
+    """The roots of the projects whose banks and memories these are, as far as they are still there."""
+    ending = os.sep + locations.BANK
+    roots: set[str] = set()
+    for kind, folder, identity in {(source.kind, os.path.dirname(source.path), source.project) for source in sources}:
+        if kind == BANK and folder.endswith(ending):
+            roots.add(folder.removesuffix(ending))
+        elif kind == MEMORY and project.is_checkout(identity):
+            roots.add(identity)
+        elif kind == MEMORY and os.path.isdir(folder):
+            roots.add(project.find_root(folder))
+    return sorted(root for root in roots if os.path.isdir(root))
+
+
+def _sync_banks(  # noqa: PLR0917 (one step of the function above)
+    store: Store, banks: dict[str, str], identity: str, global_store: str, labels: Labeller | None, end: float | None
+) -> tuple[bool, list[str]]:
+    """Read the banks that have changed, given by their keys with whom they belong to; whether any had."""
+    known = store.sources(BANK)
+    changed = False
+    problems: list[str] = []
+    for key, owner in banks.items():
+        path = locations.source_path(key, global_store)
+        try:
+            changed = _sync_bank(store, path, key, owner, known.get(key), labels, end) or changed
+        except StorageError as error:
+            problems.append(f"{error}; skipped")
+    for source in known.values():
+        of_this = source.project in ("", identity) and source.path not in banks
+        if of_this and source.hash != _GONE and _has_gone(source, banks):
+            store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
+            changed = True
+    return changed, problems
+
+
+def _has_gone(source: Source, banks: dict[str, str]) -> bool:
+    """Return whether a bank can no longer be read, or is one of `banks` under a name that it had before.
+
+    That of a project must be in the project.
+    """
+    if not source.project or os.path.realpath(source.path) in banks:
+        return True
+    return not os.path.exists(source.path) or bank_file_leads_out(source.path)
+
+
+def sync_journal(store: Store, global_store: str, labels: Labeller | None = None) -> list[str]:
+    """Have the store follow the journal: each line once, whoever wrote it; what could not be read, in sentences."""
+    path = locations.journal(global_store)
+    key = locations.source_key(path, global_store)
+    sources = store.sources(JOURNAL)
+    if _is_read(path, sources.get(key)) and not _former(sources, key):
+        return []
+    from recollect.files.journal.log import fingerprint, read_captures
+    from recollect.files.journal.moved import is_about_moving
+
+    with store.writing():
+        former = _adopt(store, key)
+        known = store.sources(JOURNAL).get(key)
+        if _is_read(path, known) and not former:
+            return []  # whoever comes second finds that there is nothing left to do
+        start = known.offset if known else 0
+        try:
+            status = os.stat(path)
+            # The same size at another time, or another text before the place: somebody has edited it.
+            edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
+            anew = known is None or edited or bool(former)
+            captures = read_captures(path, 0 if anew else start)
+            if not anew and any(map(is_about_moving, captures.lines)):
+                anew, captures = True, read_captures(path, 0)  # what a bank counts now was counted before
+            mark = fingerprint(path, captures.end)
+        except FileNotFoundError:
+            store.put(Source(key, JOURNAL), [])
+            return []
+        except (StorageError, OSError) as error:
+            return [str(error)]
+        entries, retirements, unusable = captured(captures.lines, labels)
+        problems = captures.problems + few(unusable, NAMED)
+        source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
+        store.put(source, entries, anew=anew, retirements=retirements)
+        for old in former:
+            store.put(Source(old, JOURNAL), [])  # the same lines, counted under another name
+    if known and status.st_size < known.offset:
+        gone = known.offset - status.st_size
+        again = "`recollect backup restore FILE` brings it back from a backup"
+        problems.append(f"{path} has lost {gone:,} bytes since it was last read, and what only they held; {again}")
+    return problems
+
+
+def unread_journal(store: Store, global_store: str) -> int:
+    """Return how many bytes of the journal `sync_journal` would read; a line about moving makes it read all of them."""
+    from recollect.files.journal.log import fingerprint
+
+    path = locations.journal(global_store)
+    known = store.sources(JOURNAL).get(locations.source_key(path, global_store))
+    if _is_read(path, known):
+        return 0
+    try:
+        size = os.stat(path).st_size
+        is_longer = known is not None and size > known.size and fingerprint(path, known.offset) == known.hash
+    except (StorageError, OSError):
+        return 0
+    return size - known.offset if known and is_longer else size
+
+
+def _former(sources: dict[str, Source], key: str) -> list[str]:
+    """Return the other names under which lines of a store's journal are counted: there is but one journal."""
+    return [path for path, source in sources.items() if path != key and source.offset]
+
+
+def _adopt(store: Store, key: str) -> list[str]:
+    """Have the journal go by its key if it has gone by one path; return the paths if it has gone by several names."""
+    sources = store.sources(JOURNAL)
+    former = _former(sources, key)
+    if len(former) == 1 and key not in sources:
+        store.rename_source(former[0], key)
+        return []
+    return former
+
+
+def _is_read(path: str, known: Source | None) -> bool:
+    """Whether the store has read a journal as it is now; one that does not exist is as good as an empty one."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return known is None or not known.size
+    return known is not None and (status.st_size, status.st_mtime_ns) == (known.size, known.modified)
+
+
+def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
+    store: Store, path: str, key: str, owner: str, known: Source | None, labels: Labeller | None, end: float | None
+) -> bool:
+    """Read one bank if it has changed; whether its entries were put."""
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    if known is not None and known.hash and (status.st_size, status.st_mtime_ns) == (known.size, known.modified):
+        return False
+    text = read_text(path)
+    mark = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    settled = time.time() - status.st_mtime > _SETTLED_AFTER
+    source = Source(
+        key,
+        BANK,
+        project=owner,
+        size=status.st_size,
+        modified=status.st_mtime_ns if settled else 0,
+        hash=mark,
+    )
+    known = store.sources(BANK).get(key)  # another bank may just have asked for this one to be read again
+    if known is not None and known.hash == mark and known.project == owner:
+        if (known.size, known.modified) != (source.size, source.modified):
+            store.put(source, [], anew=False)
+        return False
+    category = os.path.basename(path).removesuffix(".md")
+    written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime))
+    file = BankFile(text, category, "local" if owner else "global")
+    entries = [from_bank(entry, owner, written) for entry in deduplicate(file.entries)]
+    begun = f"{_READING}{mark}"
+    if end is not None and (known is None or known.hash == begun):
+        rest = _read_slices(store, Source(key, BANK, project=owner, hash=begun), known, entries, labels, end)
+        store.put(source, rest, anew=False)
+    else:
+        _label(store, entries, labels)
+        store.put(source, entries)
+    return True
+
+
+def _read_slices(  # noqa: PLR0917 (the other half of the function above)
+    store: Store, source: Source, known: Source | None, entries: list[StoredEntry], labels: Labeller | None, end: float
+) -> list[StoredEntry]:
+    """Put the entries of a bank that was never read to its end, slice by slice; what is left for the last one."""
+    source.offset = known.offset if known else 0
+    while len(entries) - source.offset > _SLICE:
+        some = entries[source.offset : source.offset + _SLICE]
+        _label(store, some, labels)
+        source.offset += len(some)
+        store.put(source, some, anew=False)
+        if time.monotonic() >= end:
+            done = f"{source.offset:,} of {len(entries):,} entries so far"
+            name = os.path.basename(source.path).rpartition(":")[2]
+            raise StillReading(f"{name} is being read, {done}; `recollect rebuild` reads it all at once")
+    rest = entries[source.offset :]
+    _label(store, rest, labels)
+    return rest
+
+
+def _label(store: Store, entries: list[StoredEntry], labels: Labeller | None) -> None:
+    """Give keywords to entries that have none: those that are known already, or new ones."""
+    bare = {entry.id: entry for entry in entries if not entry.keywords}
+    if labels is None or not bare:
+        return
+    for known in store.entries(bare):
+        bare[known.id].keywords = known.keywords
+    for entry in bare.values():
+        if not entry.keywords:
+            entry.keywords = list(labels(entry.name, entry.description, entry.reasoning, entry.category))
+
+
+def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
+    """An entry of a bank as the store holds it."""
+    details = [line.rstrip() for part in entry.parts[1:] if part.key not in NOT_SHOWN for line in part.lines]
+    return StoredEntry(
+        id=entry.content_hash if entry.description else content_hash(f"{LABEL[entry.category]}: {entry.name}"),
+        category=entry.category,
+        name=entry.name,
+        description=entry.description,
+        reasoning=entry.reasoning,
+        keywords=entry.keywords,
+        references=entry.references,
+        details="\n".join(details).strip("\n"),
+        observation_count=min(entry.observation_count, MOST_CLAIMED) if owner else entry.observation_count,
+        confidence=entry.confidence,
+        source="import",
+        source_project=os.path.basename(owner),
+        created_at=written,
+        updated_at=f"{entry.last_observed}T00:00:00Z" if entry.last_observed else "",
+    )
+
+
+def captured(
+    lines: Iterable[dict[str, Any]], labels: Labeller | None = None
+) -> tuple[list[StoredEntry], list[Retirement], list[str]]:
+    """Lines of the journal as the store holds them: what they observe, unless a bank counts it by now; what is retired
+    or restored after that; and what is wrong with the others, in sentences.
+    """
+    from recollect.domain.retirement import is_about_retiring
+    from recollect.files.journal.moved import is_about_moving, without_moved
+    from recollect.files.journal.staged import is_about_staging
+    from recollect.sync.entry_input import given_entry
+
+    entries: list[StoredEntry] = []
+    retirements: dict[str, dict[str, Retirement]] = {}
+    moved: dict[str, int] = {}
+    problems: list[str] = []
+    for line in lines:
+        if is_about_staging(line):
+            continue  # no memory yet
+        if is_about_retiring(line):
+            problems += _note_retirement(line, retirements)
+            continue
+        if is_about_moving(line):
+            problems += _note_moved(line, moved)
+            continue
+        at = one_line(str(line.pop("at", "")))[:20]
+        line.pop("id", None)
+        line.pop("project", None)  # whose session has learnt it; what is learnt is known everywhere
+        try:
+            given = given_entry(line)
+        except InvalidEntry as error:
+            problems.append(f"a capture in the journal cannot be used: {error}")
+            continue
+        retirements.pop(given.content_hash, None)  # it was observed again
+        found = given.keywords or (
+            labels(given.name, given.description, given.reasoning, given.category) if labels else ()
+        )
+        entries.append(
+            StoredEntry(
+                id=given.content_hash,
+                category=given.category,
+                name=given.name,
+                description=given.description,
+                reasoning=given.reasoning,
+                keywords=list(found),
+                references=given.references,
+                confidence=given.confidence,
+                source=given.source if given.source in SOURCES else "manual",
+                source_project=given.project,
+                created_at=at or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                updated_at=at,
+            )
+        )
+    counted = without_moved(entries, lambda entry: entry.id, moved) if moved else entries
+    return counted, [said for projects in retirements.values() for said in projects.values()], problems
+
+
+def _note_retirement(line: dict[str, Any], retirements: dict[str, dict[str, Retirement]]) -> list[str]:
+    from recollect.domain.retirement import retirement_of
+    from recollect.domain.secrets.detect import find_secret
+
+    try:
+        said = retirement_of(line)
+    except InvalidEntry as error:
+        return [f"a retirement in the journal cannot be used: {error}"]
+    if find_secret(said.reason):
+        said.reason = ""
+    retirements.setdefault(said.id, {})[said.project] = said
+    return []
+
+
+def _note_moved(line: dict[str, Any], moved: dict[str, int]) -> list[str]:
+    from recollect.files.journal.moved import count_moved
+
+    try:
+        count_moved(line, moved)
+    except InvalidEntry as error:
+        return [f"a line of the journal about an entry in a bank cannot be used: {error}"]
+    return []

@@ -1,0 +1,216 @@
+"""Backups: what goes into one, and whether one is sound."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from recollect.config import locations, project
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings, settings_path
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.text import one_line
+from recollect.engine.engine import Engine
+from recollect.errors import StorageError, StoreError
+from recollect.files.archive import (
+    BANK,
+    GLOBAL,
+    JOURNAL,
+    JOURNAL_FILE,
+    KINDS,
+    LOCAL_SETTINGS,
+    MEMORY,
+    PROJECT_SETTINGS,
+    SETTINGS,
+    USAGE,
+    USAGE_FILE,
+    Archive,
+    Member,
+    kind_of,
+    memory_name,
+    read_archive,
+    read_member,
+    write_archive,
+)
+from recollect.files.journal.log import LONGEST_LINE
+from recollect.files.locks import locked
+from recollect.files.memory.lock import memories_locked
+from recollect.files.memory.memories import MemoryRoot, find_memories, parse_record
+from recollect.store.values import Usage
+from recollect.version import VERSION
+
+_USAGE_FIELDS = {"id": str, "recall_count": int, "influence_count": int, "last_recalled_at": str}
+
+
+@dataclass
+class Created:
+    """A backup that was written: how many files of each kind, its size, and what could not be put into it."""
+
+    counts: dict[str, int]
+    size: int = 0
+    left_out: list[str] = field(default_factory=list[str])
+    warnings: list[str] = field(default_factory=list[str])
+
+
+@dataclass
+class Verified:
+    """A sound backup: how many files of each kind, and what is odd about the files themselves."""
+
+    archive: Archive
+    counts: dict[str, int]
+    warnings: list[str]
+
+
+def create(project_root: str, global_store: str, settings: Settings, path: str, *, replace: bool = False) -> Created:
+    """Write a backup of the project's memories, settings and bank, and of the global store.
+
+    Raises:
+        LockTimeout: other writers held the memory root or the journal for too long.
+        StorageError: there is nothing to back up, the file exists and is not to be replaced, or cannot be written.
+    """
+    result = Created({})
+    root = memory_root(project_root, settings)
+    members = _memories(root, result)
+    own = (os.path.realpath(project_root), project.identity(project_root))
+    for name, place in places(project_root, global_store).items():
+        # One lock after the other: whoever holds the memory root's may be waiting for the journal's.
+        with locked(place) if name == JOURNAL_FILE and os.path.exists(place) else nullcontext():
+            members += _member(place, name, result, own if kind_of(name) in (SETTINGS, BANK) else ())
+    members += _usage(global_store, settings, result)
+    if not members:
+        where = f"{root.path}, {locations.bank(project_root)} or {global_store}"
+        raise StorageError(f"there is nothing to back up in {where}; give --project-root or --global-store")
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    name, identity = project.name(project_root), project.identity(project_root)
+    result.size = write_archive(path, Archive(name, identity, VERSION, now, members), replace=replace)
+    result.counts = _counts(members)
+    return result
+
+
+def verify(path: str) -> Verified:
+    """Read a whole backup, extracting nothing.
+
+    Raises:
+        StorageError: there is none, or it is not sound: says which member and why.
+    """
+    archive = read_archive(path)
+    usages_of(archive, path)
+    warnings = [*_memory_warnings(archive), *_journal_warnings(archive)]
+    return Verified(archive, _counts(archive.members), warnings)
+
+
+def places(project_root: str, global_store: str) -> dict[str, str]:
+    """Where the members of a backup that are neither memories nor usage come from and go to."""
+    bank = locations.bank(project_root)
+    return {
+        PROJECT_SETTINGS: settings_path(project_root, locations.PROJECT_SETTINGS),
+        LOCAL_SETTINGS: settings_path(project_root, locations.LOCAL_SETTINGS),
+        **{f"{BANK}/{category}.md": os.path.join(bank, f"{category}.md") for category in KNOWLEDGE},
+        **{f"{GLOBAL}/{category}.md": os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE},
+        JOURNAL_FILE: locations.journal(global_store),
+    }
+
+
+def usages_of(archive: Archive, path: str) -> list[Usage]:
+    """How the entries in a backup were used.
+
+    Raises:
+        StorageError: the member that tells it does not.
+    """
+    usages: list[Usage] = []
+    for member in archive.of_kind(USAGE):
+        for number, line in enumerate(member.data.splitlines(), 1):
+            fields = _json_object(line) or {}
+            if any(type(fields.get(name)) is not kind for name, kind in _USAGE_FIELDS.items()):
+                raise StorageError(f"{path} is no sound backup: {member.name}: line {number} tells no usage")
+            usages.append(Usage(*(fields[name] for name in _USAGE_FIELDS)))
+    return usages
+
+
+def _memories(root: MemoryRoot, result: Created) -> list[Member]:
+    if not os.path.isdir(root.path):
+        return []
+    members: list[Member] = []
+    with memories_locked(root.path) as warnings:
+        result.warnings += warnings
+        for found in find_memories(root, result.warnings):
+            members += _member(found.path, memory_name(found.category, os.path.basename(found.path)), result)
+    return members
+
+
+def inside(path: str, folders: Iterable[str]) -> str:
+    """The path, if no link leads out of these folders."""
+    real = os.path.realpath(path)
+    if not any(real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders):
+        raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
+    return path
+
+
+def _member(path: str, name: str, result: Created, folders: Sequence[str] = ()) -> list[Member]:
+    """A file as a member, if there is one; one that cannot be read is left out, and said to be.
+
+    No link may lead out of the `folders`, if any are given.
+    """
+    try:
+        member = read_member(inside(path, folders) if folders else path, name)
+    except StorageError as error:
+        result.left_out.append(str(error))
+        return []
+    return [member] if member else []
+
+
+def _usage(global_store: str, settings: Settings, result: Created) -> list[Member]:
+    if not os.path.exists(locations.database(global_store)):
+        return []
+    try:
+        with Engine(global_store, settings) as engine:
+            usages = engine.store.usages()
+    except StoreError as error:
+        result.left_out.append(f"how entries were used: {error}")
+        return []
+    lines = [json.dumps({name: getattr(usage, name) for name in _USAGE_FIELDS}) + "\n" for usage in usages]
+    return [Member(USAGE_FILE, "".join(lines).encode(), time.time_ns())] if lines else []
+
+
+def _memory_warnings(archive: Archive) -> Iterator[str]:
+    """What is wrong with memory files. People edit them by hand, so the backup is sound all the same."""
+    from recollect.files.memory.schemas import problems_of
+
+    for member in archive.of_kind(MEMORY):
+        category = member.name.split("/")[1]
+        try:
+            found = problems_of(parse_record(member.data, member.name), category)
+        except StorageError as error:
+            yield one_line(str(error))
+            continue
+        if found:
+            facts = ", ".join(f"{name} {one_line(value)}" for name, value in found[0] if name != "fix")
+            more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+            yield f"{member.name} does not fit its schema: {facts}{more}"
+
+
+def _journal_warnings(archive: Archive) -> Iterator[str]:
+    for member in archive.of_kind(JOURNAL):
+        lines = [line for line in member.data.split(b"\n") if line.strip()]
+        bad = sum(len(line) > LONGEST_LINE or _json_object(line) is None for line in lines)
+        if bad:
+            yield f"{member.name}: {bad:,} of {len(lines):,} lines are no captures"
+
+
+def _json_object(line: bytes) -> dict[str, Any] | None:
+    try:
+        value: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def _counts(members: list[Member]) -> dict[str, int]:
+    found = Counter(member.kind for member in members)
+    return {kind: found[kind] for kind in KINDS if found[kind]}

@@ -1,0 +1,309 @@
+"""Restoring from a backup: what is missing or older here is written, what is newer stays unless it is given up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from recollect.config import locations, project
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings, load_settings
+from recollect.domain.clock import parse_time
+from recollect.engine.engine import Engine
+from recollect.errors import LockTimeout, StorageError, StoreError, WriteRefused
+from recollect.files.archive import (
+    BANK,
+    GLOBAL,
+    JOURNAL,
+    LOCAL_SETTINGS,
+    MEMORY,
+    SETTINGS,
+    Archive,
+    Member,
+    memory_name,
+    read_member,
+)
+from recollect.files.locks import locked, locked_folder
+from recollect.files.memory.index_md import rebuild_index, trusted_index
+from recollect.files.memory.lock import memories_locked
+from recollect.files.memory.memories import ENDING, MemoryFile, MemoryRoot, parse_record, scan
+from recollect.files.textfile import sweep, write_texts
+from recollect.memories.checks import check_secrets
+from recollect.memories.write import finish
+from recollect.store.values import Usage
+from recollect.sync.follow import follow
+from recollect.sync.memories import entry_id
+from recollect.transfer.backup import inside, places, usages_of, verify
+
+WRITTEN = "written"
+REPLACED = "replaced"
+SAME = "same"
+KEPT = "kept"
+REFUSED = "refused"
+ACTIONS = (WRITTEN, REPLACED, SAME, KEPT, REFUSED)
+
+# So many files are written in less time than other writers wait for the lock.
+_PORTION = 200
+
+
+@dataclass(frozen=True)
+class FileOutcome:
+    """What became of a file: written where there was none, replaced, the same already, or left out.
+
+    It is left out when the file here is kept, which is as new or newer or renamed, or when here is no place for it.
+    """
+
+    member: Member
+    path: str
+    action: str
+    reason: str = ""
+
+
+@dataclass
+class Restored:
+    """What a restore did, or would do; `usages` counts the entries whose usage was merged."""
+
+    archive: Archive
+    outcomes: list[FileOutcome] = field(default_factory=list[FileOutcome])
+    usages: int = 0
+    usage_problem: str = ""
+    warnings: list[str] = field(default_factory=list[str])
+
+    def of(self, *actions: str) -> list[FileOutcome]:
+        return [outcome for outcome in self.outcomes if outcome.action in actions]
+
+    @property
+    def complete(self) -> bool:
+        return not self.of(KEPT, REFUSED) and not self.usage_problem
+
+
+def restore(
+    path: str, project_root: str, global_store: str, *, overwrite: bool = False, dry_run: bool = False
+) -> Restored:
+    """Bring back the files and the usage of a backup, after all of it has been verified.
+
+    Raises:
+        StorageError: the backup is not sound, and nothing was changed; or a file could not be written, and only those
+            before it were. Running it again completes it.
+        LockTimeout: other writers held a lock for too long; as above.
+    """
+    checked = verify(path)
+    usages = usages_of(checked.archive, path)
+    result = Restored(checked.archive, usages=len(usages), warnings=checked.warnings)
+    try:
+        settings = _Restoring(result, overwrite, dry_run).files(project_root, global_store)
+    except (LockTimeout, StorageError) as error:
+        raise type(error)(f"{error}. The restore is not complete; run it again when that is settled") from error
+    if not dry_run:
+        paths = [outcome.path for outcome in result.of(WRITTEN, REPLACED) if outcome.member.kind == MEMORY]
+        message = f"restored {len(paths)} from a backup"
+        root = memory_root(project_root, settings)
+        warnings = finish(root, settings, project_root, global_store, paths, message=message)
+        result.warnings += dict.fromkeys(warnings + follow(project_root, global_store, settings))
+        _merge_usages(usages, project_root, global_store, settings, result)
+    return result
+
+
+class _Restoring:
+    """A restore under way: kind by kind, each decided on and written under the lock of its other writers."""
+
+    def __init__(self, result: Restored, overwrite: bool, dry_run: bool) -> None:
+        self._result = result
+        self._overwrite = overwrite
+        self._dry_run = dry_run
+        self._renamed: dict[str, str] = {}
+
+    def files(self, project_root: str, global_store: str) -> Settings:
+        """Restore every file; the settings that hold then. They come first, because they say where memories are."""
+        fixed = places(project_root, global_store)
+        own = (os.path.realpath(project_root), project.identity(project_root))
+
+        def place(member: Member) -> str:
+            path = fixed[member.name]
+            return inside(path, own) if member.kind in (SETTINGS, BANK) else path
+
+        claude = os.path.dirname(fixed[LOCAL_SETTINGS])
+        self._group(SETTINGS, place, lambda: locked_folder(claude))
+        if self._dry_run and self._result.of(WRITTEN, REPLACED):
+            self._result.warnings.append("settings come first; where memories go is shown as the present ones have it")
+        settings = load_settings(project_root)
+        self._memories(memory_root(project_root, settings))
+        self._group(BANK, place, lambda: locked_folder(locations.bank(project_root)))
+        self._group(GLOBAL, place, lambda: locked(os.path.join(global_store, locations.PROMOTION_LOCK)))
+        self._group(JOURNAL, place, lambda: locked(locations.journal(global_store)))
+        return settings
+
+    def _memories(self, root: MemoryRoot) -> None:
+        members = self._result.archive.of_kind(MEMORY)
+        if not self._overwrite:
+            self._renamed = _renamed(root, members)
+        self._group(MEMORY, lambda member: _memory_place(root, member), lambda: memories_locked(root.path))
+        if self._dry_run or not members:
+            return
+        if self._result.of(WRITTEN, REPLACED) or trusted_index(root) is None:  # as a killed restore leaves it
+            with memories_locked(root.path) as warnings:
+                self._result.warnings += warnings
+                rebuild_index(root, self._result.warnings)
+
+    def _group(
+        self, kind: str, place: Callable[[Member], str], lock: Callable[[], AbstractContextManager[list[str] | None]]
+    ) -> None:
+        """Restore the files of a kind, in portions, so that nobody has to wait for the lock until all are written."""
+        members = self._result.archive.of_kind(kind)
+        for start in range(0, len(members), _PORTION):
+            portion = members[start : start + _PORTION]
+            outcomes = [self._decided(member, place) for member in portion]
+            if not self._dry_run and any(outcome.action in (WRITTEN, REPLACED) for outcome in outcomes):
+                with lock() as warnings:
+                    self._result.warnings += warnings or []
+                    outcomes = [self._decided(member, place) for member in portion]
+                    _write([outcome for outcome in outcomes if outcome.action in (WRITTEN, REPLACED)])
+            self._result.outcomes += outcomes
+
+    def _decided(self, member: Member, place: Callable[[Member], str]) -> FileOutcome:
+        path = ""
+        try:
+            path = place(member)
+            here = read_member(path, member.name)
+        except StorageError as error:
+            return FileOutcome(member, path, REFUSED, str(error))
+        secret = _secret(member)
+        if secret:
+            return FileOutcome(member, path, REFUSED, secret)
+        if here is None and member.name in self._renamed:
+            return FileOutcome(member, path, KEPT, f"it is called {self._renamed[member.name]} here now")
+        if here is None or (member.kind == JOURNAL and not here.data):  # locking a journal makes an empty one
+            return FileOutcome(member, path, WRITTEN)
+        return FileOutcome(member, path, *_compared(here, member, self._overwrite))
+
+
+def _secret(member: Member) -> str:
+    """Say which secret a memory file in the backup holds; nothing of it is written then.
+
+    Banks and the journal hold much else, and losing that would be worse: `recollect doctor --secrets` names the lines.
+    """
+    if member.kind != MEMORY:
+        return ""
+    try:
+        check_secrets(parse_record(member.data, member.name))
+    except StorageError:
+        return ""  # no memory, so nothing reads it
+    except WriteRefused as refusal:
+        return ", ".join(f"{name} {value}" for name, value in refusal.facts if name != "fix")
+    return ""
+
+
+def _renamed(root: MemoryRoot, members: list[Member]) -> dict[str, str]:
+    """The slugs here of memories that were renamed since the backup.
+
+    An update has renamed them, which leaves category and `created_at` alone and counts itself.
+    """
+    there = {member.name for member in members}
+    here: dict[tuple[str, str], list[MemoryFile]] = {}
+    for memory in scan(root, []):
+        if memory.created_at and memory_name(memory.category, memory.slug + ENDING) not in there:
+            here.setdefault((memory.category, memory.created_at), []).append(memory)
+    slugs: dict[str, str] = {}
+    for member in members:
+        created, updates = _told(member, "created_at"), _updates(_told(member, "times_updated"))
+        found = here.get((member.name.split("/")[1], created), []) if isinstance(created, str) else []
+        if len(found) == 1 and _updates(found[0].record.get("times_updated")) > updates:
+            slugs[member.name] = found[0].slug
+    return slugs
+
+
+def _updates(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _compared(here: Member, there: Member, overwrite: bool) -> tuple[str, str]:
+    """What to do with a file that is here already, and why."""
+    if here.data == there.data:
+        return SAME, ""
+    if there.kind == JOURNAL and here.data.startswith(there.data):
+        return SAME, "it has all lines of the backup, and more"
+    if there.kind == JOURNAL and there.data.startswith(here.data):
+        return REPLACED, "the backup has all its lines, and more"
+    when_here, when_there = _times(here, there)
+    if overwrite or when_here < when_there:
+        return REPLACED, ""
+    if when_here == when_there:
+        return KEPT, "it differs, and is as new as the one in the backup"
+    return KEPT, f"it is of {_shown(when_here)}, the one in the backup of {_shown(when_there)}"
+
+
+def _times(here: Member, there: Member) -> tuple[int, int]:
+    """When the file here and that in the backup were last changed: as memories tell it, else by the file's own time."""
+    if there.kind == MEMORY:
+        told_here, told_there = _updated_at(here), _updated_at(there)
+        if told_here and told_there and told_here != told_there:
+            return told_here, told_there
+    return here.modified, there.modified
+
+
+def _updated_at(member: Member) -> int:
+    """What a memory file says of its last change, in nanoseconds since 1970; 0 when it says nothing."""
+    moment = parse_time(_told(member, "updated_at"))
+    return int(moment.timestamp()) * 1_000_000_000 if moment else 0
+
+
+def _told(member: Member, field: str) -> object:
+    """What a memory file has in a field; nothing when it has none."""
+    try:
+        return parse_record(member.data, member.name).get(field)
+    except StorageError:
+        return None
+
+
+def _shown(nanoseconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(nanoseconds // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError, OSError):
+        return "an unknown time"
+
+
+def _write(outcomes: list[FileOutcome]) -> None:
+    sweep(outcome.path for outcome in outcomes if outcome.member.kind != MEMORY)  # theirs are swept with the index
+    ours = [outcome.path for outcome in outcomes if outcome.member.kind in (GLOBAL, JOURNAL)]
+    write_texts({outcome.path: outcome.member.text for outcome in outcomes}, private=ours)
+    for outcome in outcomes:
+        with suppress(OSError):  # the next restore would then take the file for newer, and say so
+            os.utime(outcome.path, ns=(outcome.member.modified, outcome.member.modified))
+
+
+def _memory_place(root: MemoryRoot, member: Member) -> str:
+    _, category, name = member.name.split("/")
+    folder = root.folder(category)
+    if os.path.realpath(folder) != folder:
+        raise StorageError(f"{folder} is a link; replace it by a folder")
+    return root.file(category, name.removesuffix(ENDING))
+
+
+def _merge_usages(
+    usages: list[Usage], project_root: str, global_store: str, settings: Settings, result: Restored
+) -> None:
+    """Give the store what the backup knows of usage. Memories have ids by project, so they may have others here."""
+    here, there = project.identity(project_root), result.archive.identity
+    moved: dict[str, str] = {}
+    if here != there:
+        for outcome in result.of(WRITTEN, REPLACED, SAME):
+            if outcome.member.kind == MEMORY:
+                _, category, name = outcome.member.name.split("/")
+                slug = name.removesuffix(ENDING)
+                moved[entry_id(there, category, slug)] = entry_id(here, category, slug)
+        count = sum(usage.id in moved for usage in usages)
+        took = f"; the usage of {count} of its memories counts for those of the same name here" if count else ""
+        result.warnings.append(f"the backup is of {there}, not of {here}{took}")
+    if not usages:
+        return
+    try:
+        with Engine(global_store, settings, project_root=project_root) as engine:
+            engine.store.put_usages(
+                Usage(moved.get(u.id, u.id), u.recall_count, u.influence_count, u.last_recalled_at) for u in usages
+            )
+    except StoreError as error:
+        result.usages = 0
+        result.usage_problem = f"how entries were used was not restored: {error}"

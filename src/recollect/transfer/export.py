@@ -1,0 +1,166 @@
+"""Everything that is visible from a project, gathered from its files, and told as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from recollect.config import locations, project
+from recollect.config.memory_root import memory_root
+from recollect.config.settings import Settings
+from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.memory import seen
+from recollect.domain.ranking.selection import deduplicate
+from recollect.domain.secrets.detect import redacted
+from recollect.domain.stored import ACTIVE, RETIRED, StoredEntry
+from recollect.domain.text import few
+from recollect.engine.withhold import redacted_entry
+from recollect.files.bank.bank import read_bank
+from recollect.files.journal.log import read_captures
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
+from recollect.sync.sync import NAMED, captured, from_bank
+
+
+@dataclass
+class ExportedEntry:
+    """An entry of a bank or of the journal, once, however many have it: `found_in` is project, global or journal."""
+
+    entry: StoredEntry
+    found_in: list[str]
+
+    def document(self) -> dict[str, Any]:
+        """The entry as JSON has it, with nothing unseen in its texts."""
+        entry = self.entry
+        texts = {
+            "name": entry.name,
+            "description": entry.description,
+            "reasoning": entry.reasoning,
+            "keywords": entry.keywords,
+            "references": entry.references,
+            "details": entry.details,
+        }
+        return {
+            "kind": "knowledge",
+            "id": entry.id,
+            "category": entry.category,
+            **seen(texts),
+            "confidence": entry.confidence,
+            "observation_count": entry.observation_count,
+            "last_observed": entry.updated_at[:10],
+            "found_in": self.found_in,
+            "status": entry.status,
+        }
+
+
+@dataclass
+class Export:
+    """What there is to export, the reason when there is nothing, and what could not be read."""
+
+    project: str
+    root: MemoryRoot
+    memories: list[MemoryFile] = field(default_factory=list[MemoryFile])
+    knowledge: list[ExportedEntry] = field(default_factory=list[ExportedEntry])
+    reason: str = ""
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def count(self) -> int:
+        return len(self.memories) + len(self.knowledge)
+
+
+def gather(
+    project_root: str,
+    global_store: str,
+    settings: Settings,
+    *,
+    categories: tuple[str, ...] = (),
+    include_retired: bool = False,
+) -> Export:
+    """Return the project's memories, its bank, the global bank and the journal: some categories of them, or all.
+
+    Credentials in them are not exported: the kind of each stands in its place.
+
+    Raises:
+        WriteRefused: the memory root is outside the project.
+        StorageError: the journal cannot be read.
+    """
+    export = Export(project.name(project_root), memory_root(project_root, settings))
+    wanted = categories or (*PROJECT, *KNOWLEDGE)
+    hidden = 0
+    if set(wanted) & set(PROJECT):
+        found = [memory for memory in scan(export.root, export.warnings) if memory.category in wanted]
+        export.memories = [memory for memory in found if include_retired or memory.status == ACTIVE]
+        hidden = len(found) - len(export.memories)
+    if set(wanted) & set(KNOWLEDGE):
+        known = _knowledge(project_root, global_store, export.warnings)
+        export.knowledge = [item for category in KNOWLEDGE for item in known if item.entry.category == category]
+        found = [item for item in export.knowledge if item.entry.category in wanted]
+        export.knowledge = [item for item in found if include_retired or item.entry.status == ACTIVE]
+        hidden += len(found) - len(export.knowledge)
+    for memory in export.memories:
+        memory.record = redacted(memory.record)
+    for item in export.knowledge:
+        redacted_entry(item.entry)
+    if not export.count:
+        only = f" of {', '.join(categories)}" if categories else ""
+        places = f"{export.root.path}, {locations.bank(project_root)} and {global_store}"
+        more = f"; {hidden:,} retired or archived, which --include-retired exports too" if hidden else ""
+        export.reason = f"there are no active entries{only} in {places}{more}"
+    return export
+
+
+def json_lines(export: Export) -> Iterator[str]:
+    """Each entry as a line of JSON in ASCII, so that no character in it ends the line for anybody.
+
+    A memory is its whole record and its path. One that cannot be told is left out, with a warning.
+    """
+    for memory in export.memories:
+        path = export.root.shown(memory.path)
+        record = {name: value for name, value in memory.record.items() if name not in ("kind", "path")}
+        try:
+            yield _json_line({"kind": "memory", "path": path, **record})
+        except RecursionError:
+            export.warnings.append(f"{path} is nested too deeply and was left out")
+    for item in export.knowledge:
+        yield _json_line(item.document())
+
+
+def _json_line(document: dict[str, Any]) -> str:
+    # JSON can spell half a character, but not every parser takes it.
+    text = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+    return json.dumps(json.loads(text)) + "\n"
+
+
+def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> list[ExportedEntry]:
+    """Every entry of the banks and the journal, each text once, in the order in which they are found."""
+    local, complaints = read_bank(locations.bank(project_root), "local")
+    shared, more = read_bank(global_store, "global")
+    warnings += complaints + more
+    homes = {
+        "project": {entry.content_hash for entry in local},
+        "global": {hash for entry in shared for hash in (entry.content_hash, entry.stored_hash)},
+    }
+    found: dict[str, ExportedEntry] = {}
+    for entry in deduplicate([*local, *shared]):
+        stored = from_bank(entry, "", "")
+        homes_of_it = [home for home, hashes in homes.items() if entry.content_hash in hashes]
+        found.setdefault(stored.id, ExportedEntry(stored, homes_of_it))
+    captures = read_captures(locations.journal(global_store), 0)
+    entries, retirements, problems = captured(captures.lines)
+    warnings += captures.problems + few(problems, NAMED)
+    for capture in entries:
+        capture.confidence = capture.confidence or "medium"
+        known = found.setdefault(capture.id, ExportedEntry(capture, []))
+        if known.entry is not capture:
+            known.entry.observation_count += 1  # banks repeat each other, a journal has a line for each time
+        if "journal" not in known.found_in:
+            known.found_in.append("journal")
+    here = project.identity(project_root)
+    for each in retirements:
+        known = found.get(each.id)
+        # What holds everywhere is retired everywhere; a project retires only what is in its own bank.
+        if known and not each.ended and (not each.project or (each.project == here and known.found_in == ["project"])):
+            known.entry.status = RETIRED
+    return list(found.values())
