@@ -1,4 +1,4 @@
-"""The library: everything that other programs may rely on.
+"""The public library: everything other programs may rely on.
 
 from recollect.api import Engine, global_store, inject, load_settings, search, sync, sync_memories_of
 

@@ -1,29 +1,29 @@
 # hot
-"""Every error that recollect raises on purpose.
+"""All errors raised by recollect on purpose.
 
 RecollectError
-├── InvalidEntry      an entry that cannot be stored: which field, what is wrong, what to send instead
-├── InvalidSetting    a setting that cannot be set: unknown key, wrong type, out of range
-├── UnsafeEdit        a file that cannot be edited without losing something in it
-├── WriteRefused      a change to a memory file that its checks do not allow: what was asked, the rule, what to do
-├── UnknownMemory     no memory has that slug, or several might be meant
+├── InvalidEntry      an entry is invalid: the field, the problem, a valid value
+├── InvalidSetting    a setting is invalid: unknown key, wrong type, out of range
+├── UnsafeEdit        a file cannot be edited without losing something in it
+├── WriteRefused      a change to a memory file fails its checks: the request, the rule, the way out
+├── UnknownMemory     a slug matches no memory, or several
 ├── LockTimeout       another process held a lock for too long
-├── StorageError      a file that could not be read or written: permission, full disk, wrong kind of file
-│   └── Overtaken     a file that somebody else changed in the moment in which it was to be replaced
+├── StorageError      a file could not be read or written: permission, full disk, wrong kind of file
+│   └── Overtaken     another process changed a file just before it was to be replaced
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
-│   ├── StillReading  a large bank was not read to its end in the time there was; what was read is kept
-│   └── Journalled    the journal has the entry, and the store will follow later
-├── InstallError      the plugin or its environment could not be installed or removed: what failed, what to do
-├── KeywordError      keyword labels that could not be had: no key, no answer, an answer that holds none
-└── EmbeddingError    a vector that could not be had: missing package or key, no answer, an answer of no use
-    └── RateLimited   the provider asked to be left alone for a while; what is pending stays pending
+│   ├── StillReading  a large bank was not read to its end in time; the part read so far is kept
+│   └── Journalled    the entry is in the journal, and will reach the store later
+├── InstallError      the plugin or its environment could not be installed or removed: the failure, the way out
+├── KeywordError      no keyword labels: no key, no answer, an answer without labels
+└── EmbeddingError    no vector: missing package or key, no answer, a useless answer
+    └── RateLimited   the provider asked us to wait; pending entries stay pending
 
-A message says what failed, on which thing, and what to do next: it is shown to people and to models as it stands.
+A message says what failed, on which thing, and what to do next. People and models see it unchanged.
 """
 
 
 class RecollectError(Exception):
-    """The root of all errors that callers may catch."""
+    """The base class of all errors for callers to catch."""
 
 
 class InvalidEntry(RecollectError):
@@ -44,7 +44,7 @@ class WriteRefused(RecollectError):
     def __init__(self, kind: str, *facts: tuple[str, object]) -> None:
         self.kind = kind
         self.facts = facts
-        # What came from outside must not look like a fact of its own.
+        # A value from outside may have several lines; none of them must look like another fact.
         lines = (f"{name}: {' '.join(str(value).splitlines())}" for name, value in facts)
         super().__init__("\n".join([kind, *lines]))
 

@@ -1,4 +1,4 @@
 # hot
-"""The version: of the package, of the plugin, of what `--version` prints."""
+"""The version of the package and of the plugin, as printed by `--version`."""
 
 VERSION = "0.6.0"

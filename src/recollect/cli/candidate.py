@@ -15,7 +15,7 @@ from recollect.files.textfile import read_text
 from recollect.memories.resolve import EVENTS, resolve
 
 _LONGEST = 20_000
-_LARGEST_INPUT = 4 * _LONGEST  # no character takes more bytes
+_LARGEST_INPUT = 4 * _LONGEST  # in bytes: a character takes at most four in UTF-8
 _PATIENCE = 5.0
 
 

@@ -86,7 +86,7 @@ def unset(key: str, project_root: str) -> None:
 
 
 def _places(project_root: str, key: str) -> MemoryRoot | None:
-    """Where memories are, if the setting has a say in it."""
+    """Return the memory root if the setting can move it or its folders, else None."""
     if key != "memory_root" and not key.endswith(".folder"):
         return None
     try:

@@ -26,7 +26,7 @@ from recollect.memories import write
 from recollect.memories.edit_form import edited, form_of, version_in
 from recollect.memories.lookup import read_named, shortest_name
 
-# Of texts that are kept here, by their names.
+# How the name of a draft begins and ends.
 _PREFIX = "recollect-edit-"
 _SUFFIX = ".toml"
 _LARGEST = 16 * 1024 * 1024
@@ -69,9 +69,9 @@ def command(slug: str, project_root: str, global_store: str, as_json: bool, give
 
 
 class _Draft:
-    """The file that a text is edited in, which outlives a failure.
+    """A file for editing a memory's text, kept after a failure.
 
-    A file that was given is left alone: its text is copied, unless it is one that we have kept, or no editor is to run.
+    A given file is never changed: its text is copied, unless it is an earlier draft of ours or no editor runs.
     """
 
     def __init__(self, memory: MemoryFile, given: str | None, *, copied: bool) -> None:
@@ -91,7 +91,10 @@ class _Draft:
         return read_text(self.path, _LARGEST)
 
     def keep(self) -> str:
-        """Keep the text for another time, and say where it is; nowhere, if nothing was written."""
+        """Keep the draft and return its path.
+
+        If nothing was written, remove the draft and return the path of the given file, empty if there is none.
+        """
         try:
             spare = self.text() in ("", self._first)
         except StorageError:
@@ -100,7 +103,7 @@ class _Draft:
             self.remove()
             return self._given
         if self._ours:
-            os.chmod(self.path, 0o600)  # an editor that replaces the file may have made it readable to others
+            os.chmod(self.path, 0o600)  # an editor may have replaced it by a file readable to others
         return self.path
 
     def remove(self) -> None:
@@ -109,7 +112,7 @@ class _Draft:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether it is a text that we have kept, to be removed once it is saved."""
+    """Return True if the file is a draft kept by an earlier edit, to be removed once saved."""
     folder, name = os.path.split(os.path.abspath(path))
     if os.path.realpath(folder) != os.path.realpath(tempfile.gettempdir()) or os.path.islink(path):
         return False
@@ -119,7 +122,7 @@ def _is_ours(path: str) -> bool:
 def _edit(
     root: MemoryRoot, settings: Settings, memory: MemoryFile, editor: list[str], draft: _Draft
 ) -> write.Written | None:
-    """Have the text edited and saved, again and again if it is refused and somebody is there to be asked."""
+    """Edit and save the text; after a refusal, try again as long as the user agrees."""
     name = shortest_name(root, memory.path, memory.category)
     again = False
     while True:
@@ -137,7 +140,7 @@ def _edit(
 
 
 def _kept(error: RecollectError, path: str, name: str) -> RecollectError:
-    """The error, with where the text is and how to go on."""
+    """Return the error with the path of the draft and the command to go on."""
     on = f"recollect edit {name} --from {shlex.quote(path)}"
     if isinstance(error, WriteRefused):
         return WriteRefused(error.kind, *error.facts, ("text", path), ("next", f"nothing was written; `{on}` goes on"))
@@ -147,7 +150,7 @@ def _kept(error: RecollectError, path: str, name: str) -> RecollectError:
 def _attempt(
     root: MemoryRoot, settings: Settings, memory: MemoryFile, editor: list[str], draft: _Draft
 ) -> write.Written | None:
-    """Have the text edited once and save it; None when nothing was changed."""
+    """Edit the text once and save it; return None if nothing was changed."""
     base = version_in(draft.text()) or memory.hash
     if editor:
         if base != memory.hash:
@@ -163,7 +166,7 @@ def _attempt(
 
 
 def _again(error: RecollectError) -> bool:
-    """Whether somebody is there, and wants to go on after an error."""
+    """Show an error and return True if the user wants to edit again; without a terminal return False."""
     if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
         return False
     click.echo(visible(redact(str(error))), err=True)
@@ -174,7 +177,7 @@ def _again(error: RecollectError) -> bool:
 
 
 def _editor() -> list[str]:
-    """The command of the editor that the environment names, or of one that is there."""
+    """Return the editor's command: from $VISUAL or $EDITOR, or the first installed of the usual ones."""
     for variable in ("VISUAL", "EDITOR"):
         named = os.environ.get(variable, "").strip()
         if named:
@@ -193,7 +196,7 @@ def _run(editor: list[str], path: str) -> None:
     """Run the editor on a file.
 
     Raises:
-        WriteRefused: it cannot be started, or did not end well.
+        WriteRefused: the editor cannot be started, or fails.
     """
     try:
         with _undisturbed():
@@ -208,8 +211,8 @@ def _run(editor: list[str], path: str) -> None:
 
 @contextmanager
 def _undisturbed() -> Generator[None]:
-    """Leave Ctrl-C to the editor, where it does not mean the end of it; it would be the end of us."""
-    # A handler and not SIG_IGN, which the editor would inherit.
+    """Leave Ctrl-C to the editor while it runs; otherwise it would end this process, too."""
+    # A handler instead of SIG_IGN, because the editor would inherit SIG_IGN.
     before = {number: signal.signal(number, _pass_over) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield

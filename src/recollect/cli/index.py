@@ -193,7 +193,7 @@ def _print(document: dict[str, Any]) -> None:
 
 
 def issue_text(issue: Issue, most: int = _SHOWN, mark: str = "-") -> str:
-    """An issue with what puts it right, and some of the places where it is."""
+    """Return an issue with its fix, and at most `most` of its places."""
     lines = [f"{mark} {one_line(issue.text)}: {one_line(issue.fix)}", *_some(issue.places, most, "    ")]
     return "\n".join(lines)
 

@@ -85,7 +85,7 @@ def command(
 
 
 def _handler(event: str) -> dict[str, object]:
-    """One event of Claude Code, served by the bare entry; whether it gets memories is up to the settings."""
+    """Return the hook for one event of Claude Code, run by bare.py. The settings decide whether it gets memories."""
     entry = os.path.join(os.path.dirname(recollect.__file__), "hooks", "bare.py")
     command = {"type": "command", "command": sys.executable, "args": ["-I", "-S", entry, "inject", "--event", event]}
     return {"matcher": event, "hooks": [{**command, "timeout": 10}]}

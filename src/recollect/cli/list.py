@@ -75,7 +75,7 @@ def _as_object(root: MemoryRoot, memory: MemoryFile) -> dict[str, object]:
 
 
 def _nothing(root: MemoryRoot, memories: list[MemoryFile], category: str | None, state: str) -> str:
-    """Why there is nothing to list, and how to have something."""
+    """Explain why there is nothing to list, and how to get something."""
     if not memories:
         return (
             f"There are no memories in {one_line(root.shown(root.path))} yet. Agents write them with `recollect write`;"

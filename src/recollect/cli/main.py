@@ -24,7 +24,7 @@ COMMANDS = (
 
 @contextmanager
 def _redacted() -> Generator[None]:
-    """Take secrets out of what click says of arguments, which it repeats."""
+    """Redact secrets in click's error messages, because they repeat arguments."""
     try:
         yield
     except click.ClickException as error:
@@ -77,14 +77,14 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line on standard error and exit code 1."""
+    """Run the command line. Print an error of ours to standard error and exit with code 1."""
     screen_streams()
     try:
         cli()
     except (RecollectError, OSError) as error:
-        if isinstance(error, OSError):  # perhaps of standard output itself, which is flushed once more at the exit
+        if isinstance(error, OSError):  # perhaps from standard output, and Python flushes it again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        from recollect.domain.secrets.detect import redact  # an error may repeat what was given
+        from recollect.domain.secrets.detect import redact  # an error may repeat arguments
 
         said = str(error) if isinstance(error, WriteRefused) else f"Error: {error}"
         click.echo(redact(said), err=True)

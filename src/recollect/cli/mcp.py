@@ -37,7 +37,7 @@ def command(http: tuple[str, int] | None, allowed: tuple[str, ...], project_root
     RECOLLECT_MCP_TOKEN, or one that is made and shown at the start.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is half done before it serves
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once: nothing is half done before it serves
     if allowed and http is None:
         raise click.UsageError("--allow-host goes with --http")
     from recollect.mcp.serve import serve_http, serve_stdio

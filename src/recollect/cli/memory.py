@@ -1,4 +1,4 @@
-"""What the commands on memories have in common."""
+"""Options and steps shared by the commands on memories."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reason_option(command: _Command) -> _Command:
 
 
 def change_options(command: _Command) -> _Command:
-    """The options of a command that changes one memory."""
+    """Add the options for changing one memory to a command."""
     return slug_argument(project_root_option(global_store_option(json_option(command))))
 
 
@@ -52,9 +52,9 @@ def change(
     sentences: dict[str, str],
     by_id: _ById | None = None,
 ) -> None:
-    """Change one memory and say what became of it, by the sentence for its status: {title} and {name} are filled in.
+    """Change one memory and print the sentence for the new status, with {title} and {name} filled in.
 
-    What is no memory file here, but may be the id of an entry, is left to `by_id`.
+    A `slug` without a memory file goes to `by_id`, if it looks like the id of an entry.
     """
     settings = settings_of(project_root)
     root = memory_root(project_root, settings)
@@ -87,6 +87,6 @@ def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
 
 
 def finish(root: MemoryRoot, settings: Settings, project_root: str, global_store: str, written: write.Written) -> None:
-    """Have the store and git follow a change; what is worth a warning goes to standard error."""
+    """Update the store and git after a change; print warnings to standard error."""
     warnings = write.finish(root, settings, project_root, global_store, written.paths, message=written.message)
     warn(dict.fromkeys([*written.warnings, *warnings]))

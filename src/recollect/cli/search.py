@@ -26,7 +26,7 @@ from recollect.recall.search import Hit, SearchResult, scope_of, search
 from recollect.sync.memories import sync_memories_of
 from recollect.sync.sync import sync
 
-# Before a search, entries that await a vector are given one for a moment, if that needs nobody else.
+# In seconds: the time for embedding entries without a vector before a search, if the model is local.
 _MOMENT = 2.0
 _SHOWN = 200
 
@@ -88,7 +88,7 @@ def command(
 
 
 def _catch_up(engine: Engine) -> None:
-    """Give vectors to entries that await one, for a moment; a store that cannot be written is searched as it is."""
+    """Embed entries without a vector, for at most two seconds; leave a store without write access as it is."""
     try:
         embed_pending(engine, most=-1, seconds=_MOMENT)
     except StoreError:

@@ -1,4 +1,4 @@
-"""What the commands have in common: their options, their colours, their warnings."""
+"""Options, colours and warnings shared by the commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _root(context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
-    """The given folder, or the one given to the group of commands, or the project around the current folder."""
+    """Return the given folder, the one given to the command group, or the project around the current folder."""
     if value or context.obj:
         return _absolute(value) if value else context.obj
     return _here()
@@ -44,7 +44,7 @@ def _here() -> str:
 
 def _existing_root(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
     if value and value.startswith("${"):
-        value = None  # what a client puts the workspace in place of, when it has none open
+        value = None  # a placeholder, left unreplaced by a client without an open workspace
     root = _root(context, parameter, value)
     if not os.path.isdir(root):
         raise click.BadParameter(f"there is no folder {root}", context, parameter)
@@ -88,10 +88,10 @@ def entry_options(command: _Command) -> _Command:
 
 
 def entry_text(entry_json: str | None, entry_file: str | None) -> str | None:
-    """The JSON that was given in either way, None when none was.
+    """Return the JSON given as an option or in a file; None if neither was given.
 
     Raises:
-        InvalidEntry: it cannot be read, or there is nothing in it.
+        InvalidEntry: the file cannot be read, is empty or is too large.
     """
     if entry_file is None:
         return entry_json
@@ -114,10 +114,12 @@ def entry_text(entry_json: str | None, entry_file: str | None) -> str | None:
 
 
 def _draft(path: str) -> str:
-    """Return the text of a draft of an agent, which others may have put into the temporary directory; else nothing.
+    """Return the text of an agent's draft; an empty text if the file is no draft.
+
+    Drafts are in the temporary directory, where other users may put files, too.
 
     Raises:
-        StorageError: it is not this user's alone, or cannot be read.
+        StorageError: the file is not this user's alone, or cannot be read.
     """
     if not is_handed_over(os.path.basename(path)):
         return ""
@@ -129,14 +131,14 @@ def _draft(path: str) -> str:
 
 
 def settings_of(project_root: str) -> Settings:
-    """The project's settings; what is wrong with them goes to standard error."""
+    """Load the project's settings; print warnings about them to standard error."""
     settings = load_settings(project_root)
     warn(complaints(settings))
     return settings
 
 
 def root_options(command: _Command) -> _Command:
-    """The options that say which memories are meant, for `memory_place`."""
+    """Add the options for choosing a memory root to a command, for `memory_place`."""
     root = click.option("--root", metavar="DIR", help="The memory root.  [default: that of the project]")
     folder = click.option(
         "--project-root", metavar="DIR", help="The project's root.  [default: around --root, or the current folder]"
@@ -145,7 +147,10 @@ def root_options(command: _Command) -> _Command:
 
 
 def memory_place(root: str | None, project_root: str | None, target: str = "") -> tuple[str, Settings, MemoryRoot]:
-    """The project that is meant, its settings, and the memory root; `target` is a path that may say it too."""
+    """Return the project's folder, its settings and its memory root.
+
+    Without `root` and `project_root`, an absolute path as `target` tells the project.
+    """
     folder = _project(root, project_root, target)
     settings = settings_of(folder)
     place = memory_root_at(os.path.expanduser(root), settings) if root else memory_root(folder, settings)
@@ -182,11 +187,11 @@ def print_json(value: object) -> None:
 
 
 def styled(text: str, colour: str, stream: Any = None) -> str:
-    """The text in a colour, if the stream (standard output by default) is a terminal and NO_COLOR is not set."""
+    """Return the text in a colour if the stream (by default standard output) is a terminal and NO_COLOR is unset."""
     plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stdout if stream is None else stream)
     return text if plain else f"{ours(click.style('', fg=colour, reset=False))}{text}{ours(click.style(''))}"
 
 
 def is_terminal(stream: Any) -> bool:
-    """Whether somebody is looking; a stream that was closed before the start is None."""
+    """Return True if the stream is a terminal. A stream closed before the start is None."""
     return stream is not None and stream.isatty()

@@ -42,7 +42,7 @@ _WIDTH = 14
 _LONGEST_VALUE = 120
 _LONGEST_SUMMARY = 300
 
-# Fields that are told in some other way, and not in the order of the file.
+# Fields shown elsewhere, not in the order of the file.
 _ELSEWHERE = ("title", "category", "record_status", "tags", "related_files", "content", "changes")
 
 
@@ -87,7 +87,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: st
 
 
 def _by_id(settings: Settings, id: str, project_root: str, global_store: str) -> tuple[Known, str]:
-    """The entry with an id and, if it is a memory file, what that is called."""
+    """Return the entry with an id, and its name as a memory; the name is empty for a lesson."""
     with Engine(global_store, settings, project_root=project_root) as engine:
         warn(sync(engine.store, project_root, global_store, engine.labels()))
         warn(sync_memories_of(engine.store, project_root, settings))
@@ -169,7 +169,7 @@ def _state(memory: MemoryFile) -> str:
 
 
 def _state_fields(memory: MemoryFile) -> tuple[str, str]:
-    """Where a record says since when and why it is in its state."""
+    """Return the names of the fields for the time and the reason of a memory's state."""
     return f"{memory.status}_at", f"{memory.status}_reason"
 
 
@@ -178,7 +178,7 @@ def _related(root: MemoryRoot, path: str) -> str:
 
 
 def _field(name: str, value: object) -> Iterator[str]:
-    """A value with its label; further lines are indented, so that they cannot pass for labels."""
+    """Yield the lines of a value with its label. Further lines are indented, so they cannot pass for labels."""
     if value is None:
         return
     first, *rest = _text(value)
@@ -192,7 +192,7 @@ def _label(name: str) -> str:
 
 
 def _text(value: object) -> list[str]:
-    """A value as lines: a text as it is, a list with a dash before each item, an object as its pairs."""
+    """Return a value as lines: a text unchanged, a list with a dash before each item, an object as pairs."""
     if isinstance(value, str):
         return visible(value).split("\n")
     if isinstance(value, list):

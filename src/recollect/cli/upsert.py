@@ -34,7 +34,7 @@ _NOT_WRITTEN = 2
 
 
 class _Command(click.Command):
-    """What is wrong with the call is a validation error here: exit code 2 belongs to what cannot be written."""
+    """A command with exit code 1 for wrong usage, because here 2 means a failed write."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -69,7 +69,7 @@ def command(
     text = entry_text(entry_json, entry_file) or ""
     given = entries_from_json(text)
     try:
-        noted = note_down(global_store, settings, given)  # before the store is opened, whatever that is like
+        noted = note_down(global_store, settings, given)  # before the store is opened: opening it may fail
     except RecollectError as error:
         click.echo(redact(f"Error: {error}"), err=True)
         sys.exit(_NOT_WRITTEN)

@@ -16,7 +16,7 @@ from recollect.memories import write
 
 _ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 
-# Which actions an option goes with.
+# The actions allowed with each option.
 _TAKES = {
     "--input": ("create", "update"),
     "--hash": ("update",),
@@ -84,7 +84,7 @@ def command(
 
 
 def _check_options(action: str, category: str | None, target: str | None, given: dict[str, object]) -> None:
-    """Refuse what is missing, and what would be passed over and seem to have been obeyed."""
+    """Refuse missing options, and options without effect: they would seem to have been obeyed."""
     if action in _TAKES["--input"] and not given["--input"]:
         raise click.UsageError(f"--action {action} needs --input")
     if action == "create" and category is None:

@@ -1,1 +1,1 @@
-"""Where things are and what is set: locations, the project, its memory root, settings. No memory is read here."""
+"""Locations, the project, its memory root and settings. Nothing here reads a memory."""

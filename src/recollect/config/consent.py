@@ -1,7 +1,7 @@
-"""Whose word a value in a project's settings file is: the user's, or that of whoever made the repository.
+"""Consent to settings: tell the user's own values from values shipped with a repository.
 
-A file that git does not track is the user's own. What the user has said with `recollect config set` is kept in the
-global store, where no project's files can write: a line for each settings file and key, with the value.
+A file not tracked by git is the user's own. Values set with `recollect config set` are kept in the global store, out of
+reach of a project's files: one JSON line for each settings file and key, with the value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LARGEST = 4 * 1024 * 1024
 
 
 def doubt(top: str, relative: str, name: str, text: str) -> str:
-    """Return why a value of a settings file below `top` may not be the user's own word; empty if it is."""
+    """Return why a value of a settings file below `top` may not be the user's own; empty if it is."""
     path = os.path.realpath(os.path.join(top, relative))
     if (path, name, text) in _consents():
         return ""
@@ -30,10 +30,10 @@ def doubt(top: str, relative: str, name: str, text: str) -> str:
 
 
 def agree(path: str, name: str, text: str | None) -> None:
-    """Keep what the user has chosen for a key of a settings file; None takes it back.
+    """Record the user's choice for a key of a settings file; None withdraws it.
 
     Raises:
-        StorageError: it cannot be written down.
+        StorageError: the file of consents cannot be written.
     """
     import json
 
@@ -50,7 +50,7 @@ def agree(path: str, name: str, text: str | None) -> None:
 
 
 def _consents() -> set[tuple[str, ...]]:
-    """Return all that was agreed to; lines that are damaged count for nothing."""
+    """Return all recorded choices as (path, key, value); skip damaged lines."""
     found: set[tuple[str, ...]] = set()
     try:
         text = read_text(locations.consents(), _LARGEST)

@@ -1,10 +1,10 @@
 # hot
-"""Every call of git: in the project's own repository alone, and so that nothing in it makes git run a program.
+"""Run git safely: only in the project's own repository, and without running programs named by the repository.
 
-git looks for a repository from the folder on in which it is started, and takes any folder with the right files for a
-bare one. A cloned repository may bring such a folder, with a configuration that names programs. So git is started in
-the project's root, looks no further up, and takes no bare repository; it still checks itself whose the repository is.
-Sessions wait for this as they start, and importing subprocess costs more than running git: `Git` does without.
+git searches for a repository upwards from its working directory, and takes any folder with the right files for a bare
+one. A cloned repository may contain such a folder, with a configuration that names programs. So git is started in the
+project's root, searches no further up, and accepts no bare repository. git still checks the repository's owner itself.
+A session's start waits for git, and importing subprocess takes longer than running git: `Git` does without it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _CONFIGURATION = (
     "credential.helper=",
     "protocol.allow=never",
     "diff.external=",
-    "diff.ignoreSubmodules=dirty",  # git would be started in each of them, where their own configuration counts
+    "diff.ignoreSubmodules=dirty",  # or git would run in each submodule, under its own configuration
     "submodule.recurse=false",
     "commit.gpgSign=false",
     "gc.auto=0",
     "maintenance.auto=false",
 )
 _OPTIONS = ("--no-pager", "--literal-pathspecs", *(word for line in _CONFIGURATION for word in ("-c", line)))
-_KEPT = ("GIT_CONFIG_", "GIT_AUTHOR_", "GIT_COMMITTER_")  # who the user is, and their own configuration
+_KEPT = ("GIT_CONFIG_", "GIT_AUTHOR_", "GIT_COMMITTER_")  # the user's identity and their own configuration
 
-# Lists the programs that contents go through on their way into the repository, as `filter.NAME.KEY`.
+# Lists the configured filter programs (clean, smudge, process), as `filter.NAME.KEY`.
 LIST_FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
 _MOST_FILTERS = 50
 
@@ -45,21 +45,21 @@ _LARGEST_OUTPUT = 64 * 1024
 
 
 class CannotRun(Exception):
-    """Says why git did not give an answer."""
+    """A failure to run git, with the reason."""
 
 
 def repository(folder: str) -> str:
-    """Return the root of the checkout around a folder, without links; empty when there is none to run git in."""
+    """Return the root of the checkout around a folder, with links resolved; empty without a usable checkout."""
     root = os.path.realpath(project.find_root(folder))
     place = project.git_dir(root)
     return root if place and os.path.isfile(os.path.join(place, "HEAD")) and not project.is_bare(place) else ""
 
 
 def without_filters(names: Iterable[str]) -> list[str] | None:
-    """Return options that keep git from running any filter; None if that is not possible.
+    """Return options to keep git from running any filter; None if that is not possible.
 
-    `names` is what `LIST_FILTERS` prints. What the user has set up for all repositories counts, too: a repository's own
-    .gitattributes may name it.
+    `names` is the output of `LIST_FILTERS`. It includes the filters in the user's global configuration: a repository's
+    own .gitattributes may name them.
     """
     drivers = {name.split(".", 1)[1].rpartition(".")[0] for name in names if name.count(".") > 1}
     if len(drivers) > _MOST_FILTERS or any("=" in driver for driver in drivers):
@@ -69,10 +69,10 @@ def without_filters(names: Iterable[str]) -> list[str] | None:
 
 
 def run(root: str, seconds: float, *arguments: str) -> tuple[int, str, str]:
-    """Return git's exit code, what it prints and what it complains of, in English.
+    """Run git and return its exit code, standard output and standard error, in English.
 
     Raises:
-        CannotRun: there is no git, or it took longer than `seconds`.
+        CannotRun: git is not installed, or took longer than `seconds`.
     """
     from contextlib import suppress
     from signal import SIGKILL, SIGTERM
@@ -93,7 +93,7 @@ def run(root: str, seconds: float, *arguments: str) -> tuple[int, str, str]:
         try:
             output, errors = process.communicate(timeout=max(0.0, seconds))
         except TimeoutExpired:
-            for signal in (SIGTERM, SIGKILL):  # asked first, git takes its lock files away
+            for signal in (SIGTERM, SIGKILL):  # on SIGTERM, git removes its lock files
                 with suppress(OSError, TimeoutExpired):
                     os.killpg(process.pid, signal)
                     process.communicate(timeout=0.5)
@@ -103,19 +103,19 @@ def run(root: str, seconds: float, *arguments: str) -> tuple[int, str, str]:
 
 
 def command(root: str, arguments: Sequence[str]) -> list[str]:
-    """Return the command that runs git in a project's root."""
+    """Return the command line for running git in a project's root."""
     return ["git", "-C", root, f"--work-tree={root}", *_OPTIONS, *arguments]
 
 
 def environment(root: str) -> dict[str, str]:
-    """Return the user's environment without what points git at another repository, and with what keeps it quiet."""
+    """Return the user's environment, without variables for another repository, and with prompts and fetches off."""
     kept = {name: v for name, v in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
     return {
         **kept,
         "GIT_CEILING_DIRECTORIES": os.path.dirname(root),
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
-        # A partial clone would fetch what it lacks.
+        # A partial clone would fetch missing objects.
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "none",
         "LC_ALL": "C",
@@ -135,7 +135,7 @@ class _Process:
 
 
 class Git:
-    """Runs git in a checkout, several at once, until a common deadline."""
+    """A runner of several git processes at once in a checkout, with a common deadline."""
 
     __slots__ = ("_deadline", "_root", "_running", "late")
 
@@ -146,9 +146,9 @@ class Git:
         self.late = False
 
     def start(self, *arguments: str) -> _Process | None:
-        """Start git; None when there is none to start."""
+        """Start git; return None if it cannot be started."""
         reading, writing = os.pipe()
-        # The pipe comes first: its end may be 0 or 2 itself, in a process that was started with these closed.
+        # The pipe comes first: if this process was started with 0 or 2 closed, the pipe may have that number.
         actions = (
             (os.POSIX_SPAWN_DUP2, writing, 1),
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -166,7 +166,7 @@ class Git:
         return self._running[-1]
 
     def names(self, process: _Process | None) -> list[str]:
-        """The names that a process prints, each ended by a NUL; none when it fails or is late."""
+        """Return the NUL-terminated names printed by a process; none if it fails or misses the deadline."""
         if process is None:
             return []
         output = self._read(process)
@@ -175,7 +175,7 @@ class Git:
         return _names(output) if good else []
 
     def without_filters(self, process: _Process | None) -> list[str] | None:
-        """Return what `without_filters` makes of the filters that a process lists; None if they are not known."""
+        """Return the options of `without_filters` for the filters listed by a process; None if unknown."""
         if process is None:
             return None
         output = self._read(process)
@@ -184,7 +184,7 @@ class Git:
         return without_filters(_names(output)) if is_whole else None
 
     def close(self) -> None:
-        """End what still runs, together with all that it started."""
+        """Kill all running processes and their children."""
         for process in self._running[:]:
             self._end(process)
 
@@ -206,12 +206,12 @@ class Git:
         return output
 
     def _wait(self, process: _Process) -> int:
-        """The exit code of a process that has closed its output, and so is about to end."""
+        """Return the exit code of a process after it closed its output, and so is about to end."""
         while True:
             try:
                 pid, status = os.waitpid(process.pid, os.WNOHANG)
             except ChildProcessError:
-                return 0  # whoever embeds this leaves its children to the system
+                return 0  # the host process ignores SIGCHLD, so the system has reaped it
             if pid:
                 process.pid = 0
                 return os.waitstatus_to_exitcode(status)

@@ -1,5 +1,5 @@
 # hot
-"""Where a project's memories are, and which file of theirs a path means."""
+"""Find a project's memory root, and resolve paths to its memory files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ _MARK = (".claude", "memory")
 
 
 def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
-    """The memory root of a project: that of its repository's main checkout, so that all worktrees share it.
+    """Return a project's memory root: in its repository's main checkout, shared by all worktrees.
 
-    A bare repository has none, so its worktrees have each their own, and git carries memories from one to the other.
+    A bare repository has no main checkout. Its worktrees each have their own memory root, and git carries memories
+    between them.
 
     Raises:
-        WriteRefused: it is a link that leads out of the project, a folder of the client's, or two categories share one.
+        WriteRefused: the root is a link out of the project or to a folder not below .claude, it is a folder of Claude
+            Code or git, or two categories share a folder.
     """
     home = project.checkout(project_root)
     below = settings.text("memory_root")
@@ -59,19 +61,19 @@ def _refuse_clients_own(home: str, path: str) -> None:
 
 
 def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
-    """The memory root in a folder that somebody has named.
+    """Return the memory root in a given folder.
 
-    Paths are shown from the project if it is that of the project, or else from two folders above it.
+    Paths are shown relative to the project if the folder is its memory root, or else relative to two folders above.
 
     Raises:
-        WriteRefused: it is a folder of the client's, two categories share a folder, or the index could not tell where
-            it is.
+        WriteRefused: it is a folder of Claude Code or git, two categories share a folder, or its path cannot stand in
+            a line of the index.
     """
     real = os.path.realpath(path)
     try:
         own = memory_root(project.find_root(real), settings)
     except WriteRefused:
-        own = None  # it leads elsewhere, so it is not this one
+        own = None  # the project's own root is unusable, so it is not this folder
     if own and own.path == real:
         return own
     _refuse_clients_own(os.path.realpath(project.find_root(real)), real)
@@ -87,7 +89,7 @@ def memory_root_at(path: str, settings: Settings) -> MemoryRoot:
 
 
 def left_behind(before: MemoryRoot, after: MemoryRoot) -> list[str]:
-    """What to say when the place of memories has changed: files that are not found where they are."""
+    """Return warnings about memory files left outside the new memory root."""
     folders = set(map(after.folder, after.folders))
     files = [found for found in find_memories(before, []) if os.path.dirname(found.path) not in folders]
     if not files:
@@ -96,7 +98,7 @@ def left_behind(before: MemoryRoot, after: MemoryRoot) -> list[str]:
 
 
 def project_of(target: str) -> str:
-    """The project that an absolute path to a memory file belongs to, by the usual name of memory roots."""
+    """Return the project of an absolute path to a memory file, by the usual name of memory roots."""
     names = os.path.normpath(target).split(os.sep)
     for place in range(len(names) - 1):
         if tuple(names[place : place + 2]) == _MARK:
@@ -105,13 +107,13 @@ def project_of(target: str) -> str:
 
 
 def target_file(root: MemoryRoot, target: str, project_root: str = "") -> tuple[str, str]:
-    """The memory file that a path means, with links resolved, and its category.
+    """Return the memory file for a path, with links resolved, and its category.
 
     A relative path counts from the project's folder, or from the memory root if it begins with a category's folder.
     In a worktree, a path below its own copy of the memory root means the file in the shared one.
 
     Raises:
-        WriteRefused: it is no place for a memory.
+        WriteRefused: the path is not directly in a category's folder, or its name is no valid file name.
     """
     if "\0" in target or ".." in target.replace("\\", "/").split("/"):
         raise _path_error(root, target, "a path without ..")

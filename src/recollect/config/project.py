@@ -1,5 +1,5 @@
 # hot
-"""Which project a folder belongs to. A project is its git repository: its worktrees are one project."""
+"""Find the project of a folder. A project is a git repository, together with all its worktrees."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _LARGEST_CONFIG = 256 * 1024
 
 
 def find_root(start: str) -> str:
-    """The repository around `start`; without one the nearest folder with a bank or a .claude, or `start` itself.
+    """Return the repository around `start`, else the nearest folder with a bank or a .claude, else `start`.
 
-    The home folder has a .claude of its own, and may be a repository; neither makes what is below it one project. Nor
-    does anything in the top folder of the file system.
+    The home folder has a .claude of its own and may be a repository, but the folders below it are not one project. The
+    same holds for the file system's root.
     """
     start = os.path.abspath(start)
     folders = [start]
@@ -31,10 +31,10 @@ def find_root(start: str) -> str:
 
 
 def identity(root: str) -> str:
-    """The folder that stands for the project: the main worktree of its repository, or the root itself.
+    """Return the folder identifying the project: its repository's main worktree, or the root itself.
 
-    A `.git` file is only believed when the repository knows of this worktree: one in an unpacked archive may name
-    another project's repository.
+    A `.git` file counts only if the repository lists this worktree: one from an unpacked archive may name another
+    project's repository.
     """
     root = os.path.realpath(root)
     place = git_dir(root)
@@ -49,9 +49,9 @@ def identity(root: str) -> str:
 
 
 def git_dir(root: str) -> str:
-    """Return the folder in which git keeps a checkout's index; empty for a folder that is no checkout.
+    """Return the folder with a checkout's git index; empty if `root` is no checkout.
 
-    A `.git` file that names a repository counts only if that repository names this folder, too.
+    A `.git` file counts only if the repository named in it also names this folder.
     """
     root = os.path.realpath(root)
     place = os.path.join(root, ".git")
@@ -70,13 +70,13 @@ def git_dir(root: str) -> str:
 
 
 def checkout(root: str) -> str:
-    """The folder whose memories and settings count for a project: its main checkout, or the root if there is none."""
+    """Return the folder with a project's memories and settings: its main checkout, or the root without one."""
     main = identity(root)
     return main if is_checkout(main) else os.path.realpath(root)
 
 
 def is_checkout(folder: str) -> bool:
-    """Whether a folder that stands for a project is one to work in: no bare repository, nor the folder around one."""
+    """Return True if a project's folder is a checkout, and no bare repository or the folder around one."""
     git = os.path.join(folder, ".git")
     if os.path.lexists(git):
         return os.path.isdir(git)
@@ -84,14 +84,14 @@ def is_checkout(folder: str) -> bool:
 
 
 def name(root: str) -> str:
-    """What people call the project: its folder's name, the same in every worktree."""
+    """Return the project's name: its main folder's name, the same in every worktree."""
     return os.path.basename(identity(root)).removesuffix(".git") or "root"
 
 
 def _checkout(repository: str) -> str:
-    """The main checkout of a repository: where a submodule says it is, else the folder around a .git (or a .bare).
+    """Return a repository's main checkout: a submodule's configured one, else the folder around .git or .bare.
 
-    A bare repository has none, and stands for itself: a folder of the same name beside it may be another project.
+    A bare repository has none, so it is returned itself: a folder of the same name beside it may be another project.
     """
     configured = _configured(repository)
     if configured and _named(os.path.join(configured, ".git")) == repository:
@@ -100,12 +100,12 @@ def _checkout(repository: str) -> str:
 
 
 def is_bare(place: str) -> bool:
-    """Tell whether a repository says that it has no work tree."""
+    """Return True if a repository's configuration declares it bare."""
     return _setting(place, "bare").lower() == "true"
 
 
 def _configured(repository: str) -> str:
-    """Return the work tree that a repository's configuration names, as those of submodules do; empty without one."""
+    """Return the work tree configured in a repository, as in submodules; empty without one."""
     worktree = _setting(repository, "worktree")
     return os.path.realpath(os.path.join(repository, worktree)) if worktree else ""
 
@@ -119,7 +119,7 @@ def _setting(repository: str, wanted: str) -> str:
 
 
 def _named(place: str) -> str:
-    """Return the folder that a `.git` file names, without links; empty for what is no such file."""
+    """Return the folder named in a `.git` file, with links resolved; empty for any other file."""
     pointer = _read_line(place)
     if not pointer.startswith("gitdir:"):
         return ""
@@ -134,7 +134,7 @@ def _read_line(path: str) -> str:
 
 
 def _read(path: str, most: int) -> str:
-    """Return how a file begins; nothing of what is no file, a pipe say, which is not waited for."""
+    """Return the first `most` bytes of a file as text; empty if unreadable. Never block on a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         try:

@@ -1,8 +1,8 @@
 # hot
-"""One set of settings, merged: defaults, memory-config.json, iflow-dev.local.md, RECOLLECT_* variables.
+"""Merged settings: defaults, memory-config.json, iflow-dev.local.md, RECOLLECT_* variables.
 
-A value that cannot be used is passed over for the next source below and remembered as a problem; nothing here
-raises for what a file says.
+An unusable value is recorded as a problem, and the next weaker source counts instead. The contents of a file never
+raise an exception.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _DEEPEST = max(key.name.count(".") for key in KEYS)
 
 _FILES = {PROJECT_FILE: PROJECT_SETTINGS, LOCAL: LOCAL_SETTINGS}
 
-# The one place where names may also be written in capitals.
+# Below this prefix, names may also be written in capitals.
 THRESHOLDS = "triage.thresholds."
 
 
 class Problem:
-    """Something in a source that could not be used: a value of `key`, an `unknown` name, or the whole source.
+    """A problem in a source of settings: a bad value of `key`, an `unknown` name, or an unusable source.
 
-    A `doubtful` name stands in a file that also holds other tools' keys, and prose: it may be none of ours.
+    A `doubtful` name stands in a file with other tools' keys and prose: it may not be a setting of recollect at all.
     """
 
     __slots__ = ("doubtful", "key", "reason", "unknown", "where")
@@ -64,7 +64,7 @@ class Problem:
 
 
 class Settings:
-    """The value of each key, and where it came from."""
+    """The settings of a project: the value of each key, and its source."""
 
     def __init__(self, found: Mapping[str, tuple[Value, str]], problems: list[Problem]) -> None:
         self._found = found
@@ -77,11 +77,11 @@ class Settings:
         return self._found[name][1] if name in self._found else DEFAULT
 
     def is_set(self, name: str) -> bool:
-        """Whether somebody has chosen the value."""
+        """Return True if a file or a variable sets the value."""
         return name in self._found
 
     def off_switch(self, category: str, *, auto: bool) -> str:
-        """The setting that keeps a category from being written, if there is one; `auto`: without being asked."""
+        """Return the setting that turns off writing a category, or empty; `auto` is for writes without a request."""
         names = (f"categories.{category}.enabled", *((f"categories.{category}.auto_capture",) * auto))
         return next((name for name in names if not self.flag(name)), "")
 
@@ -112,7 +112,7 @@ class Settings:
 
 
 def load_settings(project_root: str, environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings of a project, from its files and from the environment."""
+    """Load a project's settings from its files and the environment."""
     found: dict[str, tuple[Value, str]] = {}
     problems: list[Problem] = []
     for where, source, name, raw in (
@@ -141,7 +141,7 @@ def load_settings(project_root: str, environment: Mapping[str, str] | None = Non
 
 
 def check(key: Key, raw: Any) -> tuple[Value | None, str]:
-    """The value for a key, and what is wrong with it. Clamped values come with both."""
+    """Return the value for a key (None if unusable), and a complaint. A clamped value comes with both."""
     if key.kind is tuple:
         return _check_words(key, raw)
     if key.kind is str:
@@ -159,7 +159,7 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
 
 
 def _is_folder(text: str, deepest: int) -> bool:
-    """Whether a text names a folder further down, and nothing else."""
+    """Return True if a text is a plain relative path of at most `deepest` folders."""
     names = text.split("/")
     if len(names) > deepest or (deepest == 1 and "." in text) or is_clients_own(names):
         return False
@@ -170,7 +170,7 @@ def _is_folder(text: str, deepest: int) -> bool:
 
 
 def coerce(raw: str) -> bool | int | float | str:
-    """A value as `key: value` lines mean it: true and false, whole numbers, numbers with a point, else text."""
+    """Parse a value of a `key: value` line: true or false, a whole number, a decimal number, or text."""
     if raw in ("true", "false"):
         return raw == "true"
     digits = raw.removeprefix("-")
@@ -185,7 +185,7 @@ def coerce(raw: str) -> bool | int | float | str:
 
 
 def local_lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """Number, key and value of each `key: value` line that counts: anywhere in the file, the first of its key."""
+    """Yield number, key and value of the first `key: value` line of each key, anywhere in the file."""
     seen: set[str] = set()
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         name, colon, raw = line.partition(":")
@@ -194,7 +194,7 @@ def local_lines(text: str) -> Iterator[tuple[int, str, str]]:
             yield number, name, raw.replace(" ", "").strip()
 
 
-# Each source yields where, the source's name, the key's name and the value.
+# Each source yields tuples: the place for messages, the source's name, the key's name and the value.
 def _project_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str, str, Any]]:
     text = _read(root, PROJECT_SETTINGS, problems)
     if not text.strip():
@@ -213,7 +213,7 @@ def _project_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str
 
 
 def _why(text: str) -> str:
-    """What is wrong with a text that is no JSON; only then is it worth to load the module that can tell."""
+    """Return the parser's error for invalid JSON. Import json only here, because it is slow to load."""
     from json import loads
 
     try:
@@ -224,7 +224,7 @@ def _why(text: str) -> str:
 
 
 def _flatten(prefix: str, document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Dotted names and values. Names that begin with a mark ($schema, _comment, //) are notes, not settings."""
+    """Yield dotted names and values. Skip names beginning with a mark ($schema, _comment, //): they are notes."""
     for name, value in document.items():
         path = prefix + name
         if not name[:1].isalnum():
@@ -256,7 +256,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, 
 
 
 def settings_path(root: str, relative: str) -> str:
-    """Where a settings file of the project is: in a worktree without one, that of the main checkout counts."""
+    """Return the path of a settings file: the project's own, or for a worktree without one the main checkout's."""
     return os.path.join(_top(root, relative), relative)
 
 
@@ -268,13 +268,13 @@ def _top(root: str, relative: str) -> str:
 
 
 def _doubt(root: str, relative: str, name: str, text: str) -> str:
-    """Return why a value that acts on the machine is not taken from a project's file; empty when it is."""
+    """Return why a value with effects on the machine is not taken from a project's file; empty if it is."""
     from recollect.config.consent import doubt
 
     why = doubt(_top(root, relative), relative, name, text)
     if not why:
         return ""
-    # Somebody else's text is not put into a command that people are told to run.
+    # A value from a repository must not end up in a command for users to run, unless it is plain.
     is_plain = text.isascii() and text.replace("-", "a").translate(_IN_VALUES).isalnum() and not text.startswith("-")
     value = text if is_plain else "VALUE"
     return f"{text if is_plain else ''} {why}; run `recollect config set {name} {value}` if you want it".lstrip()

@@ -1,4 +1,4 @@
-"""Setting and unsetting settings in the file where they belong."""
+"""Set and unset settings in their files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEMPLATE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "templates",
 
 @dataclass(frozen=True)
 class Edit:
-    """Which file was changed, what the setting is now, and where that comes from."""
+    """A change of a setting: the file, the value now in effect, and its source."""
 
     path: str
     value: Value
@@ -30,10 +30,10 @@ class Edit:
 
 
 def known_key(name: str) -> Key:
-    """The setting of that name.
+    """Return the setting of a name.
 
     Raises:
-        InvalidSetting: there is none; says which is nearest.
+        InvalidSetting: the name is unknown; the message suggests the nearest one.
     """
     key = BY_NAME.get(name)
     if key is None:
@@ -44,10 +44,10 @@ def known_key(name: str) -> Key:
 
 
 def set_setting(project_root: str, name: str, text: str) -> Edit:
-    """Write a setting to the file that has it already, or to the one where it belongs.
+    """Write a setting to the file already containing it, or else to its usual file.
 
     Raises:
-        InvalidSetting: unknown key, or a value that it cannot have.
+        InvalidSetting: unknown key, or a value not allowed for it.
         UnsafeEdit: the file cannot be changed without losing something.
         StorageError: the file could not be written.
     """
@@ -59,7 +59,7 @@ def set_setting(project_root: str, name: str, text: str) -> Edit:
 
 
 def unset_setting(project_root: str, name: str) -> Edit:
-    """Take a setting out of the file that has it, so that the next weaker source counts again.
+    """Remove a setting from its file, so the next weaker source counts again.
 
     Raises:
         InvalidSetting: unknown key.
@@ -129,9 +129,9 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
     if number is not None:
         comment = re.search(r"\s#(.*?)\r?$", lines[number - 1])
         lines[number - 1 : number] = [f"#{comment[1]}{end}", *line] if comment else line
-        if not line:  # of two lines the first counts; taking it out must not bring the second to life
+        if not line:  # only the first line of a key counts: without it, a second would take effect
             lines = [other for other in lines if not other.startswith(f"{key.name}:")]
-            lines += [""] if lines and lines[-1].endswith("\r") else []  # its last line was one of them
+            lines += [""] if lines and lines[-1].endswith("\r") else []  # keep the final line break
         return "\n".join(lines)
     at = _insertion_point(lines)
     if at == len(lines) and lines[-1].strip():
@@ -141,7 +141,7 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
 
 
 def _insertion_point(lines: list[str]) -> int:
-    """Before the end of the front matter; without one, at the end of the file."""
+    """Return the index for a new line: at the end of the front matter, or else of the file."""
     if lines[0].rstrip() == "---":
         closing = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
         if closing is not None:

@@ -1,5 +1,5 @@
 # hot
-"""Every setting: its place, type, range, default and meaning. docs/settings.md is made from this table."""
+"""A table of all settings: file, type, range, default and meaning. docs/settings.md is generated from it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 Value = bool | int | float | str | tuple[str, ...]
 
-# How a session may start.
+# The ways for a session to start.
 EVENTS = ("startup", "resume", "clear", "compact")
 
-# Folders of .claude in which the client keeps its own: what is put there may become a command, an agent or a rule.
+# Folders of .claude reserved for the client: a file in them may become a command, an agent or a rule.
 CLIENT_FOLDERS = frozenset(
     "agent-memory agent-memory-local agents commands hooks ide output-styles plugins projects rules shell-snapshots"
     " skills statsig tasks todos workflows worktrees".split()
@@ -26,11 +26,11 @@ PROJECT_FILE = "memory-config.json"
 
 
 class Key:
-    """One setting. Numbers out of range are wrong, or, where `clamped`, moved to the nearest bound.
+    """A setting. Numbers out of range are errors, or, if `clamped`, moved to the nearest bound.
 
-    `used_by` names what obeys it in this version; empty means that it is checked and kept for later versions.
-    `harmless` is of a key that acts on the machine or the network, or that costs: which of its values a repository may
-    bring, in words and as a function. Any other value counts only if it is the user's own word.
+    `used_by` names the commands and hooks using it in this version; if empty, it is checked and kept for later
+    versions. `harmless` is for a key with effects on the machine or the network, or with costs: the values a repository
+    may set, in words and as a function. Any other value counts only with the user's consent.
     """
 
     __slots__ = (
@@ -70,13 +70,13 @@ class Key:
         self.high = high
         self.clamped = clamped
         self.choices = choices
-        self.deepest = deepest  # of a folder: how many names its path may have; 0 for what is no folder
+        self.deepest = deepest  # of a folder: the most names in its path; 0 if the value is not a folder
         self.used_by = used_by
         self.harmless, self.is_harmless = harmless or ("", None)
 
     @property
     def file(self) -> str:
-        """The file that the setting is written to unless the other one already has it."""
+        """Return the file for writing the setting, unless the other one already contains it."""
         return LOCAL if self.name.startswith("memory_") and self.name != "memory_root" else PROJECT_FILE
 
     @property
@@ -85,7 +85,7 @@ class Key:
 
     @property
     def range(self) -> str:
-        """What values are allowed, in words."""
+        """Describe the allowed values in words."""
         if self.kind is bool:
             return "true or false"
         if self.choices:
@@ -102,7 +102,7 @@ class Key:
 
 
 def is_clients_own(names: Sequence[str]) -> bool:
-    """Tell whether a path from a project's root is the client's or git's: .claude, what the client has in it, or .git.
+    """Return True if a path from a project's root is the client's or git's: .claude, its own files, or .git.
 
     The client's files have an ending (settings.json, CLAUDE.md); a folder for memories needs none.
     """
@@ -112,11 +112,11 @@ def is_clients_own(names: Sequence[str]) -> bool:
 
 
 def as_text(value: Value) -> str:
-    """A value as `key: value` lines have it."""
+    """Format a value for a `key: value` line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and "e" in repr(value):
-        return f"{value:.20f}".rstrip("0")  # a reader of `key: value` lines knows no exponents
+        return f"{value:.20f}".rstrip("0")  # `key: value` lines have no exponents
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
@@ -129,7 +129,7 @@ def _no_less_than(default: float) -> tuple[str, Callable[[Any], bool]]:
 
 
 def _model(name: str, default: str, meaning: str) -> Key:
-    """Return the key of a model; a repository may choose none that costs more than the default."""
+    """Return the key of a model; a repository may only choose the default or a cheaper one."""
     cheaper = _MODELS[: _MODELS.index(default) + 1]
     return Key(name, default, meaning, choices=_MODELS, harmless=_any_of(*cheaper), used_by="stop")
 

@@ -1,4 +1,4 @@
-"""What is wrong with a project's settings, in sentences that help."""
+"""Messages about problems in a project's settings."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from recollect.config.settings_keys import BY_NAME, BY_VARIABLE
 
 
 def complaints(settings: Settings) -> list[str]:
-    """One sentence for each problem, with the nearest known key where a name is unknown."""
+    """Return one sentence for each problem, with the nearest known key for an unknown name."""
     return [sentence for sentence in map(_sentence, settings.problems) if sentence]
 
 
 def nearest(name: str) -> str:
-    """The known key (or variable) that a wrong name most likely means, or an empty string."""
+    """Return the known key (or variable) nearest to a wrong name, or an empty string."""
     known = BY_VARIABLE if name.startswith("RECOLLECT_") else BY_NAME
     return next(iter(get_close_matches(name, known, 1, 0.8 if known is BY_VARIABLE else 0.6)), "")
 

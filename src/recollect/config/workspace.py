@@ -1,10 +1,10 @@
-"""Which memories a server serves."""
+"""The project and the global store of a server."""
 
 from __future__ import annotations
 
 
 class Workspace:
-    """A project, and the folder of what is known in every project."""
+    """A project's root, and the global store shared by all projects."""
 
     __slots__ = ("global_store", "project_root")
 

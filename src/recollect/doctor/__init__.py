@@ -1,1 +1,1 @@
-"""Examine whether recollect works here, and say what to do. Repairs are made by the rooms below."""
+"""Check the installation and suggest fixes. Repairs are made by the packages below."""

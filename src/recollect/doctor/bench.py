@@ -1,4 +1,4 @@
-"""How well search finds what it should: any BEIR folder through the store and the search that users get."""
+"""Measure search quality with BEIR folders, using the same store and search as users."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DEPTH = 50
 
 @dataclass
 class Retrieval:
-    """The mean of each metric over all queries, by system, and what was measured."""
+    """The mean of each metric over all queries, by system, and the size of the benchmark."""
 
     folders: int = 0
     documents: int = 0
@@ -37,7 +37,7 @@ class Retrieval:
 
 @dataclass(frozen=True)
 class Folder:
-    """A BEIR folder: documents and questions by their ids, and which documents answer which question how well."""
+    """A BEIR folder: documents and queries by id, and the gain of each relevant document by query."""
 
     documents: dict[str, tuple[str, str]]
     queries: dict[str, str]
@@ -47,11 +47,11 @@ class Folder:
 def measure_retrieval(
     folders: Sequence[str], settings: Settings, progress: Callable[[str, int, int], object] | None = None
 ) -> Retrieval:
-    """Search each folder by itself with each system; the means over all questions of all folders.
+    """Search each folder separately with each system, and return the means over all queries.
 
     Raises:
-        InvalidEntry: a folder is no BEIR folder.
-        EmbeddingError: there is no model to embed with.
+        InvalidEntry: a folder is not a BEIR folder.
+        EmbeddingError: the vectors cannot be made.
     """
     loaded = [load_folder(path) for path in folders]
     result = Retrieval(folders=len(loaded))
@@ -75,7 +75,7 @@ def measure_retrieval(
 
 
 def rankings(engine: Engine, query: str) -> dict[str, list[str]]:
-    """The ids that each system finds for a question, the best first."""
+    """Return the ids found by each system for a query, the best first."""
     scope = Scope(None)
     retrieval = retrieve(engine, query, scope)
     hybrid = relevance(engine, retrieval, scope)
@@ -88,7 +88,7 @@ def rankings(engine: Engine, query: str) -> dict[str, list[str]]:
 
 
 def measured(found: Sequence[str], relevant: dict[str, float]) -> dict[str, float]:
-    """Each metric for one question: recall and hits at a depth, nDCG with graded gains, reciprocal rank."""
+    """Return each metric for one query: recall and hits at a depth, nDCG with graded gains, reciprocal rank."""
     values: dict[str, float] = {}
     for depth in (5, 10, 20, 50):
         values[f"R@{depth}"] = sum(id in relevant for id in found[:depth]) / len(relevant)
@@ -103,10 +103,10 @@ def measured(found: Sequence[str], relevant: dict[str, float]) -> dict[str, floa
 
 
 def load_folder(path: str) -> Folder:
-    """A BEIR folder: corpus.jsonl, queries.jsonl, and qrels.tsv or qrels/test.tsv.
+    """Load a BEIR folder: corpus.jsonl, queries.jsonl, and qrels.tsv or qrels/test.tsv.
 
     Raises:
-        InvalidEntry: a file is missing or not what it should be.
+        InvalidEntry: a file is missing or malformed, or no query has a relevant document.
     """
     documents = {
         str(line["_id"]): (str(line.get("title") or ""), str(line.get("text") or "")) for line in _lines(path, "corpus")

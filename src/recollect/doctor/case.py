@@ -1,4 +1,4 @@
-"""What is examined, and what a finding is: shared by everything that examines."""
+"""The case to examine and the finding, shared by all checks."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ ERROR = "error"
 
 @dataclass(frozen=True)
 class Case:
-    """A project, a store, the settings and the variables by which recollect works here."""
+    """The project, global store, settings and environment variables to examine."""
 
     project_root: str
     global_store: str
     settings: Settings
     environ: Mapping[str, str]
-    progress: Callable[[str], None] = field(default=lambda _sentence: None)  # for whoever looks on
+    progress: Callable[[str], None] = field(default=lambda _sentence: None)  # called with the current step
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was examined: how it is, in a sentence with the facts, and what to do about it.
+    """The result of one check: a level, a sentence with the facts, and a suggested fix.
 
-    `repair` does it, where that is safe, and says what it did; it may raise anything.
+    `repair` applies the fix, if this is safe, and returns a sentence about it; it may raise anything.
     """
 
     level: str
@@ -39,7 +39,7 @@ class Finding:
 
 
 def size_text(size: float) -> str:
-    """A number of bytes, for people."""
+    """Format a number of bytes for people."""
     for unit in ("bytes", "KiB", "MiB"):
         if size < 1024:
             return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
@@ -48,7 +48,7 @@ def size_text(size: float) -> str:
 
 
 def may(path: str, mode: int) -> bool:
-    """Whether this process has these rights, as those that it works with count."""
+    """Return True if this process has these rights to a path, by its effective ids if possible."""
     return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 

@@ -1,4 +1,4 @@
-"""The database: whether it is whole, how far it is behind the files, and how many entries have their vectors."""
+"""Check the database: its integrity, its vectors, and unread changes to files."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from recollect.store.sqlite.driver import is_damage
 from recollect.store.sqlite.look import NEWEST_VERSION, StoreCopy
 from recollect.store.values import Scope
 
-# In seconds: for a copy of the database and a look through all of it, and for reading what has changed.
+# Timeouts in seconds: to copy and check the database, and to read changed files.
 _LOOKING = 8.0
 _READING = 3.0
 
-# As many entries as these are given a vector by the next search.
+# The number of vectors made by the next search.
 _SOON = 50
 _REPAIRING = 60.0
 
 
 def database(case: Case) -> Iterator[Finding]:
-    """Everything about the database, found out on a copy of it."""
+    """Check the database, using a copy of it."""
     path = locations.database(case.global_store)
     if not os.path.lexists(path):
         yield Finding(OK, "Database", "there is none yet; it is made from the files when it is needed")
@@ -32,7 +32,7 @@ def database(case: Case) -> Iterator[Finding]:
         copy = StoreCopy(path, _LOOKING)
     except StoreError as error:
         sentence, _, fix = str(error).partition("; ")
-        # What could not be looked at is not known to be damaged.
+        # Running out of time does not prove any damage.
         level = WARNING if sentence.endswith("in the time there was") else ERROR
         fix = fix or "`recollect rebuild` looks through all of it"
         yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damage(error) else None)
@@ -67,7 +67,7 @@ def _wholeness(case: Case, copy: StoreCopy, path: str) -> Iterator[Finding]:
 
 
 def _mend(case: Case) -> str:
-    """Open the store and have it checked; both repair the index."""
+    """Open and check the store; both repair the full-text index."""
     from recollect.engine.engine import Engine
 
     with Engine(case.global_store, case.settings) as engine:
@@ -77,7 +77,7 @@ def _mend(case: Case) -> str:
 
 
 def _rebuild(case: Case) -> str:
-    """Make the database again from the files, because damage was found in it."""
+    """Rebuild the damaged database from the files."""
     from recollect.sync.rebuild import rebuild
 
     case.progress("Database: made again from the files")
@@ -93,7 +93,7 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     if not settings.flag("memory_embedding_enabled"):
         return
     provider = settings.text("memory_embedding_provider")
-    here = None if provider == "local" else project.identity(case.project_root)  # who else's are not sent anywhere
+    here = None if provider == "local" else project.identity(case.project_root)  # other projects' are not sent out
     coverage = copy.store.coverage_of(Scope(here))
     model = copy.store.model()
     wanted = _configured(case)
@@ -115,7 +115,7 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
 
 
 def _configured(case: Case) -> str:
-    """What vectors would be made by; nothing if that cannot be had, which the self-test tells."""
+    """Return the identity of the configured model; empty if it is not available (the self-test reports this)."""
     from recollect.embedding.registry import create_embedder
 
     settings = case.settings
@@ -146,7 +146,7 @@ def _embed(case: Case) -> str:
 
 
 def _behind(case: Case, copy: StoreCopy) -> Iterator[Finding]:
-    """How many files the store has not read as they are now, found out by having the copy read them."""
+    """Count the files changed since the last sync, by syncing the copy."""
     if not case.settings.flag("memory_semantic_enabled"):
         return
     from recollect.sync.memories import sync_memories_of

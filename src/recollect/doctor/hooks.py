@@ -1,4 +1,4 @@
-"""The plugin: whether Claude Code has it, what its hooks run, and what they had to note."""
+"""Check the plugin: its installation in Claude Code, the Python of its hooks, and their log."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LONGEST = 300
 
 
 def installed() -> list[dict[str, Any]]:
-    """What Claude Code's own list says of the plugin: one object for each installation."""
+    """Return the plugin's installations from Claude Code's list, one object for each."""
     path = os.path.join(locations.claude_config(), "plugins", "installed_plugins.json")
     items = fields(read_object(path).get("plugins")).get(PLUGIN)
     return [fields(item) for item in cast("list[object]", items)] if isinstance(items, list) else []
 
 
 def installed_launcher() -> str:
-    """The launcher of the plugin that is installed; empty if none is."""
+    """Return the path of the installed plugin's launcher; empty if no plugin is installed."""
     for item in installed():
         folder = item.get("installPath")
         if isinstance(folder, str) and os.path.isabs(folder):
@@ -37,7 +37,7 @@ def installed_launcher() -> str:
 
 
 def plugin(case: Case) -> Iterator[Finding]:
-    """Whether the plugin is installed, of this version, and switched on for this project."""
+    """Check that the plugin is installed, has this version, and is switched on for this project."""
     found = [item for item in installed() if _is_for(item, case.project_root)]
     if not found:
         if not _is_client_here():
@@ -61,7 +61,7 @@ def plugin(case: Case) -> Iterator[Finding]:
 
 
 def _is_client_here() -> bool:
-    """Whether there is a Claude Code, or what one has left: its command need not be on everybody's path."""
+    """Return True if Claude Code or its files are on this machine; its command need not be on the path."""
     config = locations.claude_config()
     left = (os.path.join(config, "plugins"), *(os.path.join(top, ".claude.json") for top in (config, locations.home())))
     return bool(find_claude()) or any(map(os.path.exists, left))
@@ -73,7 +73,7 @@ def _is_for(item: dict[str, Any], project_root: str) -> bool:
 
 
 def _switched(project_root: str) -> tuple[str, bool] | None:
-    """The file that has the last word on whether the plugin is on, and what it says."""
+    """Return the decisive settings file for switching the plugin on or off, and its value."""
     for scope in ("local", "project", "user"):
         path = settings_file(scope, project_root)
         value = fields(read_object(path).get("enabledPlugins")).get(PLUGIN)
@@ -83,7 +83,7 @@ def _switched(project_root: str) -> tuple[str, bool] | None:
 
 
 def environment(case: Case) -> Iterator[Finding]:
-    """Which Python the hooks run, whether it has its packages, and how building them went."""
+    """Check the hooks' Python, its packages, and the outcome of their installation."""
     data = case.environ.get("CLAUDE_PLUGIN_DATA") or locations.usual_plugin_data()
     if not installed() and not os.path.isdir(data):
         return
@@ -114,7 +114,7 @@ def environment(case: Case) -> Iterator[Finding]:
 
 
 def _site_packages(python: str) -> str:
-    """Where the packages of an interpreter are: in the one folder of that kind beside it."""
+    """Return the site-packages folder of an interpreter, from the lib folder beside it."""
     lib = os.path.join(python.rpartition("/bin/")[0], "lib")
     try:
         names = sorted(name for name in os.listdir(lib) if name.startswith("python3"))
@@ -124,7 +124,7 @@ def _site_packages(python: str) -> str:
 
 
 def notes(case: Case) -> Iterator[Finding]:
-    """What hooks could not do of late: they disturb no session, so it stands in their log."""
+    """Check the hooks' log for recent notes. Hooks never disturb a session, so failures are only in the log."""
     from recollect.files.log import NAME, lately
 
     lines = lately(case.global_store)

@@ -1,4 +1,4 @@
-"""What this machine brings: Python, packages, SQLite; and what was set."""
+"""Check this machine's Python, packages, SQLite, settings and keyword providers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = ("click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers")
 _PATIENCE = 25.0
 _LONGEST = 300
 
-# In a process of its own, because a package that was built for another machine may take down who imports it.
+# Run in another process, because a package built for another machine may crash the interpreter.
 _IMPORT = """
 import json, os, sys
 sys.path[:] = json.loads(sys.argv[1])
@@ -30,7 +30,7 @@ for name in sys.argv[2:]:
         print(json.dumps(["failed", name, f"{type(error).__name__}: {error}"]), flush=True)
 """
 
-# What works without a package, and so what does not.
+# The features lost without a package.
 _FOR = {
     "mcp": "the MCP server",
     "numpy": "finding by meaning",
@@ -46,7 +46,7 @@ def python(_case: Case) -> Iterator[Finding]:
 
 
 def packages(case: Case) -> Iterator[Finding]:
-    """Whether the packages are there, in the versions that are needed, and can be imported."""
+    """Check that the packages can be imported and have the required versions."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions: dict[str, str] = {}
@@ -68,14 +68,17 @@ def packages(case: Case) -> Iterator[Finding]:
 
 
 def _is_outdated(line: str, versions: dict[str, str]) -> bool:
-    """Whether a requirement is not met because of the version: some systems only have their packages elsewhere."""
+    """Return True if a requirement is unmet because of its version.
+
+    Some systems merely keep their packages elsewhere, so the package must be in our site-packages folder.
+    """
     name = environment.name_of(line)
     folder = os.path.join(environment.site_packages(), f"{name}-{versions.get(name, '')}.dist-info")
     return name in versions and os.path.isdir(folder)
 
 
 def _failures() -> dict[str, str]:
-    """The packages that cannot be imported, and why."""
+    """Return the packages with failing imports, and the reasons."""
     called = [sys.executable, "-I", "-S", "-c", _IMPORT, json.dumps(sys.path), *SHOWN]
     try:
         done = subprocess.run(
@@ -108,7 +111,7 @@ def _install(case: Case) -> str:
 
 
 def sqlite(_case: Case) -> Iterator[Finding]:
-    """Whether there is an SQLite, and whether it can search text."""
+    """Check that SQLite is available and has full-text search."""
     try:
         import sqlite3
     except ImportError as error:
@@ -130,7 +133,7 @@ def sqlite(_case: Case) -> Iterator[Finding]:
 
 
 def settings(case: Case) -> Iterator[Finding]:
-    """What is wrong with the settings, and what of the machinery is switched off."""
+    """Check the settings for problems, and list the main features switched off."""
     from recollect.config.settings_report import complaints
 
     found = complaints(case.settings)
@@ -151,7 +154,7 @@ _SWITCHES = (
 
 
 def keywords(case: Case) -> Iterator[Finding]:
-    """Who gives entries their labels; nobody is asked for any."""
+    """Check the keyword providers, without asking any of them for labels."""
     from recollect.keywords import anthropic, ollama
     from recollect.keywords.registry import tiers
 

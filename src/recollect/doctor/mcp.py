@@ -1,4 +1,4 @@
-"""The MCP server, started once in a place of its own and asked what it offers."""
+"""Check the MCP server, by starting it in a temporary folder and listing its tools."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDING = 3.0
 _LONGEST = 300
 _LARGEST = 1024 * 1024
 
-# Our command in a process that finds its packages where this one does.
+# Our command in a process with the same module search path as this one.
 _COMMAND = (
     "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); sys.argv[0] = 'recollect'; "
     "from recollect.cli.main import main; main()"
@@ -34,7 +34,7 @@ _HELLO = {
 
 
 def mcp_server(case: Case) -> Iterator[Finding]:
-    """Greet the server and have it list its tools, as every client begins."""
+    """Start the server, initialise it and list its tools, as every client does."""
     with Workshop() as shop:
         begun = time.monotonic()
         with open(os.path.join(shop.top, "stderr"), "w+", encoding="utf-8", errors="replace") as said:
@@ -68,8 +68,8 @@ def mcp_server(case: Case) -> Iterator[Finding]:
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
-    """Have a server end as one does whose client goes; by force, if it does not."""
-    with suppress(OSError):  # it may have gone by itself
+    """End a server by closing its input, as a client does; kill it if it does not end in time."""
+    with suppress(OSError):  # it may have ended already
         if server.stdin:
             server.stdin.close()
     try:
@@ -82,7 +82,7 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 
 
 class _Talk:
-    """Lines of JSON to a server and back, until a moment of the monotonic clock."""
+    """A JSON-RPC conversation with a server, one object a line, until `end` by the monotonic clock."""
 
     def __init__(self, server: subprocess.Popen[bytes], end: float) -> None:
         assert server.stdin  # noqa: S101 (it is a pipe)
@@ -97,11 +97,11 @@ class _Talk:
         self._input.flush()
 
     def ask(self, number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result of a request.
+        """Send a request and return its result.
 
         Raises:
-            OSError: the server has gone.
-            ValueError: it said something else, or nothing in time.
+            OSError: the server has ended.
+            ValueError: the answer is invalid or an error, or there is none in time.
         """
         self.tell({"id": number, "method": method, "params": params})
         while True:

@@ -1,4 +1,4 @@
-"""What proves that it works: things are stored, found, and told to a prompt, in a place that is removed afterwards."""
+"""Test storing, searching and the prompt hook for real, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _LESSONS = (
         "keywords": ["parser"],
     },
 )
-_MEANT = "everybody reconnecting simultaneously overloads a recovering server"  # no word of the lesson
+_MEANT = "everybody reconnecting simultaneously overloads a recovering server"  # has no word of the lesson
 _WORDS = "retry jitter"
 _PROMPT = "How should a client choose its delay before a retry, with jitter or without?"
 
 
 class Workshop:
-    """A project and a store of our own, for as long as they are needed."""
+    """A temporary project and store, removed at the end."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="recollect-doctor-", ignore_cleanup_errors=True)
@@ -71,14 +71,14 @@ class Workshop:
         self._folder.cleanup()
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """The variables of a process that works here, and neither reads nor writes what is the user's."""
+        """Return the variables for a process here, so that it does not touch the user's store and resident."""
         return {**environ, locations.HOME_VARIABLE: self.store, "XDG_RUNTIME_DIR": self.top}
 
     def fill(self, engine: Engine) -> None:
         """Store the lessons, as a session does.
 
         Raises:
-            RecollectError: that cannot be done.
+            RecollectError: a lesson cannot be stored.
         """
         from recollect.learn.remember import remember
         from recollect.sync.entry_input import given_entry
@@ -88,7 +88,7 @@ class Workshop:
 
 
 def self_test(case: Case) -> Iterator[Finding]:
-    """Store some lessons, and find one of them by its words and by what it means."""
+    """Store some lessons, and find one of them by its words and by its meaning."""
     from recollect.engine.engine import Engine
     from recollect.recall.search import search
 
@@ -105,7 +105,7 @@ def self_test(case: Case) -> Iterator[Finding]:
             yield Finding(ERROR, "Self-test", f"nothing can be stored and found: {one_line(str(error))}")
             return
         took = time.monotonic() - begun
-    if has_full_text:  # that there is none is told with SQLite
+    if has_full_text:  # otherwise the check of SQLite reports it
         found = bool(worded.hits) and worded.hits[0].entry.name == _LESSON and worded.hits[0].keyword is not None
         told = f"stored {len(_LESSONS)} lessons in a temporary store, and found one by its words"
         if found:
@@ -126,7 +126,7 @@ def self_test(case: Case) -> Iterator[Finding]:
 
 
 def prompt_hook(case: Case) -> Iterator[Finding]:
-    """Serve a prompt as the plugin does, and tell how long that takes beside an interpreter that does nothing."""
+    """Serve a prompt as the plugin does, and compare its time with a bare interpreter's."""
     from recollect.config.settings import load_settings
     from recollect.engine.engine import Engine
 
@@ -175,7 +175,7 @@ def _data(case: Case) -> str:
 
 
 def _hook(python: str) -> list[str]:
-    """The launcher of the installed plugin, or that beside this code, or what it would run."""
+    """Return the hook command: the installed plugin's launcher, the one beside this code, or bare.py."""
     beside = os.path.join(os.path.dirname(environment.requirements_file() or os.sep), "bin", "recollect")
     for launcher in (installed_launcher(), beside):
         if launcher and os.access(launcher, os.X_OK) and os.path.isfile(launcher):

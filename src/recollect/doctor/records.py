@@ -1,4 +1,4 @@
-"""The small files beside the store: whether they can be read, and whether they come from the future."""
+"""Check the small files beside the store: that they can be read, and have no date in the future."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from recollect.files.session.last_injection import NAME as LAST_INJECTION
 from recollect.files.textfile import read_text
 
 _LARGEST = 16 * 1024 * 1024
-_AHEAD = 86_400  # in seconds: less is told by machines that share a folder
+_AHEAD = 86_400  # in seconds: smaller differences occur between machines with a shared folder
 
-# What each is for, and what makes it again.
+# The loss if each is damaged, and how it is written again.
 _RECORDS = {
     LAST_INJECTION: "what the newest session was given is not known; the next session writes it again",
     LEDGER: "what was promoted is not known, and is looked at again; the next promotion writes it again",
@@ -26,7 +26,7 @@ _RECORDS = {
 
 
 def records(case: Case) -> Iterator[Finding]:
-    """Say which of the records that recollect keeps for itself cannot be read."""
+    """Check that recollect's own records can be read."""
     damaged = False
     for name, told in _RECORDS.items():
         path = os.path.join(case.global_store, name)
@@ -42,7 +42,7 @@ def records(case: Case) -> Iterator[Finding]:
 
 
 def clock(case: Case) -> Iterator[Finding]:
-    """Say whether the clock was set back: then nothing is put away until it has caught up."""
+    """Check whether the clock was set back. If so, no memory expires by age until it has caught up."""
     now = time.time()
     newest, path = max((_written(path), path) for path in _dated(case))
     if newest > now + _AHEAD:

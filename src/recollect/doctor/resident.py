@@ -1,4 +1,4 @@
-"""The resident engine: whether one answers, and whether nobody else can take its place."""
+"""Check the resident: that it answers, and that no other user can take its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _PATIENCE = 1.0
 
 
 def resident(case: Case) -> Iterator[Finding]:
-    """Ask the engine how it is. That none is running is no fault: one is there while an MCP client is."""
+    """Check the resident's socket and ask for its status.
+
+    An absent resident is no fault, because it only runs while an MCP client is open.
+    """
     places = [folder for folder in folders(case.global_store) if os.path.lexists(socket_in(folder))]
     for folder in places:
         for path in (folder, socket_in(folder)):
@@ -48,7 +51,7 @@ def resident(case: Case) -> Iterator[Finding]:
 
 
 def _other_versions(global_store: str) -> list[str]:
-    """The versions of other engines of the same store."""
+    """Return the versions of other residents of the same store."""
     found: list[str] = []
     for folder in folders(global_store):
         above, name = os.path.split(folder)
@@ -65,7 +68,7 @@ def _other_versions(global_store: str) -> list[str]:
 
 
 def _is_left_over(path: str) -> bool:
-    """Whether nobody listens to a socket any more; `ask` would remove it."""
+    """Return True if no process listens on a socket. Does not call `ask`, because that would remove the socket."""
     import socket
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -75,7 +78,7 @@ def _is_left_over(path: str) -> bool:
         except ConnectionRefusedError:
             return True
         except OSError:
-            return False  # gone, or slow: asking tells more
+            return False  # gone or slow; `ask` reports the details
     return False
 
 

@@ -1,4 +1,4 @@
-"""Whether recollect works here: everything it stands on is examined, and its work is done once, to prove it."""
+"""Run all checks of the installation, including a test of its real work."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from recollect.errors import RecollectError
 
 __all__ = ["ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
 
-# What is examined, by subject: the module and the function that do it, and how many seconds it may take. Modules are
-# imported one by one, because what one of them needs may be what is broken.
+# The checks: subject, module, function and timeout in seconds. Modules are imported one by one, because one of them may
+# need a broken package.
 _CHECKS = (
     ("Python", "machine", "python", 5.0),
     ("Packages", "machine", "packages", 30.0),
@@ -49,7 +49,7 @@ def examine(
     environ: Mapping[str, str],
     progress: Callable[[str], None] | None = None,
 ) -> list[Finding]:
-    """Look at everything recollect needs here, in a fixed order; nothing is changed, and nothing is raised."""
+    """Run all checks in a fixed order, without changing anything or raising an exception."""
     case = Case(project_root, global_store, settings, environ, progress or (lambda _sentence: None))
     findings: list[Finding] = []
     for subject, module, name, seconds in _CHECKS:
@@ -59,26 +59,29 @@ def examine(
 
 
 def repair(findings: Iterable[Finding]) -> list[Finding]:
-    """Repair what can be repaired without losing anything; what was done, or why it could not be."""
+    """Apply all repairs and return a finding on each. No repair loses data."""
     done: list[Finding] = []
     for finding in findings:
         if finding.repair is None:
             continue
         try:
             done.append(Finding(OK, finding.subject, finding.repair()))
-        except Exception as error:  # one repair that fails must not keep the next from being done
+        except Exception as error:  # a failed repair must not prevent the next one
             done.append(Finding(ERROR, finding.subject, f"could not be repaired: {_said(error)}", finding.fix))
     return done
 
 
 def within(seconds: float, subject: str, module: str, name: str, case: Case) -> Sequence[Finding]:
-    """What a check finds, in a thread that is left behind when the time is up: a disk or a model may never answer."""
+    """Run a check in a thread and return its findings before the timeout.
+
+    The thread is abandoned at the timeout, because a disk or a model may never answer.
+    """
     findings: list[Finding] = []
 
     def run() -> None:
         try:
             check: Callable[[Case], Iterable[Finding]] = getattr(import_module(f"recollect.doctor.{module}"), name)
-            for finding in check(case):  # one by one: what was found before a failure counts
+            for finding in check(case):  # one by one, to keep the findings before a failure
                 findings.append(finding)
         except (Exception, SystemExit) as error:
             findings.append(Finding(ERROR, subject, f"could not be examined: {_said(error)}", _advice(error)))

@@ -1,4 +1,4 @@
-"""Lines that were ever added to files, from git's history, for a bounded time and size."""
+"""Read all lines ever added to files from git's history, within limits of time and size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _LOG = (
 
 
 class History:
-    """The lines that commits have added below some folders, as (commit, path, line number, text), once."""
+    """The lines added by commits below some folders, as (commit, path, line number, text).
+
+    Iterate over it only once, because `commits` and `unread` are not reset.
+    """
 
     def __init__(self, project_root: str, folders: Sequence[str]) -> None:
         self.commits = 0
@@ -52,10 +55,10 @@ class History:
         try:
             return git.run(self._root, SECONDS, "rev-parse", "--is-shallow-repository")[1].strip() == "true"
         except git.CannotRun:
-            return False  # whoever reads the log says so
+            return False  # `_output` reports it
 
     def _output(self) -> Iterator[str]:
-        """Yield what git prints, line by line, until it ends or the limits are reached."""
+        """Yield git's output line by line, up to the limits."""
         command = git.command(self._root, (*_QUIET, *_LOG, "--", *self._folders))
         end, size = time.monotonic() + SECONDS, 0
         try:
@@ -78,6 +81,6 @@ class History:
 
 
 def _first(line: str) -> int:
-    """Return the number of the first added line that a hunk's header tells."""
+    """Return the number of the first added line from a hunk's header."""
     added = line.partition(" +")[2].partition(" ")[0].partition(",")[0]
     return int(added) if added.isdecimal() and len(added) < 10 else 1

@@ -1,4 +1,4 @@
-"""Secrets that are there already: in files, in the database, and in the git history of memory files and banks."""
+"""Find stored secrets: in files, in the database, and in the git history of memory files and banks."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ FILE = "file"
 DATABASE = "database"
 HISTORY = "history"
 
-# How much is looked through: bytes of one file, files, seconds in files and in the database, and leaks that are told.
+# Limits: bytes of one file, number of files, seconds for files and for the database, entries a page, and leaks listed.
 LARGEST_FILE = 64 * 1024 * 1024
 MOST_FILES = 20_000
 _FILE_SECONDS = 30.0
 _DATABASE_SECONDS = 30.0
 _PAGE = 500
-_EDITED = "recollect-edit-"  # how the name of a text begins that an editor is given
+_EDITED = "recollect-edit-"  # the prefix of temporary files for an editor
 MOST_LEAKS = 500
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A secret that was found: its kind, where it is (file:line, commit:path:line, or an entry), never its value."""
+    """A found secret: its kind and its place (file:line, commit:path:line, or an entry), never its value."""
 
     kind: str
     place: str
@@ -51,7 +51,7 @@ class Leak:
 
 @dataclass
 class Scan:
-    """What was found, how much was looked through, and what was not."""
+    """The leaks found, the amounts scanned, and sentences on the parts not scanned."""
 
     leaks: list[Leak] = field(default_factory=list[Leak])
     files: int = 0
@@ -69,7 +69,7 @@ class Scan:
 def scan_secrets(
     project_root: str, global_store: str, settings: Settings, progress: Callable[[str], None] | None = None
 ) -> Scan:
-    """Look for secrets in everything that recollect keeps for this user and this project; nothing is changed."""
+    """Look for secrets in all stored data of this user and this project, without changing anything."""
     scan = Scan()
 
     def tell(sentence: str) -> None:
@@ -101,7 +101,7 @@ def scan_secrets(
 
 
 def _paths(global_store: str, roots: list[str]) -> Iterator[str]:
-    """Yield every file that may hold a secret; links are not followed."""
+    """Yield the paths of all files to scan; links are not followed."""
     names = [*(f"{category}.md" for category in KNOWLEDGE), LOG, f"{LOG}.1", LAST_INJECTION, TOLD]
     yield from (os.path.join(global_store, name) for name in names)
     for root in roots:
@@ -114,11 +114,11 @@ def _paths(global_store: str, roots: list[str]) -> Iterator[str]:
         except OSError:
             continue
         yield from found
-    yield locations.journal(global_store)  # the only one that grows without end, so it comes last
+    yield locations.journal(global_store)  # last, because only this file grows without limit
 
 
 def _is_left(name: str) -> bool:
-    """Return whether a file in a temporary folder may be one that agents, a stop or an editor have left there."""
+    """Return True if a temporary file may have been left by an agent, a stop or an editor."""
     return is_handed_over(name) or name.startswith(_EDITED)
 
 
@@ -145,7 +145,7 @@ def _scan_file(path: str, scan: Scan, end: float) -> None:
 
 
 def _kind(line: str) -> str:
-    """Name the secret in a line; in one of JSON, also what escapes would hide."""
+    """Return the kind of secret in a line, if any; in JSON also behind escapes."""
     kind = find_secret(line)
     if kind or "\\" not in line or not line.lstrip().startswith(("{", "[", '"')):
         return kind

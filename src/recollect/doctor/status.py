@@ -1,4 +1,4 @@
-"""What a project remembers, at a glance."""
+"""Summarise the memories of a project."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memorie
 from recollect.memories.health import Health, Issue, examine
 from recollect.sessions.review import captures_to_review
 
-# Whoever asks how things are does not wait long for other writers.
+# In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
 
-# What a line of the journal can be beside a capture.
+# Lines of the journal of these kinds are not captures.
 _NO_CAPTURES = (is_about_staging, is_about_retiring, is_about_moving)
 
-# As many entries as these are given a vector by the next search.
+# The number of vectors made by the next search.
 _SOON = 50
 
 
 @dataclass
 class Knowledge:
-    """How many entries there are in banks and in the store; None where there is no store."""
+    """The numbers of entries in the banks and in the store; None if there is no store."""
 
     project_bank: int
     global_bank: int
@@ -45,7 +45,7 @@ class Knowledge:
 
 @dataclass
 class Status:
-    """What there is, and what needs attention; `last_capture` is empty if nothing was ever captured."""
+    """The state of a project's memories, with issues; `last_capture` is empty if nothing was ever captured."""
 
     root: MemoryRoot
     health: Health
@@ -61,14 +61,14 @@ class Status:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the project has neither memories nor lessons of its own."""
+        """Return True if the project has neither memory files nor lessons of its own."""
         return not self.files and not self.knowledge.project_bank
 
 
 def status_of_project(
     root: MemoryRoot, project_root: str, global_store: str, settings: Settings, now: datetime
 ) -> Status:
-    """Everything at a glance. Nothing is written, and no store is made where there is none."""
+    """Return the status of a project, without writing anything or creating a missing store."""
     problems: list[str] = []
     memories = scan(root, problems)
     health = examine(root, memories, problems, settings, now)
@@ -93,7 +93,7 @@ def status_of_project(
 
 
 def switched_off(settings: Settings) -> list[str]:
-    """The settings that are on by default and were switched off."""
+    """Return the settings on by default but switched off here."""
     return [key.name for key in KEYS if key.default is True and not settings.flag(key.name)]
 
 
@@ -104,14 +104,14 @@ def _knowledge(project_root: str, global_store: str) -> tuple[Knowledge, list[st
 
 
 def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -> list[Issue]:
-    """Ask the store, if there is one, how many entries it has; what is wrong with it."""
+    """Fill in the store's numbers of entries, if there is a store, and return its issues."""
     if not os.path.isfile(locations.database(global_store)):
         return []
     try:
         with Engine(global_store, settings, patience=_PATIENCE) as engine:
             coverage = engine.store.coverage()
     except StoreError as error:
-        rebuild = "`recollect rebuild`"  # which a store of a newer version refuses
+        rebuild = "`recollect rebuild`"  # not suggested for a store of a newer version, because it would be refused
         return [Issue("store", str(error), rebuild if rebuild in str(error) else "`recollect doctor` says more")]
     knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
     if coverage.pending <= _SOON or not settings.flag("memory_embedding_enabled"):
@@ -129,7 +129,7 @@ def _staged(project_root: str, global_store: str, warnings: list[str]) -> int:
 
 
 def _hook_issues(global_store: str) -> list[Issue]:
-    """What hooks had to note in the last day: they never disturb a session, so this is where it shows."""
+    """Return an issue for log lines of hooks in the last day. Hooks never disturb a session, so it shows here."""
     lines = lately(global_store)
     if not lines:
         return []
@@ -139,7 +139,7 @@ def _hook_issues(global_store: str) -> list[Issue]:
 
 
 def _last_capture(memories: list[MemoryFile], journal: str) -> str:
-    """When a memory was last changed, or a line of the journal written."""
+    """Return the time of the last change to a memory file or of the last capture in the journal."""
     try:
         lines = read_captures(journal, max(0, _size(journal) - LONGEST_LINE)).lines  # the last lines are the newest
     except StorageError:

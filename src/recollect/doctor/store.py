@@ -1,4 +1,4 @@
-"""The folder of the store and the files in it: whether they can be used, by us and by nobody else."""
+"""Check the global store's folder and files: that we can use them, and nobody else can."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _PATIENCE = 1.0
 _LITTLE = 200 * 1024 * 1024
 _NONE = 10 * 1024 * 1024
 _WITHHELD = 20
-_NAMED = 3  # lines and files that are named of those that are wrong
+_NAMED = 3  # how many of the unusable lines are named
 
-# What others could put into a session by writing there, and what they could learn by reading it.
+# By writing, others could put text into a session; by reading, they could learn what was captured.
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
 _OPEN = stat.S_IRWXG | stat.S_IRWXO
 
 
 def folder(case: Case) -> Iterator[Finding]:
-    """Whether the store is there and can be written; where there is none, whether one could be made."""
+    """Check that the store's folder can be written, or could be created if it is missing."""
     store = case.global_store
     if os.path.isdir(store):
         if may(store, os.R_OK | os.W_OK | os.X_OK):
@@ -55,7 +55,7 @@ def _make(case: Case) -> str:
 
 
 def permissions(case: Case) -> Iterator[Finding]:
-    """Find out whether others may write the folder, which lets them speak to sessions, or read what is in it."""
+    """Check that no other user may read the store's files, or write them and so put text into sessions."""
     store = case.global_store
     if os.name != "posix" or not os.path.isdir(store):
         return
@@ -96,7 +96,7 @@ def _close(path: str) -> str:
 
 
 def disk(case: Case) -> Iterator[Finding]:
-    """Whether there is room to write."""
+    """Check the free space on the disk."""
     from shutil import disk_usage
 
     place = case.global_store
@@ -108,7 +108,7 @@ def disk(case: Case) -> Iterator[Finding]:
 
 
 def locks(case: Case) -> Iterator[Finding]:
-    """Whether a writer gets its turn within a second; without a store there is nothing to wait for."""
+    """Check that the locks of the database and the journal can be taken within a second, if the files exist."""
     held: list[str] = []
     taken: list[str] = []
     database, journal_path = locations.database(case.global_store), locations.journal(case.global_store)
@@ -119,7 +119,7 @@ def locks(case: Case) -> Iterator[Finding]:
             take_turn(database, _PATIENCE)
             taken.append("the database")
         except StoreError as error:
-            if "locked" in str(error) or "busy" in str(error):  # any other damage is told by who looks for it
+            if "locked" in str(error) or "busy" in str(error):  # the check of the database reports other errors
                 held.append(database)
     if os.path.isfile(journal_path) and may(journal_path, os.W_OK):
         from recollect.files.locks import locked
@@ -138,7 +138,7 @@ def locks(case: Case) -> Iterator[Finding]:
 
 
 def journal(case: Case) -> Iterator[Finding]:
-    """Whether every line of the journal can be used."""
+    """Check that every line of the journal can be used."""
     from recollect.files.journal.log import read_captures
     from recollect.sync.sync import captured
 
@@ -168,7 +168,7 @@ def journal(case: Case) -> Iterator[Finding]:
 
 
 def banks(case: Case) -> Iterator[Finding]:
-    """Whether the markdown files can be read, of the project and of all."""
+    """Check that the markdown files of the project's bank and of the global bank can be read."""
     from recollect.files.bank.bank import read_bank
 
     own, warnings = read_bank(locations.bank(case.project_root), "local")
@@ -180,7 +180,7 @@ def banks(case: Case) -> Iterator[Finding]:
 
 
 def withheld(case: Case) -> Iterator[Finding]:
-    """Look for memory files and entries of banks that nobody is given until they are mended."""
+    """List the withheld memory files and bank entries, hidden until corrected."""
     from recollect.config.memory_root import memory_root
     from recollect.domain.secrets.detect import find_secret, redact
     from recollect.domain.start_block import entry_text
@@ -207,7 +207,7 @@ def withheld(case: Case) -> Iterator[Finding]:
 
 
 def sessions(case: Case) -> Iterator[Finding]:
-    """The records of what sessions were given: how many, and whether they can be kept."""
+    """Check that the records of sessions can be read and written, and count them."""
     from recollect.files.session.record import FOLDER
 
     place = os.path.join(case.global_store, FOLDER)

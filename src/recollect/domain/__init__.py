@@ -1,1 +1,1 @@
-"""Values and rules, computed from values alone: no file, no clock, no process."""
+"""Domain values and rules. They use no file, no clock and no process."""

@@ -1,14 +1,14 @@
 # hot
-"""The nine categories of memory, and what each is called where."""
+"""The nine categories of memory, with their labels and folders."""
 
-# Knowledge travels between projects. The order is that of the injected block: models recall the beginning of
-# their context best, so what prevents mistakes comes first.
+# Knowledge is shared between projects. The order is that of the injected block: models recall the beginning of
+# their context best, so entries to prevent mistakes come first.
 KNOWLEDGE = ("anti-patterns", "heuristics", "patterns")
 
 # Project memories stay in their project.
 PROJECT = ("session_summary", "decision", "runbook", "constraint", "tech_debt", "preference")
 
-# One entry of a knowledge category, as its heading may say: "### Anti-Pattern: Name".
+# The label of one entry in its heading: "### Anti-Pattern: Name".
 LABEL = {"anti-patterns": "Anti-Pattern", "heuristics": "Heuristic", "patterns": "Pattern"}
 
 FOLDER = {

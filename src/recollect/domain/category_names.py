@@ -1,4 +1,4 @@
-"""Find the category that a person or a model means by a name."""
+"""Find a category by a name from a person or a model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.errors import InvalidEntry
 _LONGEST = 100
 _PARTS = re.compile(r"[\W_]+")
 
-# What each category is for, as an error tells it.
+# The purpose of each category, for error messages.
 PURPOSE: Mapping[str, str] = {
     "anti-patterns": "what went wrong and how to avoid it",
     "heuristics": "a rule of thumb",
@@ -50,10 +50,10 @@ _OTHER_NAMES: Mapping[str, str] = {
 
 
 def category_named(given: object) -> str:
-    """The category that a name means: its own, or an obvious variant ("Tech Debt", "anti-pattern", "summary").
+    """Return the category for a name: its own, or an obvious variant ("Tech Debt", "anti-pattern", "summary").
 
     Raises:
-        InvalidEntry: none is called so; lists them all with what they are for.
+        InvalidEntry: no category has this name. The message lists all categories with their purposes.
     """
     listed = "; ".join(f"{category} ({purpose})" for category, purpose in PURPOSE.items())
     if not isinstance(given, str) or not given.strip():

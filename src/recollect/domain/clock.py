@@ -1,4 +1,4 @@
-"""Times as files have them: ISO 8601, in UTC."""
+"""Times in files: ISO 8601, in UTC."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def parse_time(value: object) -> datetime | None:
-    """The moment that a value of a file names, in UTC; None if it names none. Without a zone it is taken for UTC."""
+    """Parse a time from a file and return it in UTC, or None if it is invalid. Without a zone, assume UTC."""
     if not isinstance(value, str):
         return None
     try:
@@ -17,5 +17,5 @@ def parse_time(value: object) -> datetime | None:
 
 
 def time_text(moment: datetime) -> str:
-    """A moment as files have it, to the second."""
+    """Format a time for files, to the second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

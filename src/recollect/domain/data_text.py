@@ -1,18 +1,18 @@
 # hot
-"""Texts of others, made safe for a model to read: as data, never as somebody's words."""
+"""Make untrusted text safe for a model to read: as data, never as the words of a speaker."""
 
 from __future__ import annotations
 
 from recollect.domain.text import Table, fenced_lines, one_line, visible
 
-# Marks that are written over the character before them, and signs that read as a colon.
+# Combining marks, and signs readable as a colon.
 _COMBINING = (
     *((0x300, 0x370), (0x483, 0x48A), (0x591, 0x5BE), (0x610, 0x61B), (0x64B, 0x660), (0x1AB0, 0x1B00)),
     *((0x1DC0, 0x1E00), (0x20D0, 0x2100), (0x3099, 0x309B), (0xFE20, 0xFE30)),
 )
 _COLONS = (0x02D0, 0x0589, 0x05C3, 0x2236, 0xA789, 0xFE13, 0xFE55)
 
-# Signs that open a tag, or look as if they did; and how a tag goes on after one, with or without spaces between.
+# Signs to open a tag and their lookalikes, then the possible continuations of a tag, with or without spaces between.
 _OPENING = "<\uff1c\ufe64\u02c2\u1438\u2039\u2329\u276c\u276e\u2770\u27e8\u3008"
 _IN_TAG = "/!?|"
 _NAMES = (
@@ -30,8 +30,8 @@ _NAMES = (
     "transcript",
 )
 
-# How lines begin that the client says, and what it says in the middle of one; how lines of other speakers begin, which
-# are ordinary in code; and speakers whose name is ordinary unless words follow it.
+# Beginnings of the client's lines, and its phrases in the middle of a line. Beginnings of other speakers' lines; these
+# are ordinary in code. Speakers whose name is ordinary unless words follow it.
 _CLIENT = (
     *("system reminder", "system-reminder", "request interrupted", "stop hook feedback"),
     *("caveat: the messages below", "this session is being continued", "end of memory"),
@@ -49,7 +49,7 @@ _TELLING = (
     *("request", "hook", "caveat", "session", "memory"),
 )
 
-# What may stand before the first word of a line: spaces of all kinds, emphasis, headings, quotation marks, list marks.
+# Characters allowed before the first word of a line: spaces of all kinds, headings, quotation marks, list marks.
 _SPACES = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u205f\u3000"
 _BEFORE = _SPACES + "#[('\"`-+\u2022\u2013\u2014"
 _MOST_NUMBERS = 3
@@ -58,10 +58,10 @@ _LONGEST_BEGINNING = 80
 
 
 def as_data(text: str) -> str:
-    """Return a text of others as a model may read it: nothing unseen, no tags, no line that is somebody else's words.
+    """Return untrusted text as data: without invisible characters or tags, and with impersonating lines quoted.
 
-    What could be a tag has its first sign written as `&lt;`; other uses of the sign stay, so that code can be read.
-    Lines that begin as the client's, the system's or a speaker's words become quotes.
+    The first sign of a possible tag becomes `&lt;`. Other uses of the sign stay, to keep code readable.
+    Lines become quotes if they begin like words of the client, the system or a speaker.
     """
     text = visible(text)
     for sign in _OPENING:
@@ -72,12 +72,12 @@ def as_data(text: str) -> str:
 
 
 def data_line(text: str) -> str:
-    """Return a text of others on one line, as a model may read it."""
+    """Return untrusted text on one line, as data."""
     return as_data(one_line(text))
 
 
 def _plain(point: int) -> int | None:
-    """Return a character as it reads: wide letters and signs as those of ASCII, and marks above others as nothing."""
+    """Map a character to its look: full-width ones to ASCII, colon lookalikes to a colon, combining marks to None."""
     if 0xFF01 <= point <= 0xFF5E:
         return point - 0xFEE0
     if point in _COLONS:
@@ -89,19 +89,19 @@ _PLAIN = Table(_plain)
 
 
 def _is_tag(sign: str, following: str) -> bool:
-    """Return whether a sign begins a tag, by what follows it."""
+    """Return whether a sign begins a tag, judged by the text after it."""
     if not following.lstrip()[:_LONGEST_BEGINNING].isascii():
         following = following.translate(_PLAIN)
     next_one = following[:1]
     if next_one in _IN_TAG and next_one:
         return True
-    # Other signs than the real one are quotation marks in many languages.
+    # The lookalikes of "<" are quotation marks in many languages.
     is_letter = next_one.isalpha() if sign == "<" else next_one.isascii() and next_one.isalpha()
     return is_letter or following.lstrip()[:40].lower().startswith(_NAMES)
 
 
 def _quoted(text: str) -> str:
-    """Return a text in which lines are quotes that begin as the client's or, outside code, a speaker's words do."""
+    """Quote the lines beginning like the client's words and, outside code, like a speaker's."""
     plain = (text if text.isascii() else text.translate(_PLAIN)).lower().replace("*", "").replace("_", "")
     if not any(word in plain for word in _TELLING):
         return text
@@ -116,7 +116,7 @@ def _quoted(text: str) -> str:
 
 
 def _beginning(line: str) -> str:
-    """Return the first words of a line, with single spaces, none of them before a colon, and without marks before."""
+    """Return the first words of a line, with single spaces, without leading marks and without spaces before a colon."""
     line = line.lstrip(_BEFORE)
     for _ in range(_MOST_NUMBERS):
         rest = line.lstrip("0123456789")
@@ -127,12 +127,12 @@ def _beginning(line: str) -> str:
 
 
 def _is_client(words: str) -> bool:
-    """Return whether a line that begins so is the client's; a quote is not."""
+    """Return whether a line with this beginning is the client's. A quote is not."""
     return words.startswith(_CLIENT) or (any(said in words for said in _HOOK) and not words.startswith(">"))
 
 
 def _speaks(words: str) -> bool:
-    """Return whether a line that begins so is somebody else's words."""
+    """Return whether a line with this beginning poses as a speaker's words."""
     return words.startswith(_SPEAKERS) or (words.startswith(_USERS) and words not in _USERS)
 
 

@@ -1,5 +1,5 @@
 # hot
-"""One remembered thing."""
+"""Entries of a bank, with their source lines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ CONFIDENCE = ("high", "medium", "low")
 class Part:
     """A run of an entry's source lines: free text (no key), or one metadata item with its continuation.
 
-    A bullet that is no `key: value` has the key "-". `start` and `end` are its place in the
-    entry's block, without blank lines at its end.
+    A bullet without `key: value` has the key "-". `start` and `end` are its place in the entry's block, without
+    trailing blank lines.
     """
 
     __slots__ = ("end", "key", "lines", "start", "value")
@@ -33,8 +33,10 @@ class Part:
 
 
 class Entry:
-    """A lesson with what is known of it. `parts` holds its source lines, so that it can be shown as written;
-    of thousands of entries only a few are shown, so they may be given as a function that finds them.
+    """A lesson with its metadata.
+
+    `parts` holds its source lines, to show the entry as written. Only a few of thousands of entries are shown, so
+    `parts` may also be a function; it is called on first use.
     """
 
     __slots__ = (
@@ -75,7 +77,7 @@ class Entry:
         self.observation_count = observation_count
         self.confidence = confidence
         self.last_observed = last_observed  # an ISO date, or empty when the source gives none
-        self.stored_hash = stored_hash  # as written beside it; another than its own when the text was edited
+        self.stored_hash = stored_hash  # from the source; differs from `content_hash` when the text was edited
         self.origin = origin
         self.position = position
         self._hash = ""
@@ -85,7 +87,7 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """The name with its type: "Anti-Pattern: Over-Granular Tasks"."""
+        """Return the name with its label: "Anti-Pattern: Over-Granular Tasks"."""
         return f"{LABEL[self.category]}: {self.name}"
 
     @property
@@ -101,14 +103,14 @@ class Entry:
         return self._hash
 
     def metadata(self, key: str) -> str:
-        """The value of a metadata item by its lower-case key, or an empty string."""
+        """Return the value of a metadata item by its lower-case key, or an empty string."""
         for part in self.parts:
             if part.key == key:
                 return part.value
         return ""
 
     def items(self, key: str) -> list[str]:
-        """A comma-separated metadata value as a list."""
+        """Return a comma-separated metadata value as a list."""
         return [item for item in map(str.strip, self.metadata(key).split(",")) if item]
 
     @property

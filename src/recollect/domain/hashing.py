@@ -1,12 +1,12 @@
 # hot
-"""The content hash: the identity of an entry, everywhere."""
+"""The content hash, used everywhere as an entry's identity."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hashlib import sha256
-else:  # the module around it loads OpenSSL, which takes a third of a bare interpreter's start
+else:  # hashlib loads OpenSSL; this takes a third of a bare interpreter's start
     try:
         from _sha256 import sha256
     except ImportError:
@@ -19,13 +19,13 @@ __all__ = ["content_hash", "normalize", "sha256"]
 
 
 def normalize(description: str) -> str:
-    """The text that two descriptions must share to be the same: lowercase, one space between words."""
+    """Normalize a description for comparison: lowercase, one space between words."""
     return " ".join(description.lower().strip().split())
 
 
 def content_hash(description: str) -> str:
-    """The first 16 hex characters of the SHA-256 of an entry's normalized description.
+    """Return the first 16 hex characters of the SHA-256 of an entry's normalized description.
 
-    Text that came from invalid UTF-8 hashes too: its lone surrogates are passed through.
+    Text from invalid UTF-8 can be hashed too: its lone surrogates are passed through.
     """
     return sha256(normalize(description).encode("utf-8", "surrogatepass")).hexdigest()[:16]

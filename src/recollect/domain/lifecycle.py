@@ -1,4 +1,4 @@
-"""How a memory changes its state, and what an update may and may not change."""
+"""Change the state of a memory, and check the rules for updates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from recollect.domain.memory import Record
 
-# What an update may not change.
+# Fields an update may not change.
 _IMMUTABLE = ("created_at", "schema_version", "category")
 _LONGEST_VALUE = 1_000
 NO_REASON = "No reason provided"
@@ -33,29 +33,29 @@ def status_of(record: Record) -> str:
 
 
 def retired(record: Record, reason: str, now: str) -> Record:
-    """The record, retired."""
+    """Return the record as retired."""
     why = _reason(reason)
     return _moved(record, RETIRED, f"Retired: {why}", now, retired_at=now, retired_reason=why)
 
 
 def archived(record: Record, reason: str, now: str) -> Record:
-    """The record, archived."""
+    """Return the record as archived."""
     why = _reason(reason)
     return _moved(record, ARCHIVED, f"Archived: {why}", now, archived_at=now, archived_reason=why)
 
 
 def activated(record: Record, summary: str, now: str) -> Record:
-    """The record, active again."""
+    """Return the record as active again."""
     return _moved(record, ACTIVE, summary, now)
 
 
 def with_change(record: Record, change: Record) -> Record:
-    """The record with one more line of history; of more than 50 the oldest go."""
+    """Return the record with one more line of history. Beyond 50 lines, drop the oldest."""
     return {**record, "changes": [*(record.get("changes") or []), change][-MOST_CHANGES:]}
 
 
 def change(summary: str, now: str, field: str = "", old: Any = None, new: Any = None) -> Record:
-    """A line of history."""
+    """Return a line of history."""
     line: Record = {"date": now, "summary": cut(one_line(summary), LONGEST_SUMMARY)}
     if field:
         line |= {"field": field, "old_value": _short(old), "new_value": _short(new)}
@@ -63,12 +63,12 @@ def change(summary: str, now: str, field: str = "", old: Any = None, new: Any = 
 
 
 def merged(old: Record, new: Record, *, now: str, exists: Callable[[str], bool]) -> tuple[Record, list[str]]:
-    """The new account of a memory with its history, and what is worth a warning.
+    """Return the updated record with its history, and warnings about shrunk lists.
 
-    Both records fit their schema. `exists` tells whether a related file is there.
+    Both records must fit their schema. `exists` returns whether a related file exists.
 
     Raises:
-        WriteRefused: it would lose something that an update may not lose.
+        WriteRefused: the update breaks a rule: it changes an immutable field, or loses tags, files or history.
     """
     for field in _IMMUTABLE:
         if old.get(field) != new.get(field):
@@ -112,7 +112,7 @@ def _moved(record: Record, status: str, summary: str, now: str, **fields: str) -
 
 def _tag_changes(old: Record, new: Record, now: str) -> list[Record]:
     had, has = set[str](old.get("tags") or []), set[str](new.get("tags") or [])
-    had -= {UNTAGGED} if has - {UNTAGGED} else set()  # it only says that there is none
+    had -= {UNTAGGED} if has - {UNTAGGED} else set()  # a placeholder for "no tags"
     removed, added = sorted(had - has), sorted(has - had)
     if len(has) > MOST_TAGS:
         raise _refused("tags", "cap exceeded", ("count", len(has)), fix=f"keep at most {MOST_TAGS} tags")
@@ -160,7 +160,7 @@ def _check_files(old: Record, new: Record, exists: Callable[[str], bool]) -> Non
 
 
 def _history(old: Record, new: Record) -> list[Record]:
-    """What the new record says of its history, if it leaves all that was there in place."""
+    """Return the new record's history. Raise `WriteRefused` unless it begins with all of the old one."""
     had: list[Record] = old.get("changes") or []
     says: list[Record] = new.get("changes") or []
     if says[: len(had)] != had:
@@ -200,5 +200,5 @@ def _reason(text: str) -> str:
 def _short(value: Any) -> Any:
     if not isinstance(value, str):
         return value if len(repr(value)) <= _LONGEST_VALUE else None
-    secret = find_secret(value)  # or taking a credential out of a memory would write it into the history
+    secret = find_secret(value)  # otherwise removing a credential would copy it into the history
     return f"[{secret}]" if secret else cut(value, _LONGEST_VALUE)

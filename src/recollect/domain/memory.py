@@ -1,5 +1,5 @@
 # hot
-"""Memory files as records: their states, their slugs, and what is put right in one before it is checked."""
+"""Records of memory files: slugs, cleaned titles and tags, and automatic fixes before validation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MOST_TAGS = 12
 MOST_CHANGES = 50
 UNTAGGED = "untagged"
 
-# What a slug is, as schemas say it; `is_slug` says the same without a regular expression, which hooks cannot afford.
+# The pattern of a slug, for schemas. `is_slug` checks the same without a regular expression: hooks cannot afford one.
 SLUG = r"^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$"
 _SLUG_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
-# What sums a memory up, in the order in which it is told.
+# The fields summing up a memory, in the order of its description.
 KEY_FIELDS = {
     "session_summary": ("goal", "outcome"),
     "decision": ("context", "decision", "rationale"),
@@ -35,20 +35,20 @@ KEY_FIELDS = {
     "preference": ("topic", "value", "reason"),
 }
 
-# Fields of a state that a record is not in.
+# Fields of a retired or archived record; dropped when its state changes.
 _STATE_FIELDS = ("retired_at", "retired_reason", "archived_at", "archived_reason")
 
-# What has a meaning in a line of index.md.
+# Markers in a line of index.md.
 _ARROW = "->"
 _TAGS_MARK = "#tags:"
 _LOWER = str.maketrans("TAGS", "tags")  # unlike str.lower, it leaves every character at its place
 
-# More of a title or a tag is not worth cleaning: it is too long in any case.
+# Only so much of a title or a tag is cleaned: beyond this it is too long in any case.
 _LONGEST_CLEANED = 1_000
 
 
 def slugify(text: str) -> str:
-    """A slug for a text: ASCII, lower case, words joined by hyphens, at most 80 characters; may be empty."""
+    """Return a slug for a text: ASCII, lower case, words joined by hyphens, at most 80 characters; may be empty."""
     from unicodedata import normalize
 
     plain = normalize("NFKD", text).encode("ascii", "ignore").decode("ascii").lower()
@@ -61,21 +61,21 @@ def is_slug(text: str) -> bool:
 
 
 def clean_title(text: str) -> str:
-    """A title on one line, with nothing unseen in it and nothing that means something in a line of the index."""
+    """Return a title on one line, without invisible characters and without the index's markers."""
     return _unmarked(text, "-")
 
 
 def clean_tags(tags: Iterable[object], first: Collection[str] = ()) -> list[str]:
-    """Tags in lower case, each once, in order, with nothing in them that would part them in a line of the index.
+    """Return tags in lower case, deduplicated, sorted, and without the index's markers and separators.
 
-    Of too many, those that come `first` stay.
+    Of too many tags, those in `first` are kept first. Without any tag, return the placeholder "untagged".
     """
     found = {_clean_tag(tag) for tag in tags if isinstance(tag, str)} - {""}
     return sorted(sorted(found, key=lambda tag: (tag not in first, tag))[:MOST_TAGS]) or [UNTAGGED]
 
 
 def auto_fix(record: Record, *, now: str, new: bool, had: Collection[str] = ()) -> list[str]:
-    """Put right what can be put right without asking; what was, in sentences. `had` are the tags so far."""
+    """Fix small faults of a record in place, and return notes about the fixes. `had` holds the tags so far."""
     for field, value in (("schema_version", SCHEMA_VERSION), ("updated_at", now), *((("created_at", now),) * new)):
         if record.get(field) in (None, ""):
             record[field] = value
@@ -95,7 +95,7 @@ def auto_fix(record: Record, *, now: str, new: bool, had: Collection[str] = ()) 
 
 
 def _is_only_sorted(value: Any, before: Any) -> bool:
-    """Whether a list has another order and nothing else."""
+    """Return True if only the order of a list changed."""
     return isinstance(before, list) and sorted(map(str, before)) == value  # pyright: ignore[reportUnknownArgumentType]
 
 
@@ -113,12 +113,12 @@ def _fixed_tags(value: Any, had: Collection[str]) -> Any:
 
 
 def without_state(record: Record) -> Record:
-    """A record without the fields that say since when and why it is not active."""
+    """Return a record without the times and reasons of retiring and archiving."""
     return {field: value for field, value in record.items() if field not in _STATE_FIELDS}
 
 
 def seen(value: Any) -> Any:
-    """A value of JSON with nothing in its texts that a reader cannot see."""
+    """Return a JSON value without invisible characters in its texts."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, list):
@@ -129,7 +129,7 @@ def seen(value: Any) -> Any:
 
 
 def texts(value: Any, *, names: bool = False) -> list[str]:
-    """Every text in a value of JSON, in order; with the names of fields, if asked for."""
+    """Return every text in a JSON value, in order. With `names`, include the names of fields."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
@@ -141,7 +141,7 @@ def texts(value: Any, *, names: bool = False) -> list[str]:
 
 
 def difference(old_title: str, new_title: str) -> float:
-    """What share of the words of two titles is in only one of them."""
+    """Return the share of two titles' words found in only one of them: 0 to 1."""
     old, new = set(old_title.lower().split()), set(new_title.lower().split())
     return len(old ^ new) / len(old | new) if old | new else 0.0
 
@@ -151,10 +151,10 @@ def _clean_tag(text: str) -> str:
 
 
 def _unmarked(text: str, arrow: str) -> str:
-    """The text on one line, with each arrow replaced and without the marker of tags."""
+    """Return the text on one line, with each arrow replaced and without the marker of tags."""
     text = one_line(text)[:_LONGEST_CLEANED]
     before = "" if "#" in text or ">" in text else text
-    while text != before:  # what is taken out may leave another marker behind
+    while text != before:  # removing one marker may form another
         before = text
         place = text.translate(_LOWER).find(_TAGS_MARK)
         if place >= 0:

@@ -1,5 +1,5 @@
 # hot
-"""A memory's content as text: what is searched, embedded and shown of it."""
+"""A memory's content as text, for searching, embedding and showing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_DESCRIPTION = 4_000
 LONGEST_REASONING = 2_000
 LONGEST_DETAILS = 8_000
 
-# Which of the key fields says why.
+# The key field with the reason.
 _REASON = {"decision": "rationale", "tech_debt": "reason_deferred", "preference": "reason"}
 
 _LONGEST_LABEL = 40
@@ -23,15 +23,15 @@ _DEEPEST = 4
 
 
 def described(category: str, title: str, content: dict[str, Any]) -> tuple[str, str, str]:
-    """A memory's description, reasoning and details, each of bounded length. Content that fits no schema is told too.
+    """Return a memory's description, reasoning and details, each of bounded length.
 
-    The details have a line "- Label: text" for each field that is in neither of the others.
+    The details have a line "- Label: text" for each field in neither of the others. Content need not fit a schema.
     """
     reason = _REASON.get(category, "")
     told = [field for field in KEY_FIELDS.get(category, ()) if field != reason]
     lines = [(field, _text(content.get(field), LONGEST_DESCRIPTION)) for field in told]
     lines = [(field, text) for field, text in lines if text]
-    # The first says what it is about by itself; what follows needs a word on what it is.
+    # The first field needs no label; the following ones do.
     description = [text if not place else f"{_label(field)}: {text}" for place, (field, text) in enumerate(lines)]
     others = ((field, value) for field, value in content.items() if field not in told and field != reason)
     return (
@@ -55,7 +55,7 @@ def _details(fields: Iterable[tuple[str, Any]]) -> str:
 
 
 def _text(value: Any, most: int, depth: int = 0) -> str:
-    """A value of JSON on one line; no more of it is looked at than fits."""
+    """Return a JSON value on one line. Read no more of it than fits."""
     if isinstance(value, str):
         return cut(one_line(value[: 2 * most]), most)
     if value is None or depth == _DEEPEST:
@@ -77,7 +77,7 @@ def _text(value: Any, most: int, depth: int = 0) -> str:
 
 
 def _items(value: dict[str, Any] | list[Any]) -> Iterable[tuple[str, Any]]:
-    """What a value of JSON holds, each with what is said before it."""
+    """Return the items of a JSON object or list, each with its label."""
     if isinstance(value, dict):
         return ((f"{_label(key).lower()}: ", item) for key, item in value.items())
     return (("", item) for item in value)

@@ -1,5 +1,5 @@
 # hot
-"""The block that a prompt is given: for each memory its line of the index, and what it says in a line or two."""
+"""The block for a prompt: each memory's index line, and its content in a line or two."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# In characters: all of a block, and each line of text under a hit. Five hits have room, as many as a prompt is given.
+# In characters: a whole block, and each line of text under a hit. Five hits fit, the most a prompt gets.
 LONGEST = 2_500
 LONGEST_LINES = (240, 120)
 LONGEST_TAGS = 300
 
-# What to show of a memory: the labels of its parts, what to act on first; an empty one stands for the text that has no
-# label before it.
+# The parts of a memory to show, by label, the most actionable first. An empty label stands for the text without one.
 _TELLING = {
     "decision": ("Decision", "Why", ""),
     "runbook": ("Steps", "", "Root cause"),
@@ -31,7 +30,7 @@ _KNOWLEDGE = ("", "Instead", "Example", "Benefit", "Why")
 
 
 class Told:
-    """A memory, or an entry of a bank, as a prompt is told of it. Only a memory has a `path`."""
+    """A memory or an entry of a bank, as shown to a prompt. Only a memory has a `path`."""
 
     __slots__ = (
         *("category", "description", "details", "id", "key", "nats", "path", "reasoning", "repository"),
@@ -60,15 +59,15 @@ class Told:
         self.details = details
         self.tags = tags
         self.path = path
-        self.repository = repository or bool(path)  # whether it comes from a file of the repository
-        self.key = key  # what a session's record calls it
-        self.id = id  # what a store calls it
-        self.nats = nats  # how surely the prompt is about it; points, if it was found by its title
-        self.rendered = ""  # its lines in a block, once there was one
+        self.repository = repository or bool(path)  # from a file of the repository
+        self.key = key  # its name in a session's record
+        self.id = id  # its id in the store
+        self.nats = nats  # the certainty of a match with the prompt; points, if found by its title
+        self.rendered = ""  # its lines in a block, cached
 
 
 def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
-    """The block for these, the best first, and those of them that have a place in it; none, no block."""
+    """Build the block for items given the best first. Return its text, empty without items, and the items shown."""
     named = safe(source).replace('"', "")
     head, end = f'<memory-context source="{named}">\n', "</memory-context>"
     left = LONGEST - len(head) - len(end)
@@ -86,19 +85,19 @@ def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
 
 
 def safe(text: str) -> str:
-    """Return a text on one line, as data, in which nothing can open or close a tag."""
+    """Return a text on one line, as data, with all markup escaped."""
     return as_data(unmarked(one_line(text)))
 
 
 def _short(text: str, most: int) -> str:
-    """As much of a text as fits; less if it is all characters that must not be shown as they are."""
+    """Cut a text to `most` characters; to a third of it, if escaping more than doubles its length."""
     text = one_line(text)
     shown = safe(cut(text, most))
     return shown if len(shown) <= 2 * most else safe(cut(text, most // 3))
 
 
 def _tags(tags: Sequence[str]) -> str:
-    """As many of the tags as fit."""
+    """Return the tags, as many as fit."""
     shown: list[str] = []
     left = LONGEST_TAGS
     for tag in map(safe, clean_tags(tags)):
@@ -118,7 +117,7 @@ def _headline(told: Told) -> str:
 
 
 def _lines(told: Told) -> list[str]:
-    """One or two lines of what it says, in the order in which they help most."""
+    """Return one or two lines of the content, the most helpful first."""
     labelled = _labelled(told)
     wanted = _TELLING.get(told.category, _KNOWLEDGE)
     chosen = [(label, labelled[label]) for label in wanted if label in labelled]
@@ -127,7 +126,7 @@ def _lines(told: Told) -> list[str]:
 
 
 def _labelled(told: Told) -> dict[str, str]:
-    """The parts of its text by their labels, the first without one."""
+    """Return the parts of the text by label. The first has an empty label."""
     lines = told.description.split("\n")
     if told.category in LABEL:
         lines = [" ".join(lines)]

@@ -1,5 +1,5 @@
 # hot
-"""JSON for hooks: the json module costs as much as a bare interpreter, most of it for regular expressions."""
+"""JSON for hooks. The json module costs as much as a bare interpreter, most of it for regular expressions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _Rules:
-    """What the scanner behind the json module wants to know."""
+    """Options for the C scanner behind the json module."""
 
     strict = False
     object_hook = None
@@ -23,13 +23,13 @@ class _Rules:
 
     @staticmethod
     def parse_constant(name: str) -> None:
-        """NaN and its like are no JSON; nobody here has a use for them."""
+        """Return None for NaN and the like: they are no JSON and not needed here."""
 
 
 def _scanner() -> Callable[[str, int], tuple[Any, int]]:
     try:
         from _json import make_scanner
-    except ImportError:  # another Python than CPython has no such thing
+    except ImportError:  # only CPython has it
         from json import JSONDecoder
 
         return JSONDecoder().raw_decode
@@ -41,15 +41,15 @@ _SPACE = " \t\n\r"
 
 
 def parse(text: str) -> Any:
-    """The value that a JSON text stands for.
+    """Parse a JSON text.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no JSON.
     """
     begin = len(text) - len(text.lstrip(_SPACE))
     try:
         value, end = _scan(text, begin)
-    except (StopIteration, RecursionError, SystemError) as error:  # the last of CPython 3.11, when json is not loaded
+    except (StopIteration, RecursionError, SystemError) as error:  # the last in CPython 3.11 if json is not loaded
         raise ValueError("it is no JSON") from error
     if text[end:].strip(_SPACE):
         raise ValueError("something follows the JSON")
@@ -57,7 +57,7 @@ def parse(text: str) -> Any:
 
 
 def dump(value: Any) -> str:
-    """A value as JSON: objects, lists, texts, numbers, true, false and null."""
+    """Serialize a value as JSON: objects, lists, texts, numbers, true, false and null."""
     if isinstance(value, str):
         return json_string(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Knowledge that was retired or brought back, as lines of the journal say it."""
+"""Retired and restored knowledge, as lines of the journal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ID_LENGTH = 16
 
 
 class Retirement:
-    """That an entry is retired, in one project or (with an empty one) everywhere; or that this has `ended`."""
+    """The retirement of an entry in one project, or everywhere if `project` is empty; with `ended`, its end."""
 
     __slots__ = ("at", "ended", "id", "project", "reason")
 
@@ -30,21 +30,21 @@ class Retirement:
         self.ended = ended
 
     def line(self) -> dict[str, str]:
-        """The line of the journal that says it."""
+        """Return it as a line of the journal."""
         line = {_RESTORED if self.ended else _RETIRED: self.id, "at": self.at, "project": self.project}
         return line | ({"reason": self.reason} if self.reason else {})
 
 
 def is_about_retiring(line: dict[str, Any]) -> bool:
-    """Whether a line of the journal is no memory, but says that one is retired or no longer is."""
+    """Return True if a line of the journal retires or restores an entry, and is no entry itself."""
     return _RETIRED in line or _RESTORED in line
 
 
 def retirement_of(line: dict[str, Any]) -> Retirement:
-    """What a line about retiring says.
+    """Parse a line about retiring.
 
     Raises:
-        InvalidEntry: it names no entry, or no project.
+        InvalidEntry: the line has no valid entry id or project, or says both retired and restored.
     """
     ended = _RESTORED in line
     if ended and _RETIRED in line:
@@ -65,12 +65,12 @@ def retirement_of(line: dict[str, Any]) -> Retirement:
 
 
 def _can_be_written(text: str) -> bool:
-    """Whether a text has no half of a character, which JSON may have and no store can keep."""
+    """Return True if a text has no lone surrogates. JSON may have them, but no store can keep them."""
     return text.encode("utf-8", "replace").decode() == text
 
 
 def is_id(value: object) -> bool:
-    """Whether a value is an entry's id, whole."""
+    """Return True if a value is an entry's whole id."""
     return isinstance(value, str) and len(value) == _ID_LENGTH and is_hexadecimal(value)
 
 

@@ -1,5 +1,5 @@
 # hot
-"""Entries as a store holds them, and what is said of them when they are found."""
+"""Entries in a store, their standing for ranking, and search matches."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ RETIRED = "retired"
 ARCHIVED = "archived"
 STATUSES = (ACTIVE, RETIRED, ARCHIVED)
 
-# Stands for a project where an entry belongs to several.
+# The project of an entry belonging to several projects.
 SEVERAL = "*"
 
-# Bookkeeping: lines of an entry that say nothing to search for.
+# Bookkeeping lines of an entry: not worth searching.
 _BOOKKEEPING = ("observation count", "confidence", "last observed", "content hash", "tags", "source", "observed in")
 
-# Who wrote an entry.
+# The writers of an entry.
 SOURCES = ("retro", "session-capture", "manual", "import")
 
 
 class StoredEntry:
-    """One remembered thing with everything that is known of it.
+    """An entry with everything the store knows about it.
 
-    `details` are the lines that its file has after the description and that are shown with it. `project` is the
-    identity of the project that it belongs to; empty when it holds everywhere, a star when several have it. Times
-    are ISO 8601, in UTC; an
-    empty `updated_at` means that the source does not say.
+    `details` are the lines after the description in its file, shown with the entry. `project` is the identity of its
+    project: empty for an entry valid everywhere, a star for several projects. Times are ISO 8601, in UTC. `updated_at`
+    is empty if the source gives none.
     """
 
     __slots__ = (
@@ -101,12 +100,12 @@ class StoredEntry:
 
     @property
     def embedded_text(self) -> str:
-        """What stands for the entry when it is compared by meaning."""
+        """Return the text to embed: the name and the description, without repeating the name."""
         return f"{self.name}\n{self.description}" if not self.description.startswith(self.name) else self.description
 
     @property
     def telling_details(self) -> str:
-        """The details without bookkeeping."""
+        """Return the details without bookkeeping lines."""
         lines = self.details.split("\n")
         return "\n".join(line for line in lines if not _label(line).startswith(_BOOKKEEPING))
 
@@ -116,7 +115,7 @@ def _label(line: str) -> str:
 
 
 class Standing:
-    """What an entry's prominence is computed from, without its text."""
+    """The figures behind an entry's prominence, without its text."""
 
     __slots__ = (
         "category",
@@ -142,7 +141,7 @@ class Standing:
     ) -> None:
         self.id = id
         self.category = category
-        self.from_repository = from_repository  # nobody but a repository says it
+        self.from_repository = from_repository  # only a repository has this entry
         self.observation_count = observation_count
         self.confidence = confidence
         self.updated_at = updated_at
@@ -151,7 +150,7 @@ class Standing:
 
 
 class Match:
-    """An entry that one way of searching has found, with that way's own score: the higher, the better."""
+    """An entry found by one search method, with its score in this method: the higher, the better."""
 
     __slots__ = ("id", "score")
 

@@ -1,5 +1,5 @@
 # hot
-"""Text from outside, made safe to show, to measure and to write."""
+"""Make text from outside safe to show, to measure and to write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_KEPT = 5_000
 
 
 class Table(dict[int, "int | None"]):
-    """A table for `translate`; what is not in it is worked out, and kept while there is room."""
+    """A table for `str.translate`. Missing characters are computed on first use, and up to 5,000 are cached."""
 
     def __init__(self, work_out: Callable[[int], int | None]) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class Table(dict[int, "int | None"]):
 
 
 # Control characters (but tab and newline), zero-width and bidirectional marks, invisible tags and selectors, characters
-# for private use: what a reader cannot see must not reach a model. Those that part words, or lines, become a space.
+# for private use: invisible to a reader, so they must not reach a model. Word and line separators become a space.
 _HIDDEN = (
     *((0x00, 0x09), (0x0E, 0x1C), (0x7F, 0xA0), (0xAD, 0xAE), (0x34F, 0x350), (0x61C, 0x61D), (0x115F, 0x1161)),
     *((0x17B4, 0x17B6), (0x180B, 0x1810), (0x200B, 0x2010), (0x202A, 0x202F), (0x2060, 0x2070), (0x3164, 0x3165)),
@@ -37,7 +37,7 @@ _PARTING = (0x0B, 0x0C, 0x0D, 0x1C, 0x1D, 0x1E, 0x1F, 0x85, 0x2028, 0x2029, 0x20
 
 
 def _seen(point: int) -> int | None:
-    """Return a character that can be seen, a space for one that parts words, and nothing for any other."""
+    """Return a visible character as it is, a space for a separator, and None for any other."""
     if 0x20 <= point < 0x7F:
         return point
     if point in _PARTING:
@@ -48,7 +48,7 @@ def _seen(point: int) -> int | None:
 
 _UNSEEN = Table(_seen)
 
-# The mark of what comes from a file of the repository.
+# The mark of entries from a file of the repository.
 REPOSITORY = " [repository]"
 
 _STRUCTURE = ("# ", "## ", "### ", "---")
@@ -56,41 +56,41 @@ _JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t")
 
 
 def visible(text: str) -> str:
-    """The text without characters that cannot be seen, and without bytes that were not UTF-8."""
+    """Return the text without invisible characters and without bytes of invalid UTF-8."""
     if text.isascii() and text.isprintable():
         return text
     return text.translate(_UNSEEN).encode("utf-8", "replace").decode("utf-8")
 
 
 def one_line(text: str) -> str:
-    """The text on one line, with single spaces and nothing unseen."""
+    """Return the text on one line, with single spaces and without invisible characters."""
     return " ".join(visible(text).split())
 
 
 def unmarked(text: str) -> str:
-    """The text with nothing in it that could open or close a tag."""
+    """Return the text with `&`, `<` and `>` escaped, so it cannot open or close a tag."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def cut(text: str, most: int) -> str:
-    """The text, or as much of it as fits with a mark that there was more."""
+    """Cut the text to at most `most` characters, with an ellipsis if it was longer."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def few(sentences: Sequence[str], most: int) -> list[str]:
-    """The sentences on one line each, or as many as are worth reading and how many more there are."""
+    """Return the first `most` sentences, on one line each, and the number of the rest."""
     more = len(sentences) - most
     shown = [one_line(sentence) for sentence in sentences[:most]]
     return [*shown, f"and {more:,} more of the kind"] if more > 0 else shown
 
 
 def json_string(text: str) -> str:
-    """The text as a JSON string, for paths that cannot afford to import json."""
+    """Return the text as a JSON string, for code too hot to import json."""
     return '"' + visible(text).translate(_JSON_ESCAPES) + '"'
 
 
 def json_safe(text: str) -> str:
-    """A text of JSON with what cannot be seen in it written as escapes, which mean the same to whoever reads it."""
+    """Return JSON text with invisible characters written as escapes. Its meaning stays the same."""
     if text.isascii() and "\x7f" not in text:
         return text
     return "".join(_escape(char) if _UNSEEN[ord(char)] != ord(char) and char != "\n" else char for char in text)
@@ -102,14 +102,14 @@ def _escape(char: str) -> str:
 
 
 def client_length(text: str) -> int:
-    """How long the text is to a client that counts UTF-16 units, as JavaScript does."""
+    """Return the length of the text in UTF-16 units, as a JavaScript client counts it."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def fenced_lines(lines: Sequence[str]) -> set[int]:
-    """Which lines belong to fenced code, the fences included.
+    """Return the indexes of lines in fenced code, the fences included.
 
-    A fence that is never closed is not a fence: taking it for one would swallow every entry after it.
+    An unclosed fence does not count: otherwise it would swallow every entry after it.
     """
     fenced: set[int] = set()
     unclosed = {"`": 1 << 30, "~": 1 << 30}
@@ -129,7 +129,7 @@ def fenced_lines(lines: Sequence[str]) -> set[int]:
 
 
 def escaped(text: str) -> str:
-    """The text with nothing in it that would look like a part of what it is shown in: a heading, or a divider."""
+    """Escape headings and dividers outside fenced code, so they do not look like parts of the surrounding text."""
     if "#" not in text and "---" not in text:
         return text
     lines = text.split("\n")
@@ -141,7 +141,7 @@ def escaped(text: str) -> str:
 
 
 def unclosed_fence(lines: Iterable[str]) -> str:
-    """The fence that would close the text's open code block, or an empty string."""
+    """Return the fence needed to close the text's open code block, or an empty string."""
     opened = ""
     for line in lines:
         mark, length, info = _fence(line)
@@ -163,7 +163,7 @@ def _closing(lines: Sequence[str], start: int, mark: str, length: int) -> int | 
 
 
 def _fence(line: str) -> tuple[str, int, str]:
-    """A fence line's character, its length and what follows it; length 0 for any other line."""
+    """Return a fence line's character, its length and its info string. The length is 0 for any other line."""
     text = line.strip()
     mark = text[:1]
     if mark not in ("`", "~") or not text.startswith(mark * 3):

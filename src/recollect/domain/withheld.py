@@ -1,5 +1,5 @@
 # hot
-"""Memory files that are given to nobody until they are mended: because they are no memories, or hold a credential."""
+"""Withheld memory files: not shown until mended, because they are invalid or hold a credential."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# How the state of a source begins whose file is withheld; the reason follows.
+# The prefix of a source's state when its file is withheld; the reason follows.
 WITHHELD = "withheld: "
 
 REQUIRED = ("schema_version", "category", "id", "title", "created_at", "updated_at", "tags", "content")
@@ -18,7 +18,7 @@ _LONGEST_REASON = 200
 
 
 def basic_problems(record: dict[str, Any], category: str) -> list[str]:
-    """Return what is wrong with a record, as far as it can be told without the packages that the schemas need."""
+    """Return the basic problems of a record, found without the packages needed for the schemas."""
     problems = [f"field {field} is missing" for field in REQUIRED if field not in record]
     if record.get("category", category) != category:
         problems.append(f"field category must be {category}, as the folder says")
@@ -31,11 +31,11 @@ def basic_problems(record: dict[str, Any], category: str) -> list[str]:
 
 
 def fault(record: dict[str, Any], category: str) -> str:
-    """Return why a record is withheld: what is wrong with it first, or the credential that it seems to hold."""
+    """Return the reason to withhold a record: its first problem, or a suspected credential. Empty if there is none."""
     problems = basic_problems(record, category)
     if problems:
         return problems[0]
-    from recollect.domain.secrets.detect import find_secret, redact  # too dear for a hook that reads no new file
+    from recollect.domain.secrets.detect import find_secret, redact  # too slow for hooks reading no new file
 
     for field, value in record.items():
         kind = next((kind for kind in map(find_secret, [field, *texts(value, names=True)]) if kind), "")

@@ -1,7 +1,8 @@
-"""What an embedder is, and the one place where vectors become unit vectors.
+"""The protocols for embedders, and the one place for scaling vectors to unit length.
 
-A provider's module only asks for vectors (`VectorSource`); `UnitEmbedder` prepares the texts, sends them in batches,
-checks the answers and makes them comparable. Short-lived processes import this module, so it needs no numpy.
+A provider's module only requests vectors (`VectorSource`). `UnitEmbedder` prepares the texts, sends them in batches,
+checks the answers and scales the vectors to make them comparable. Short-lived processes import this module, so it does
+not use numpy.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from recollect.errors import EmbeddingError
 
 Kind = Literal["query", "document"]
 
-# How much a word, in lower case, tells of what a text is about: between 0 and 1.
+# Returns the weight of a word, given in lower case, for the subject of a text: between 0 and 1.
 Telling = Callable[[str], float]
 
 # With 50 texts in a batch this stays within the smallest limit of a request, even at one token for each byte.
@@ -28,7 +29,7 @@ _SMALLEST_NORM = 1e-9
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors that can be compared by their dot product."""
+    """A converter of texts into vectors. The vectors are compared by their dot product."""
 
     @property
     def provider(self) -> str: ...
@@ -38,28 +39,28 @@ class Embedder(Protocol):
 
     @property
     def identity(self) -> str:
-        """What vectors must share to be comparable; it never changes during the life of an embedder."""
+        """Return the identity comparable vectors share. It never changes during the life of an embedder."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector; 0 for a model of unknown length that has not answered yet."""
+        """Return the length of a vector, or 0 if it is unknown before the first answer."""
         ...
 
     def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
-        """One vector for each text, in order: little-endian float32 of unit length.
+        """Return one vector for each text, in order: little-endian float32 of unit length.
 
-        A model that can listens most to the words that are most `telling`; others do not care.
+        `telling` returns the weight of a word. Models without support for weights ignore it.
 
         Raises:
-            RateLimited: the provider asked to be left alone; nothing of this call is kept.
-            EmbeddingError: there is no answer, or one of no use.
+            RateLimited: the provider asked to slow down; nothing from this call is kept.
+            EmbeddingError: there is no answer, or an unusable one.
         """
         ...
 
 
 class VectorSource(Protocol):
-    """Asks one provider for raw vectors; `UnitEmbedder` does what all providers have in common."""
+    """A client for one provider's raw vectors. `UnitEmbedder` does the work common to all providers."""
 
     @property
     def provider(self) -> str: ...
@@ -72,19 +73,19 @@ class VectorSource(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector, or 0 if only an answer can tell."""
+        """Return the length of a vector, or 0 if it is unknown before the first answer."""
         ...
 
     @property
     def batch_size(self) -> int:
-        """How many texts one request may hold."""
+        """Return how many texts one request may hold."""
         ...
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> Sequence[Sequence[float]]:
-        """One vector of any length and norm for each of at most `batch_size` texts, none of them blank.
+        """Return one vector of any length and norm for each text: at most `batch_size` texts, none of them blank.
 
         Raises:
-            RateLimited: the provider asked to be left alone.
+            RateLimited: the provider asked to slow down.
             EmbeddingError: there is no answer.
         """
         ...
@@ -92,10 +93,10 @@ class VectorSource(Protocol):
 
 @runtime_checkable
 class WordWeigher(Protocol):
-    """A source that can listen more to some words of a text than to others."""
+    """A source able to give some words of a text more weight than others."""
 
     def weighed(self, texts: Sequence[str], telling: Telling) -> Sequence[Sequence[float]]:
-        """As `VectorSource.vectors`, with each word counting as much as it tells."""
+        """Return vectors like `VectorSource.vectors`, with each word weighted by `telling`."""
         ...
 
 
@@ -126,11 +127,11 @@ class UnitEmbedder:
         return self._dimensions
 
     def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
-        """One vector for each text, in order: little-endian float32 of unit length.
+        """Return one vector for each text, in order: little-endian float32 of unit length.
 
         Raises:
-            RateLimited: the provider asked to be left alone; nothing of this call is kept.
-            EmbeddingError: there is no answer, or one of no use.
+            RateLimited: the provider asked to slow down; nothing from this call is kept.
+            EmbeddingError: there is no answer, or an unusable one.
         """
         return [
             self._unit(vector)
@@ -144,7 +145,7 @@ class UnitEmbedder:
         else:
             answers = self._source.vectors(batch, kind)
         try:
-            # What a source returns is what somebody's server sent, whatever its type says.
+            # The answer comes from a server, so it may be of any type.
             answers = [tuple(vector) for vector in answers]
         except TypeError:
             raise self._useless("sent something else than vectors") from None
@@ -179,7 +180,7 @@ def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
 
 
 def _sendable(text: str) -> str:
-    """The text as valid Unicode, not blank and not longer than a request allows."""
+    """Return the text as valid Unicode, not blank and not longer than a request allows."""
     if text.isascii():
         cut = text[:LONGEST_TEXT_BYTES]
     else:

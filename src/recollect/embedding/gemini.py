@@ -39,10 +39,10 @@ class GeminiSource:
         self._client: Any = None
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
-        """One vector for each text.
+        """Return one vector for each text.
 
         Raises:
-            RateLimited: Gemini asked to be left alone.
+            RateLimited: Gemini asked to slow down.
             EmbeddingError: Gemini sent no vectors.
         """
         try:

@@ -1,4 +1,4 @@
-"""Embedding in this process, with the model that is part of the package: no key, no network, no daemon."""
+"""Embedding in this process with the bundled model: no key, no network, no daemon."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ SHA256 = {
 }
 LONGEST_TOKENS = 256
 
-# What punctuation and the marks around a text count, where a word counts 1.
+# The weight of punctuation and of the special tokens around a text. A word weighs 1.
 _NO_WORD = 0.2
 _WORD = re.compile(r"[^\W_]+")
 
-# How many texts each thread has at hand, to be asked for with other weights.
+# The number of texts cached for each thread, for requests with other weights.
 _REMEMBERED = 8
 
 PACKAGES = ("numpy", "onnxruntime", "tokenizers")
 
 
 class LocalSource:
-    """all-MiniLM-L6-v2, quantised to int8. It loads on first use, and may be used by several threads at once.
+    """The model all-MiniLM-L6-v2, quantised to int8. It loads on first use, and several threads may use it at once.
 
-    Texts run through the model one by one. The model quantises its activations over a whole batch, so that in a batch
-    a text's vector would depend on its neighbours (a cosine of 0.99 on average, 0.977 at worst); on one thread a batch
+    Texts run through the model one by one. The model quantises its activations over a whole batch, so in a batch a
+    text's vector would depend on its neighbours (a cosine of 0.99 on average, 0.977 at worst). On one thread a batch
     would be 5 % faster at best.
     """
 
@@ -52,18 +52,18 @@ class LocalSource:
         self._loaded: _Loaded | None = None
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:  # noqa: ARG002 (the model has one kind)
-        """The mean of each text's token vectors; what is beyond 256 tokens is not read.
+        """Return the mean of each text's token vectors. Text beyond 256 tokens is not read.
 
         Raises:
-            EmbeddingError: the model or a package that runs it is missing or damaged.
+            EmbeddingError: the model, or a package to run it, is missing or damaged.
         """
         return self.weighed(texts, _all_alike)
 
     def weighed(self, texts: Sequence[str], telling: Telling) -> list[list[float]]:
-        """The mean of each text's token vectors, where a token counts as much as the word it is part of.
+        """Return the weighted mean of each text's token vectors. A token has the weight of its word.
 
         Raises:
-            EmbeddingError: the model or a package that runs it is missing or damaged.
+            EmbeddingError: the model, or a package to run it, is missing or damaged.
         """
         loaded = self._load()
         return [loaded.vector(text, telling) for text in texts]
@@ -76,7 +76,7 @@ class LocalSource:
 
 
 class _Loaded:
-    """The model in memory, and what it made of each thread's last texts: a prompt is asked for with many weights."""
+    """The model in memory, with a cache of each thread's last texts: a prompt is embedded with many weights."""
 
     def __init__(self, folder: str, threads: int) -> None:
         self._last = _LastTexts()
@@ -84,7 +84,7 @@ class _Loaded:
         self._numpy = _import("numpy")
         runtime = _import("onnxruntime")
         tokenizers = _import("tokenizers")
-        # Somebody may have imported the runtime before us, without the variable.
+        # The runtime may have been imported before, without the variable.
         runtime.disable_telemetry_events()
         try:
             self._tokenizer = tokenizers.Tokenizer.from_buffer(_verified(folder, "tokenizer.json"))
@@ -108,7 +108,7 @@ class _Loaded:
         return (weights @ hidden).tolist()
 
     def _read(self, text: str) -> tuple[Sequence[tuple[int, int]], Any]:
-        """Where the tokens of a text stand, and a vector for each."""
+        """Return the offsets of a text's tokens, and a vector for each token."""
         read = self._last.texts
         if text in read:
             return read[text]
@@ -132,7 +132,7 @@ class _Loaded:
 
 
 class _LastTexts(threading.local):
-    """What was made of the texts that this thread asked for last, the newest last."""
+    """The token offsets and vectors of this thread's last texts, newest last."""
 
     def __init__(self) -> None:
         self.texts: dict[str, tuple[Sequence[tuple[int, int]], Any]] = {}
@@ -143,9 +143,9 @@ def _all_alike(_word: str) -> float:
 
 
 def _weights(text: str, offsets: Sequence[tuple[int, int]], telling: Telling) -> list[float]:
-    """How much each token counts: as much as the word it stands in, or little when it stands in none.
+    """Return the weight of each token: the weight of its word, or a low one outside of words.
 
-    The mean over all tokens, as the model was trained with, lets commas and brackets speak as loudly as names.
+    The model was trained with the mean over all tokens. In it, commas and brackets count as much as names.
     """
     words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text)]
     weights: list[float] = []
@@ -159,9 +159,9 @@ def _weights(text: str, offsets: Sequence[tuple[int, int]], telling: Telling) ->
 
 
 def _prepare_environment() -> None:
-    """Set what the packages read while they are imported, and never again."""
-    # Since 1.29 onnxruntime tells its makers about the process, the model and the machine, and keeps an identifier in
-    # the user's cache. Nothing less than this variable stops all of it; no setting of ours may turn it on.
+    """Set the environment variables the packages read only once, during import."""
+    # Since 1.29 onnxruntime reports the process, the model and the machine to its makers, and keeps an identifier in
+    # the user's cache. Only this variable stops all of it. No setting of ours may turn it on.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     # numpy's own threads do not help a model of this size, and on a busy machine they cost a second.
     for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -169,7 +169,7 @@ def _prepare_environment() -> None:
 
 
 def _options(runtime: Any, threads: int) -> Any:
-    """Settings for a short life: the extended optimisations cost 20 ms at the start, and run a quarter faster."""
+    """Return settings for a short life: extended optimisations cost 20 ms at the start, and run a quarter faster."""
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -188,7 +188,7 @@ def _import(module: str) -> Any:
 
 
 def missing(module: str) -> EmbeddingError:
-    """The error for a package that recollect itself depends on."""
+    """Return the error for a missing package recollect itself depends on."""
     if os.environ.get("CLAUDE_PLUGIN_DATA"):
         advice = "; the plugin installs it by itself, and /memory:status says how far that is"
     else:
@@ -197,7 +197,7 @@ def missing(module: str) -> EmbeddingError:
 
 
 def _verified(folder: str, name: str) -> bytes:
-    """The bytes of a file of the model, which are those that were checked."""
+    """Return the content of a model file after checking its SHA-256."""
     path = os.path.join(folder, name)
     try:
         with open(path, "rb") as file:

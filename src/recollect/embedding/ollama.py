@@ -22,7 +22,7 @@ _DIMENSIONS = {
     "snowflake-arctic-embed": 1024,
 }
 
-# What models want before a query and before a document. Ollama does not add it.
+# The prefixes models expect before a query and a document. Ollama does not add them.
 _PREFIXES: dict[str, dict[Kind, str]] = {
     "nomic-embed": {"query": "search_query: ", "document": "search_document: "},
     "mxbai-embed": {"query": "Represent this sentence for searching relevant passages: ", "document": ""},
@@ -32,7 +32,7 @@ _NO_PREFIXES: dict[Kind, str] = {"query": "", "document": ""}
 
 
 class OllamaSource:
-    """Vectors from any model that the server has; those of unknown length are measured by the first answer."""
+    """Vectors from any model of the server. An unknown length is taken from the first answer."""
 
     provider = "ollama"
     batch_size = BATCH_SIZE
@@ -56,10 +56,10 @@ class OllamaSource:
         )
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
-        """One vector for each text.
+        """Return one vector for each text.
 
         Raises:
-            RateLimited: a server in between asked to be left alone.
+            RateLimited: a server in between asked to slow down.
             EmbeddingError: Ollama sent no vectors.
         """
         prefix = self._prefixes[kind]
@@ -87,10 +87,10 @@ class OllamaSource:
 
 
 def url_of(host: str) -> str:
-    """The address that a value of OLLAMA_HOST means: it may lack the scheme, the port, or both.
+    """Return the URL for a value of OLLAMA_HOST. It may lack the scheme, the port, or both.
 
     Raises:
-        EmbeddingError: it is no address.
+        EmbeddingError: the value is no address.
     """
     bare = host.strip().rstrip("/") or DEFAULT_HOST
     try:

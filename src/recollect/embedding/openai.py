@@ -1,4 +1,4 @@
-"""Embedding by OpenAI's API, or by any server that speaks it."""
+"""Embedding by the OpenAI API, from OpenAI or any compatible server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "
 
 
 class OpenAISource:
-    """Vectors of the model's own length; OpenAI's models make no difference between queries and documents."""
+    """Vectors of the model's own length. OpenAI's models do not distinguish queries from documents."""
 
     provider = "openai"
     batch_size = BATCH_SIZE
@@ -36,10 +36,10 @@ class OpenAISource:
         self._client: Any = None
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:  # noqa: ARG002 (see the class)
-        """One vector for each text.
+        """Return one vector for each text.
 
         Raises:
-            RateLimited: OpenAI asked to be left alone.
+            RateLimited: OpenAI asked to slow down.
             EmbeddingError: OpenAI sent no vectors.
         """
         try:

@@ -1,4 +1,4 @@
-"""Embedders by the names that the settings use."""
+"""Embedders by the names used in the settings."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def create_embedder(
     *,
     timeout: float = TIMEOUT_SECONDS,
 ) -> Embedder:
-    """The embedder of a provider, ready for use; nothing is loaded and no network is used before the first text.
+    """Return the embedder of a provider. Nothing is loaded and no network is used before the first text.
 
-    `timeout` is how many seconds a provider may take for an answer.
+    `timeout` is the number of seconds a provider may take for an answer.
 
     Raises:
-        EmbeddingError: there is no such provider or model, or a package or a key is missing.
+        EmbeddingError: the provider or model does not exist, or a package or a key is missing.
     """
     create = _SOURCES.get(provider)
     if create is None:

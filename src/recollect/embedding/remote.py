@@ -1,4 +1,4 @@
-"""What all providers behind a network share: time-outs, packages and keys, and words for what goes wrong."""
+"""Common parts of all network providers: timeouts, packages, keys, and error messages."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from recollect.errors import EmbeddingError, RateLimited
 # For one batch. A person may be waiting for the answer.
 TIMEOUT_SECONDS = 20.0
 
-# Callers store what they have after each call, so that a rate limit costs them one batch of this size at most.
+# Callers store the vectors of each call, so a rate limit costs them one batch of this size at most.
 BATCH_SIZE = 50
 
 _LONGEST_DETAIL = 200
 
 
 class Service:
-    """A provider as its users know it, and its failures in words that never hold the key.
+    """A provider under its public name, with errors for its failures. Their messages never hold the key.
 
-    `start` says what to do when it cannot be reached, `get` what to do when it does not know the model.
+    `start` is the advice for an unreachable provider, `get` the advice for an unknown model.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Service:
         return f"<service {self._title}>"
 
     def refused(self, status: int | None, detail: str = "") -> EmbeddingError:
-        """The error for an answer with a status that is not success."""
+        """Return the error for an answer with any status but success."""
         if status == 429:
             return RateLimited(f"{self._title} asked to slow down (HTTP 429); what is left is embedded later")
         if status in (401, 403):
@@ -54,15 +54,15 @@ class Service:
         )
 
     def silent(self, seconds: float) -> EmbeddingError:
-        """The error for no answer in time."""
+        """Return the error for a timeout."""
         return EmbeddingError(f"{self._title} did not answer within {seconds:g} seconds; try again later")
 
     def unreachable(self, detail: str = "") -> EmbeddingError:
-        """The error for no connection."""
+        """Return the error for a failed connection."""
         return EmbeddingError(f"{self._title} cannot be reached{self._told(detail)}; {self._start}")
 
     def unreadable(self, error: BaseException) -> EmbeddingError:
-        """The error for an answer that the client could not make sense of."""
+        """Return the error for an answer the client could not read."""
         said = self._told(f"{type(error).__name__}: {error}")
         return EmbeddingError(f"{self._title} sent an answer that holds no vectors{said}; try again later")
 
@@ -72,14 +72,14 @@ class Service:
         return "check who may use it"
 
     def _told(self, detail: str) -> str:
-        # The key goes before the cut, which could leave the half of it that is worth the most.
+        # Hide the key before cutting the text: the cut could leave a part of the key.
         hidden = detail.replace(self._key, "***") if self._key else detail
         line = one_line(hidden)[:_LONGEST_DETAIL].strip()
         return f": {line}" if line else ""
 
 
 def is_installed(module: str) -> bool:
-    """Whether a module could be imported, found out without doing so."""
+    """Return True if a module could be imported, without importing it."""
     try:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
@@ -87,10 +87,10 @@ def is_installed(module: str) -> bool:
 
 
 def require_package(module: str, extra: str) -> None:
-    """Make sure that an optional package is installed, without importing it.
+    """Raise EmbeddingError unless an optional package is installed. Do not import it.
 
     Raises:
-        EmbeddingError: it is not; the message holds the command that installs it.
+        EmbeddingError: the package is missing; the message has the command to install it.
     """
     if not is_installed(module):
         raise EmbeddingError(
@@ -99,10 +99,10 @@ def require_package(module: str, extra: str) -> None:
 
 
 def required_key(environment: Mapping[str, str], variable: str, provider: str) -> str:
-    """The key that a variable holds.
+    """Return the key in an environment variable.
 
     Raises:
-        EmbeddingError: the variable is not set, or holds nothing.
+        EmbeddingError: the variable is not set, or is blank.
     """
     key = environment.get(variable, "").strip()
     if not key:
@@ -114,8 +114,8 @@ def required_key(environment: Mapping[str, str], variable: str, provider: str) -
 
 
 def is_kind_of(error: BaseException, *names: str) -> bool:
-    """Whether an exception is of a class with one of these names.
+    """Return True if an exception's class, or one of its bases, has one of these names.
 
-    Clients come with one of several HTTP libraries inside, whose exceptions share names but no class.
+    Clients come with one of several HTTP libraries inside. Their exceptions share names but no class.
     """
     return any(kind.__name__ in names for kind in type(error).__mro__)

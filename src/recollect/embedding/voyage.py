@@ -1,4 +1,4 @@
-"""Embedding by Voyage AI's API, whose default model was made for code."""
+"""Embedding by Voyage AI's API. Its default model was made for code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.embedding.remote import TIMEOUT_SECONDS, Service, is_kind_of
 DEFAULT_MODEL = "voyage-code-3"
 KEY_VARIABLE = "VOYAGE_API_KEY"
 
-# Ours: the client reads no such variable.
+# Our own variable: the client does not read it.
 BASE_URL_VARIABLE = "VOYAGE_BASE_URL"
 
 _DIMENSIONS = {
@@ -48,10 +48,10 @@ class VoyageSource:
         self._client: Any = None
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
-        """One vector for each text.
+        """Return one vector for each text.
 
         Raises:
-            RateLimited: Voyage AI asked to be left alone.
+            RateLimited: Voyage AI asked to slow down.
             EmbeddingError: Voyage AI sent no vectors.
         """
         try:

@@ -1,1 +1,1 @@
-"""A store, an embedder and keywords put together, and what is computed with them. Files are read in sync."""
+"""The Engine: a store, an embedder and keywords, and computations with them. Reading files is for sync."""

@@ -1,8 +1,8 @@
 # hot
-"""Notes of what somebody was given: written at once, or only when it is known that the answer was used.
+"""Records of what a session was given, written at once or only after the answer was used.
 
-An engine that answers for a hook does not know whether the hook has waited long enough. What was never shown must not
-count as given, or nobody would ever see it.
+The resident does not know whether a hook waited long enough for its answer. An entry counted as given but never shown
+would not be shown later either, so recording waits until the hook confirms.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """Writes at once, unless it is told to wait; then `write` does."""
+    """A queue of records: written at once, or with `wait` only by `write`."""
 
     __slots__ = ("_waiting", "problems")
 
     def __init__(self, *, wait: bool = False) -> None:
         self._waiting: list[tuple[bool, Callable[[], object]]] | None = [] if wait else None
-        self.problems: list[str] = []  # what could not be written, in sentences
+        self.problems: list[str] = []  # failures to write, as sentences
 
     def do(self, work: Callable[[], object], *, slow: bool = False) -> None:
-        """Write something down, now or later. That it cannot be written is no reason not to give what it is about.
+        """Write a record, now or later. A failure goes to `problems`: it must not withhold the answer.
 
-        Of what is written later, nothing waits for what may be `slow`.
+        Among the records written later, `slow` ones come last.
         """
         if self._waiting is not None:
             self._waiting.append((slow, work))
@@ -39,7 +39,7 @@ class Notes:
             self.problems.append(f"the recall was not counted: {error}")
 
     def write(self) -> list[str]:
-        """Do all that has waited for it; what could not be written, in sentences."""
+        """Write all waiting records; return warnings about failures."""
         waiting, self._waiting = self._waiting or [], None
         for _, work in sorted(waiting, key=lambda pair: pair[0]):
             self.do(work)

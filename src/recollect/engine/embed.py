@@ -1,4 +1,4 @@
-"""What can follow later: vectors (and labels) for the entries that await one, in batches, from any path that writes."""
+"""Embed entries without a vector (and label those without keywords), in batches. Used after every write."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from recollect.engine.engine import Engine
 
 BATCH = 50
-_SMALL_BATCH = 8  # when there is only a moment
+_SMALL_BATCH = 8  # used with a time limit
 _PAGE = 1_000
 
 
 class Embedded:
-    """How many entries were given a vector, how many still await one, and why no more were."""
+    """The result of embedding: entries done, entries still without a vector, and the reason for stopping."""
 
     __slots__ = ("done", "pending", "reason", "replaced")
 
@@ -31,7 +31,7 @@ class Embedded:
         self.done = 0
         self.pending = 0
         self.reason = reason
-        self.replaced = False  # whether another model's vectors had to go
+        self.replaced = False  # True if another model's vectors were dropped
 
 
 def embed_pending(
@@ -41,9 +41,10 @@ def embed_pending(
     seconds: float | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Embedded:
-    """Give vectors to at most `most` entries (-1 for all), the newest first, and for at most that many seconds.
+    """Embed at most `most` entries (-1 for all), the newest first, for at most `seconds`.
 
-    Each batch is kept as it is done, so that an interruption loses none. What stops it is told, not raised.
+    Each batch is committed at once, so an interruption loses nothing done. An embedding error ends up in the result's
+    `reason` and is not raised.
     """
     result = Embedded()
     end = None if seconds is None else time.monotonic() + seconds
@@ -52,7 +53,7 @@ def embed_pending(
     else:
         try:
             _embed(engine, result, most, end, progress)
-        except EmbeddingError as error:  # a rate limit is one too: what is pending is done later
+        except EmbeddingError as error:  # also a rate limit; the rest is embedded later
             result.reason = str(error)
     label_the_rest(engine, end)
     if engine.settings.flag("memory_embedding_enabled"):
@@ -61,13 +62,13 @@ def embed_pending(
 
 
 def _scope(engine: Engine) -> Scope:
-    """Whose entries may be embedded: everybody's on this machine, and for others only this project's and the shared."""
+    """Return the scope to embed: all projects for the local provider, else only this project and shared entries."""
     local = engine.settings.text("memory_embedding_provider") == "local"
     return Scope(None if local else engine.project)
 
 
 def start_over(engine: Engine) -> str:
-    """Drop all vectors, so that every entry awaits one; why not, if new ones cannot be had.
+    """Drop all vectors, to embed every entry again; return the reason if the embedder does not work.
 
     Raises:
         StoreError: the store cannot be written.
@@ -81,13 +82,13 @@ def start_over(engine: Engine) -> str:
 
 
 def is_behind(engine: Engine) -> bool:
-    """Whether entries await a vector of the configured model that this machine can make by itself."""
+    """Return True if entries lack a vector of the configured model, and that model is local."""
     settings = engine.settings
     if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
         return False
     model = engine.store.model()
     if model is not None and model.provider != "local":
-        return False  # another project uses another provider; only who writes may take its place
+        return False  # another project uses another provider; only a write may replace that provider's vectors
     if engine.store.coverage().pending:
         return True
     try:
@@ -97,7 +98,7 @@ def is_behind(engine: Engine) -> bool:
 
 
 def adopt_model(engine: Engine) -> bool:
-    """Make the configured model that of the store, if it can be had. True when another's vectors had to go."""
+    """Make the configured model the store's model, if available. Return True if another's vectors were dropped."""
     try:
         embedder = engine.embedder()
     except EmbeddingError:
@@ -111,7 +112,7 @@ def _embed(
     result.replaced = adopt_model(engine)
     size = BATCH if end is None else _SMALL_BATCH
     while most < 0 or result.done < most:
-        # Looking for those that await a vector passes over all that have one: so for many at a time.
+        # Each query for entries without a vector scans the entries with one, so fetch many at a time.
         waiting = engine.store.pending(_PAGE if most < 0 else min(_PAGE, most - result.done), _scope(engine))
         before = result.done
         for start in range(0, len(waiting), size):
@@ -126,11 +127,11 @@ def _embed(
 
 
 def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedded) -> int:
-    """Give vectors to some entries; how many have taken one. What was rewritten meanwhile awaits another."""
+    """Embed a batch of entries and return how many vectors were stored. Skip entries rewritten meanwhile."""
     store, embedder = engine.store, engine.embedder()
     vectors = embedder.embed([_sent(entry, embedder) for entry in entries], "document")
     with store.writing():
-        if not result.done:  # a model that nobody knew the length of is known by now
+        if not result.done:  # the first batch tells how many dimensions the vectors have
             result.replaced = store.use_model(_model(embedder)) or result.replaced
         current = store.model()
         if current is None or current.identity != embedder.identity:
@@ -146,7 +147,7 @@ def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedde
 
 
 def _sent(entry: StoredEntry, embedder: Embedder) -> str:
-    """What an embedder is given of an entry: what may hold a credential does not leave the machine."""
+    """Return an entry's text for the embedder. Text with a possible credential is not sent to a remote one."""
     if embedder.provider == "local" or not find_secret(entry.embedded_text):
         return entry.embedded_text
     return "" if find_secret(entry.name) else entry.name

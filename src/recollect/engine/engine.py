@@ -1,5 +1,5 @@
 # hot
-"""Where everything is put together: the one place that knows which store, which embedder, which keywords."""
+"""The Engine: the one place to choose the store, the embedder and the keyword generator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """A store and what works on it, for as long as a process needs them. Heavy parts load when they are first used."""
+    """A store with its embedder and keyword labels. Heavy parts load on first use."""
 
     def __init__(
         self,
@@ -34,12 +34,13 @@ class Engine:
         answer_within: float = 20.0,
         warm: Warm | None = None,
     ) -> None:
-        """Open the store in a folder, for a project, whose settings these are.
+        """Open the store in a folder, for a project with these settings.
 
-        Other writers may take `patience` seconds, a provider `answer_within`. What is `warm` already is used as it is.
+        Wait up to `patience` seconds for other writers, and up to `answer_within` seconds for a provider. With `warm`,
+        use its open store and loaded models.
 
         Raises:
-            StoreError: it cannot be used.
+            StoreError: the store cannot be used.
         """
         self.global_store = global_store
         self.settings = settings
@@ -56,15 +57,15 @@ class Engine:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store, unless it stays open for the next one."""
+        """Close the store, unless it is kept open by `Warm`."""
         if self._warm is None:
             self.store.close()
 
     def embedder(self) -> Embedder:
-        """What makes vectors, by the settings.
+        """Return the embedder chosen in the settings.
 
         Raises:
-            EmbeddingError: it cannot be had: says what to install or to set.
+            EmbeddingError: the embedder is not available; the message says what to install or to set.
         """
         provider = self.settings.text("memory_embedding_provider")
         model = self.settings.text("memory_embedding_model")
@@ -77,11 +78,11 @@ class Engine:
         return self._embedder
 
     def columns(self, scope: Scope) -> Columns | None:
-        """What entries stand for as columns, where that is kept from one ranking to the next."""
+        """Return the cached ranking columns of a scope; None without a `Warm` to cache them."""
         return self._warm.columns(scope) if self._warm else None
 
     def labels(self) -> Labeller | None:
-        """What finds keyword labels for many entries at once: nobody outside this process is asked."""
+        """Return a labeller for many entries at once, by rules alone; None if labels are off."""
         if not self.settings.flag("memory_keyword_generation"):
             return None
         if self.settings.text("memory_keyword_provider") == "off":
@@ -90,7 +91,7 @@ class Engine:
 
 
 def find_keywords(settings: Settings, name: str, description: str, reasoning: str, category: str) -> Keywords:
-    """Return keyword labels for one entry, by the settings; no store is needed."""
+    """Return keyword labels for one entry, as set in the settings. Needs no store."""
     from recollect.keywords.registry import Keywords, TieredKeywords, tiers
 
     if not settings.flag("memory_keyword_generation"):

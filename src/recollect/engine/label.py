@@ -1,5 +1,5 @@
 # hot
-"""Keyword labels for many entries: while there is time, and for the rest when there is time again."""
+"""Keyword labels for many entries, within a time limit. The rest is labelled later."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BATCH = 200
 
 
 class BriefLabels:
-    """Finds labels for as long as its time lasts, and none after that."""
+    """A labeller with a time limit. After it, entries get no labels."""
 
     def __init__(self, labels: Labeller, seconds: float) -> None:
         self._labels = labels
@@ -32,7 +32,7 @@ class BriefLabels:
 
 
 def leave_for_later(engine: Engine) -> None:
-    """Note that entries were left without labels.
+    """Record in the store that entries are without labels.
 
     Raises:
         StoreError: the store cannot be written.
@@ -41,7 +41,7 @@ def leave_for_later(engine: Engine) -> None:
 
 
 def label_the_rest(engine: Engine, end: float | None = None) -> None:
-    """Give labels to entries that were left without, until `end`.
+    """Label the entries without labels, until `end`.
 
     Raises:
         StoreError: the store cannot be written.

@@ -1,7 +1,7 @@
-"""The ranking of domain/ranking/order for a process that ranks again and again: by columns in numpy instead of rows.
+"""The ranking of domain/ranking/order with numpy columns instead of rows, for a long-running process.
 
-A session's start ranks every entry that it might be given. Reading and weighing ten thousand rows takes longer than all
-the rest of it; as columns, which change only when entries do, it takes a millisecond.
+A session's start ranks every entry in scope. Reading and weighing ten thousand rows takes longer than all the rest of
+it. With cached columns, which change only when entries do, it takes a millisecond.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Columns:
-    """What entries stand for, but for how they are used."""
+    """The standings of entries as numpy columns, without their usage."""
 
     def __init__(self, standings: Sequence[Standing]) -> None:
         numpy = self._numpy = sys.modules["numpy"]
@@ -63,7 +63,7 @@ class Columns:
         decay: bool,
         most: int = -1,
     ) -> list[Ranked]:
-        """As `domain.ranking.rank` does it."""
+        """Rank the entries in the same way as `domain.ranking.order.rank`."""
         if not self.count:
             return []
         numpy = self._numpy
@@ -94,7 +94,7 @@ class Columns:
         return sorted(ranked, key=lambda one: (-one.score, -one.prominence, one.id))
 
     def _used(self, usages: Iterable[Usage]) -> tuple[Any, Any]:
-        """How often each was recalled, and when it was last seen or recalled."""
+        """Return each entry's number of recalls, and the day of its last update or recall."""
         recalls: Any = self._numpy.zeros(self.count)
         seen = self._updated.copy()
         for usage in usages:
@@ -106,7 +106,7 @@ class Columns:
         return recalls, seen
 
     def _age(self, days: Any, now: str) -> Any:
-        """The age in days; 0 of what has no time, or one that is to come."""
+        """Return ages in days; 0 without a date, or with one in the future."""
         numpy = self._numpy
         return numpy.where(days > 0, numpy.maximum(days_of(now) - days, 0.0), 0.0)
 
@@ -119,8 +119,9 @@ class Columns:
         return column
 
     def _best(self, scores: Any, most: int) -> Iterable[int]:
-        """Return the places of the best scores of each category, the user's and the repository's apart, and those as
-        good as the last of them.
+        """Return the indices of the `most` best scores in each group, with ties for the last place.
+
+        A group is a category, with the user's entries and the repository's apart.
         """
         if not 0 < most < self.count:
             return range(self.count)

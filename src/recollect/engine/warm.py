@@ -1,4 +1,4 @@
-"""What a process that stays has ready for its engines: open stores, and models that are loaded."""
+"""Open stores and loaded models, kept by a long-running process for its Engines."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from recollect.engine.numpy_ranking import Columns
     from recollect.store.values import Scope
 
-    # Vectors of the local model, of that identity, made by somebody else; None if nobody can.
+    # Asks another process for vectors of the local model with this identity; returns None if there is none to ask.
     Lender = Callable[[str, Sequence[str], Kind, Telling | None], list[bytes] | None]
 
 LOADING = "the embedding model is still being loaded, so that this was found by its words alone"
 
-# In seconds: how long others may be writing before an answer goes without.
+# In seconds: how long to wait for other writers before giving up on the store.
 _PATIENCE = 0.5
 
-# Of how many projects the ranking is kept; each is some megabytes for a hundred thousand entries.
+# The most scopes with cached columns; each takes some megabytes for a hundred thousand entries.
 _MOST_SCOPES = 8
 
 
 class Warm:
-    """A store that stays open, once for each thread, and the embedders of all of them."""
+    """A store kept open, once for each thread, and the embedders shared by all threads."""
 
     def __init__(self, global_store: str, embedders: Embedders) -> None:
         self.global_store = global_store
@@ -38,17 +38,17 @@ class Warm:
         self._own = threading.local()
 
     def store(self, patience: float = _PATIENCE) -> SqliteStore:
-        """The open store of this thread: opened again if its file was replaced, or cannot be followed.
+        """Return this thread's open store. Open it again if its file was replaced, or if it is read-only.
 
-        Other writers may take `patience` seconds.
+        Wait up to `patience` seconds for other writers.
 
         Raises:
-            StoreError: it cannot be used.
+            StoreError: the store cannot be used.
         """
         path = locations.database(self.global_store)
         known: tuple[object, SqliteStore] | None = getattr(self._own, "store", None)
         if known and known[0] == _file(path) and not known[1].read_only:
-            known[1].findings.clear()  # they were told when they were found
+            known[1].findings.clear()  # they were reported when they were found
             known[1].wait(patience)
             return known[1]
         self.let_go()
@@ -57,10 +57,10 @@ class Warm:
         return store
 
     def columns(self, scope: Scope) -> Columns | None:
-        """What the entries in scope stand for, for ranking; None until there is a model, which brings what it takes.
+        """Return the ranking columns of a scope; None until the model is loaded, because it brings numpy.
 
         Raises:
-            StoreError: it cannot be read.
+            StoreError: the store cannot be read.
         """
         if not self.embedders.is_loaded:
             return None
@@ -77,7 +77,7 @@ class Warm:
         return kept[name][1]
 
     def let_go(self) -> None:
-        """Close the store of this thread; whoever comes next opens it again."""
+        """Close this thread's store; the next use opens it again."""
         known: tuple[object, SqliteStore] | None = getattr(self._own, "store", None)
         self._own.store = None
         if known:
@@ -96,47 +96,47 @@ def _file(path: str) -> tuple[int, int]:
 
 
 class Embedders:
-    """The embedders of a process that stays, made once."""
+    """The embedders of a long-running process, each created once."""
 
     def __init__(self, lender: Lender | None = None) -> None:
-        """A `lender` is asked first for vectors of the local model, so that it is in memory once."""
+        """Take a `lender` to ask first for vectors of the local model, so that only one process loads it."""
         self._lender = lender
         self._lock = threading.Lock()
         self._made: dict[tuple[str, str, float], Embedder] = {}
         self._local: dict[str, LocalModel] = {}
 
     def get(self, provider: str, model: str, seconds: float) -> Embedder:
-        """The embedder of a provider, who may take so many seconds to answer.
+        """Return the embedder of a provider, with a timeout of `seconds`.
 
         Raises:
-            EmbeddingError: it cannot be had.
+            EmbeddingError: the embedder is not available.
         """
         with self._lock:
             name = (provider, model, seconds)
             if name not in self._made:
                 made = _made(*name)
-                if provider == "local":  # which has several names, and is to be in memory once
+                if provider == "local":  # its model has several names, but is loaded only once
                     made = self._local.setdefault(made.identity, LocalModel(made, self._lender))
                 self._made[name] = made
             return self._made[name]
 
     def load(self, model: str) -> None:
-        """Load a model that is on this machine, and wait for that.
+        """Load a local model, and wait until it is loaded.
 
         Raises:
-            EmbeddingError: it cannot be had.
+            EmbeddingError: the model is not available.
         """
         identity = self.get("local", model, 0.0).identity
         self._local[identity].load()
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the local model is in this process's memory."""
+        """Return True if this process has the local model in memory."""
         return any(model.is_loaded for model in self._local.values())
 
 
 class LocalModel:
-    """The local model, for which nobody waits: until it is loaded, somebody else's is used, or none."""
+    """The local model, loaded in the background. Until then, vectors come from the lender, or not at all."""
 
     def __init__(self, embedder: Embedder, lender: Lender | None) -> None:
         self._embedder = embedder
@@ -150,26 +150,26 @@ class LocalModel:
         self.dimensions = embedder.dimensions
 
     def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
-        """One vector for each text.
+        """Return one vector for each text.
 
         Raises:
-            EmbeddingError: the model is still being loaded, or cannot be.
+            EmbeddingError: the model is still being loaded, or cannot be loaded.
         """
         if not self.is_loaded:
-            is_begun = self._lock.locked()  # who loads its own has asked in vain
+            is_begun = self._lock.locked()  # loading starts only after the lender had no vectors
             lent = self._lender(self.identity, texts, kind, telling) if self._lender and not is_begun else None
             if lent is not None:
                 return lent
             self._begin()
-            failure, self._failure = self._failure, ""  # whoever asks next tries again
+            failure, self._failure = self._failure, ""  # the next call tries again
             raise EmbeddingError(failure or LOADING)
         return self._embedder.embed(texts, kind, telling)
 
     def load(self) -> None:
-        """Load it, and wait for that.
+        """Load the model, and wait until it is loaded.
 
         Raises:
-            EmbeddingError: it cannot be loaded.
+            EmbeddingError: the model cannot be loaded.
         """
         with self._lock:
             if not self.is_loaded:
@@ -177,7 +177,7 @@ class LocalModel:
                 self.is_loaded = True
 
     def _begin(self) -> None:
-        """Begin to load it, if nobody has."""
+        """Start loading the model in a thread, unless one is loading it already."""
         if not self._lock.locked() and not self._failure:
             threading.Thread(target=self._try, name="model", daemon=True).start()
 

@@ -1,5 +1,5 @@
 # hot
-"""Entries that seem to hold a credential are withheld: whoever is about to give some leaves them out, and says so."""
+"""Withhold entries with a possible credential: leave them out of an answer, and report them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def harmless_block(
     status: Callable[[Sequence[Entry]], str],
     is_fresh: Callable[[Entry], bool],
 ) -> tuple[Block, list[str]]:
-    """Return the block of `fresh_block` without entries that are withheld, and a sentence on each of those."""
+    """Return the block of `fresh_block` without withheld entries, and a sentence for each withheld one."""
     said: list[str] = []
     left = list(selected)
     while True:
@@ -39,7 +39,7 @@ def harmless_block(
 
 
 def harmless_entries(global_store: str, entries: Sequence[StoredEntry]) -> tuple[list[StoredEntry], list[str]]:
-    """Return the entries of a store that nothing is wrong with, and a sentence on each that is withheld."""
+    """Return the entries safe to show, and a sentence for each withheld one."""
     kinds = secrets_in(global_store, [entry_texts(entry) for entry in entries], VERSION)
     found = list(zip(entries, kinds, strict=True))
     return (
@@ -49,12 +49,12 @@ def harmless_entries(global_store: str, entries: Sequence[StoredEntry]) -> tuple
 
 
 def entry_texts(entry: StoredEntry) -> list[str]:
-    """Return all that an entry says."""
+    """Return all texts of an entry."""
     return [entry.name, entry.description, entry.reasoning, entry.details, *entry.keywords, *entry.references]
 
 
 def redacted_entry(entry: StoredEntry) -> StoredEntry:
-    """Return an entry with the kind of each credential in its place, for people who look at what is withheld."""
+    """Replace each credential in an entry by its kind, for showing withheld entries to people."""
     from recollect.domain.secrets.detect import redacted
 
     for field in ("name", "description", "reasoning", "details", "keywords", "references"):
@@ -63,8 +63,8 @@ def redacted_entry(entry: StoredEntry) -> StoredEntry:
 
 
 def withheld_text(name: str, kind: str) -> str:
-    """Return the sentence on an entry that is withheld. It does not repeat what the entry holds."""
-    from recollect.domain.secrets.detect import redact  # too dear for a hook that withholds nothing
+    """Return the sentence about a withheld entry, without the credential itself."""
+    from recollect.domain.secrets.detect import redact  # slow to import; most hooks withhold nothing
 
     named = redact(data_line(name))[:_LONGEST_NAME]
     return f"the entry {named!r} is withheld until it is mended: it seems to hold {kind}"

@@ -1,1 +1,1 @@
-"""Read and write every kind of file, whole or not at all. What files mean together is decided above."""
+"""Atomic reads and writes of every kind of file. Higher packages decide how the files work together."""

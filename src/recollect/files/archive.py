@@ -1,7 +1,7 @@
-"""The file that a backup is: a tar in gzip, with a manifest in front that names all other members.
+"""Backup files: gzipped tar archives with a manifest as the first member, listing all other members.
 
-Who reads one trusts nothing in it. Only names that are known here are members, each a plain file of the size and hash
-that the manifest tells; a size is checked against its bound before anything of that size is read.
+A reader trusts nothing in the archive. Only names known to this module are allowed as members, and each must be a plain
+file with the size and hash given in the manifest. A size is checked against its limit before that many bytes are read.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _BLOCK = tarfile.BLOCKSIZE
 
 @dataclass(frozen=True)
 class Member:
-    """A file in a backup: its name there, its bytes, and when it was last changed, in nanoseconds since 1970."""
+    """A file in a backup: its name, its bytes and its modification time in nanoseconds since 1970."""
 
     name: str
     data: bytes
@@ -71,7 +71,7 @@ class Member:
 
 @dataclass
 class Archive:
-    """A backup: of which project, by which recollect, when, and what is in it."""
+    """A backup: its project, the version of recollect, the time of creation and the members."""
 
     project: str
     identity: str
@@ -84,7 +84,7 @@ class Archive:
 
 
 def kind_of(name: str) -> str:
-    """The kind of a member by its name; empty when no member may be called so."""
+    """Return the kind of a member by its name, or an empty string for an invalid name."""
     parts = name.split("/")
     if len(parts) == 3 and parts[0] == "memories" and parts[1] in PROJECT and is_file_name(parts[2]):
         return MEMORY
@@ -96,10 +96,12 @@ def memory_name(category: str, file_name: str) -> str:
 
 
 def read_member(path: str, name: str) -> Member | None:
-    """The file at a path as a member of that name; None when there is none. Links to memory files are not followed.
+    """Read the file at a path as a member called `name`; return None if there is no file.
+
+    Links to memory files are not followed.
 
     Raises:
-        StorageError: it is no regular file, too large, or cannot be read.
+        StorageError: the file is not a regular file, is too large, or cannot be read.
     """
     kind = kind_of(name)
     most = _LARGEST.get(kind, _LARGEST_OTHER)
@@ -117,10 +119,10 @@ def read_member(path: str, name: str) -> Member | None:
 
 
 def write_archive(path: str, archive: Archive, *, replace: bool = False) -> int:
-    """Write a backup for its owner alone, whole or not at all; its size.
+    """Write a backup atomically, readable by its owner only, and return its size in bytes.
 
     Raises:
-        StorageError: there is a file already and it is not to be replaced, or it cannot be written.
+        StorageError: the file exists and `replace` is not set, the backup is too large, or it cannot be written.
     """
     _check_bounds(archive.members)
     data = _packed(archive)
@@ -129,10 +131,11 @@ def write_archive(path: str, archive: Archive, *, replace: bool = False) -> int:
 
 
 def read_archive(path: str) -> Archive:
-    """A backup, with everything in it checked against its manifest.
+    """Read a backup and check every member against the manifest.
 
     Raises:
-        StorageError: there is none, it cannot be read, or it is not sound: says which member and why.
+        StorageError: the backup does not exist, cannot be read, or is not sound. The message names the member and the
+            reason.
     """
     try:
         with open_regular(path) as file, gzip.GzipFile(fileobj=file, mode="rb") as stream:
@@ -144,7 +147,7 @@ def read_archive(path: str) -> Archive:
 
 
 class _Reading:
-    """A backup that is being read, and which member it is at."""
+    """The reader of one backup, with the name of the current member for error messages."""
 
     def __init__(self, path: str, stream: gzip.GzipFile) -> None:
         self._path = path
@@ -209,7 +212,7 @@ class _Reading:
         return files
 
     def _member(self, name: str, most: int) -> bytes:
-        """The bytes of the next member, which must have that name and no more than so many bytes."""
+        """Return the bytes of the next member; it must have this name and at most `most` bytes."""
         header = self._exactly(_BLOCK)
         try:
             info = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
@@ -226,8 +229,8 @@ class _Reading:
         return data
 
     def _rest(self) -> None:
-        """After the last member come two blocks of zeros, and more until a tape's record is full."""
-        rest = self._stream.read(2 * tarfile.RECORDSIZE)  # up to its end, or gzip does not compare checksums
+        """Check the end of the tar: two blocks of zeros, then zeros up to a full record, and nothing else."""
+        rest = self._stream.read(2 * tarfile.RECORDSIZE)  # gzip compares checksums only at the end of its stream
         if len(rest) == 2 * tarfile.RECORDSIZE or rest.strip(b"\0"):
             raise self._unsound("more follows than the manifest names")
 
@@ -276,7 +279,7 @@ def _manifest_text(archive: Archive) -> str:
 
 
 def _check_bounds(members: Iterable[Member]) -> None:
-    """What could not be read again is not written."""
+    """Raise StorageError if the members exceed the limits for reading a backup."""
     sizes = [len(member.data) for member in members]
     if len(sizes) > _MOST_MEMBERS or sum(sizes) > _LARGEST_TOTAL:
         raise StorageError(

@@ -1,4 +1,4 @@
-"""Files read to be judged, and put aside by another name: only what was read whole, and is still as it was read."""
+"""Invalid files, checked and then renamed. Only files read whole and unchanged since are renamed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recollect.files.textfile import open_regular
 
 
 class Judged:
-    """A file's bytes, and the state of the file in which they were read."""
+    """The bytes of a file, and the state of the file at the time of reading."""
 
     __slots__ = ("_state", "data", "path")
 
@@ -20,24 +20,24 @@ class Judged:
         self._state = _state(status)
 
     def is_unchanged(self) -> bool:
-        """Return whether the file is still the one that was read."""
+        """Return True if the file is the same as when it was read."""
         try:
             return _state(os.lstat(self.path)) == self._state
         except OSError:
             return False
 
     def put_aside(self) -> str:
-        """Rename the file to `<path>.invalid.<unix time>`, never onto another one; return its new path.
+        """Rename the file to `<path>.invalid.<unix time>` without replacing another file, and return its new path.
 
         Raises:
-            OSError: it cannot be renamed.
-            StorageError: it has changed since it was read.
+            OSError: the file cannot be renamed.
+            StorageError: the file has changed since it was read.
         """
         if not self.is_unchanged():
             raise StorageError("it has changed while it was checked")
         target = _reserved(f"{self.path}.invalid.{int(time.time())}")
         try:
-            os.rename(self.path, target)  # onto the empty file that has just reserved the name
+            os.rename(self.path, target)  # replaces the empty file made to reserve the name
         except OSError:
             os.unlink(target)
             raise
@@ -45,11 +45,11 @@ class Judged:
 
 
 def read_whole(path: str, largest: int) -> Judged:
-    """Read a file that nobody is writing.
+    """Read a whole file unless another process is writing it.
 
     Raises:
-        OSError: it is not there, or cannot be read.
-        StorageError: it is no regular file, larger than that, or being written at this moment.
+        OSError: the file does not exist, or cannot be read.
+        StorageError: the file is not a regular file, is larger than `largest`, or is being written.
     """
     with open_regular(path, follow=False) as file:
         status = os.fstat(file.fileno())
@@ -66,9 +66,9 @@ def _state(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _is_written(descriptor: int) -> bool:
-    """Return whether somebody has the file open to write; where the system does not tell, nobody has.
+    """Return True if another process has the file open for writing; False if the system cannot tell.
 
-    Linux gives a read lease only on a file that nobody writes.
+    Linux grants a read lease only on a file without writers.
     """
     try:
         from fcntl import F_RDLCK, F_SETLEASE, F_UNLCK, fcntl
@@ -76,23 +76,23 @@ def _is_written(descriptor: int) -> bool:
     except ImportError:
         return False
     try:
-        before = signal(SIGIO, SIG_IGN)  # sent to whoever has a lease when a writer comes, and fatal by default
+        before = signal(SIGIO, SIG_IGN)  # sent to the holder of a lease when a writer opens the file; fatal by default
     except ValueError:
-        return False  # only the main thread may
+        return False  # only the main thread may set signal handlers
     try:
         fcntl(descriptor, F_SETLEASE, F_RDLCK)
         fcntl(descriptor, F_SETLEASE, F_UNLCK)
     except BlockingIOError:
         return True
     except OSError:
-        return False  # somebody else's file, or a file system without leases
+        return False  # another user's file, or a file system without leases
     finally:
         signal(SIGIO, before)
     return False
 
 
 def _reserved(path: str) -> str:
-    """Make an empty file at a path, or beside it where something is there; return where it is."""
+    """Make an empty file at a path, or at the first free numbered path after it, and return its path."""
     number = 0
     while True:
         target = f"{path}.{number}" if number else path

@@ -1,6 +1,7 @@
-"""Tells from git's index whether git tracks a file, without starting git: hooks wait for the answer.
+"""Check in git's index whether git tracks a file, without starting git, because hooks wait for the answer.
 
-What cannot be read or understood counts as tracked, because a tracked file came from somebody else.
+A file counts as tracked if the index cannot be read or understood. Tracked is the cautious answer, because a tracked
+file came from somebody else.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ _HASHES = (20, 32)
 
 
 def is_tracked(git_dir: str, relative: str) -> bool:
-    """Tell whether the index holds a path, or a submodule, a link or a folder on the way to it, in any case."""
+    """Return True if the index holds a path, or a submodule, link or folder above it, ignoring case."""
     try:
         return _holds(git_dir, "index", relative.replace(os.sep, "/"))
     except FileNotFoundError:
-        return os.path.lexists(os.path.join(git_dir, "index"))  # a repository without one tracks nothing yet
+        return os.path.lexists(os.path.join(git_dir, "index"))  # a repository without an index tracks nothing yet
     except (OSError, ValueError, IndexError, StorageError):
         return True
 
@@ -52,21 +53,21 @@ def _holds(git_dir: str, name: str, relative: str) -> bool:
 
 
 def _plain(path: str) -> str:
-    """Return a path as the most forgiving file system compares it: without case, and without unseen characters."""
+    """Return a path as the most lenient file system compares it: without case and without non-ASCII characters."""
     return path.casefold().encode("ascii", "ignore").decode("ascii")
 
 
 def _may_hold(data: bytes, wanted: set[str]) -> bool:
-    """Tell by the bytes alone whether an index must be read: most have none of the paths, and are not split."""
+    """Return True if an index must be parsed: it has the bytes of a path, or may be split. Most need no parsing."""
     lower = data.lower()
     ends = ("\0", "/\0")
     return b"link\0" in data or any(f"{path}{end}".encode("ascii") in lower for path in wanted for end in ends)
 
 
 def _read(data: bytes, version: int) -> tuple[list[str], str]:
-    """Return the paths of an index, and the name of the shared index that it adds to.
+    """Return the paths in an index, and the name of its shared index.
 
-    Its objects have names of 20 bytes or of 32; only one of the two leads to its end.
+    Object names have 20 or 32 bytes. Both sizes are tried, and only the right one leads to the end of the file.
     """
     for size in _HASHES:
         try:
@@ -79,7 +80,7 @@ def _read(data: bytes, version: int) -> tuple[list[str], str]:
 
 
 def _entries(data: bytes, version: int, size: int) -> Iterator[tuple[str, int]]:
-    """Yield each path and where the next entry begins."""
+    """Yield each path with the offset of the next entry."""
     if version not in (2, 3, 4):
         raise ValueError("another version")
     at = _HEADER
@@ -100,7 +101,7 @@ def _entries(data: bytes, version: int, size: int) -> Iterator[tuple[str, int]]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number of variable length, and where it ends."""
+    """Return a number of variable length and the offset of its end."""
     byte = data[at]
     value = byte & 127
     while byte & 128:
@@ -111,7 +112,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _shared(data: bytes, at: int, size: int) -> str:
-    """Return the name of the shared index out of the extensions, which begin here; empty without one."""
+    """Return the name of the shared index from the extensions starting at `at`, or an empty string."""
     shared = ""
     while at < len(data) - size:
         name, length = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")

@@ -1,4 +1,4 @@
-"""The other names of a file: hard links, looked for in a few folders."""
+"""Search a few folders for hard links to a file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_MOST = 50_000  # names that are looked at; whoever makes more of them is not told
+_MOST = 50_000  # limit of names looked at; links after that are not found
 
 
 def other_names(path: str, folders: Iterable[str]) -> Iterator[str]:
-    """Yield the paths in these folders, and in the folders in them, that are the same file as `path`."""
+    """Yield other paths of the same file as `path`, in these folders and their direct subfolders."""
     status = os.stat(path)
     seen = 0
     for folder in folders:
@@ -32,7 +32,7 @@ def _entries(folder: str, *, deeper: bool = True) -> Iterator[os.DirEntry[str]]:
                 if deeper and entry.is_dir(follow_symlinks=False):
                     yield from _entries(entry.path, deeper=False)
     except OSError:
-        return  # it is not there, or nobody may look
+        return  # the folder does not exist, or cannot be read
 
 
 def _is_on(entry: os.DirEntry[str], device: int) -> bool:

@@ -1,5 +1,5 @@
 # hot
-"""A lock between processes that the kernel frees when its holder ends, however it ends."""
+"""A lock between processes. The kernel frees it when its holder ends, even by a kill."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.textfile import make_private_folder, open_private
 
-# How file systems say that they know no locks, some network shares among them.
+# Errors of file systems without locks, such as some network shares.
 _WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 if sys.platform == "win32":
     import msvcrt
 
     def _acquire(descriptor: int, seconds: float) -> bool:
-        """Take the lock, or close the descriptor when the time is up."""
+        """Acquire the lock and return True, or close the descriptor after the timeout."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -38,10 +38,10 @@ else:
     import fcntl
 
     def _acquire(descriptor: int, seconds: float) -> bool:
-        """Take the lock, or close the descriptor, at the latest when it has got the lock after all.
+        """Acquire the lock and return True, or return False after the timeout and close the descriptor.
 
-        The wait is a queue in the kernel, which serves waiters in turn; asking again and again would starve some of
-        them. flock has no time-out, so a thread waits for it.
+        The kernel queues waiters and serves them in turn; polling would starve some of them. flock has no timeout, so
+        a thread waits for it. After a timeout the thread closes the descriptor as soon as it gets the lock.
         """
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,7 +53,7 @@ else:
         return True
 
     class _Wait:
-        """A thread that waits for a lock, and the caller who may give up on it."""
+        """A thread waiting for a lock, with a timeout for its caller."""
 
         def __init__(self, descriptor: int) -> None:
             self._descriptor = descriptor
@@ -79,11 +79,11 @@ else:
 
 @contextmanager
 def locked(path: str, seconds: float = 10.0) -> Generator[None]:
-    """Hold the lock file at `path`, made on first use, for nobody else to read, and left in place.
+    """Hold the lock file at `path`. It is made on first use, private to the user, and left in place.
 
     Raises:
-        LockTimeout: other processes held it for all that time.
-        StorageError: the lock file cannot be made, is no regular file, or the file system knows no locks.
+        LockTimeout: other processes held the lock for all of `seconds`.
+        StorageError: the lock file cannot be made, is not a regular file, or the file system has no locks.
     """
     with _held(path, seconds, lambda: _opened_file(path)):
         yield
@@ -91,11 +91,13 @@ def locked(path: str, seconds: float = 10.0) -> Generator[None]:
 
 @contextmanager
 def locked_folder(folder: str, seconds: float = 10.0) -> Generator[None]:
-    """Hold a lock on a folder itself, made if need be: nothing is left behind where people keep their own files.
+    """Hold a lock on a folder itself, and make the folder if it is missing.
+
+    No lock file is left behind, because people keep their own files there. Windows needs one and gets a `.lock` file.
 
     Raises:
-        LockTimeout: other processes held it for all that time.
-        StorageError: the folder cannot be made, or the file system knows no locks.
+        LockTimeout: other processes held the lock for all of `seconds`.
+        StorageError: the folder cannot be made, or the file system has no locks.
     """
     if sys.platform == "win32":
         with locked(os.path.join(folder, ".lock"), seconds):

@@ -1,5 +1,5 @@
 # hot
-"""The small log in which hooks leave the reason when they could not do their job."""
+"""The small log of hook failures and their reasons."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from recollect.files.textfile import make_private_folder, open_private, read_reg
 
 NAME = "recollect.log"
 LARGEST = 128 * 1024
-_LONGEST = 10_000  # in characters: more of a sentence is not worth reading
+_LONGEST = 10_000  # in characters: a longer sentence is not worth reading
 _STAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def log(directory: str, sentence: str) -> None:
-    """Add one line to the log in `directory`, with secrets redacted and without characters that cannot be seen.
+    """Append one line to the log in `directory`, with secrets redacted and invisible characters removed.
 
-    What cannot be logged is dropped: a hook has nobody else to tell.
+    Errors are ignored: a hook has no other place to report them.
     """
     from recollect.domain.secrets.detect import redact  # most hooks have nothing to log
 
@@ -40,7 +40,7 @@ def log(directory: str, sentence: str) -> None:
 
 
 def lately(directory: str) -> list[str]:
-    """What hooks have left in the log within a day, the newest last, without the times; a bounded number of lines."""
+    """Return the log lines of the last 24 hours without timestamps, newest last, from at most `LARGEST` bytes."""
     day_ago = time.strftime(_STAMP, time.gmtime(time.time() - 86_400))
     try:
         data = read_regular(os.path.join(directory, NAME), LARGEST)

@@ -1,5 +1,5 @@
 # hot
-"""Text files that may hold anything: read with bounds, written whole or not at all."""
+"""Text files with any content: reads with a size limit, and atomic writes."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ if TYPE_CHECKING:
 
 LARGEST = 64 * 1024 * 1024
 
-_OURS = ".recollect-"  # in the name of a temporary file, so that it is taken for nobody else's
-_OLD_SECONDS = 3600  # no writer takes that long
+_OURS = ".recollect-"  # marks the names of our own temporary files
+_OLD_SECONDS = 3600  # no live writer takes that long
 
 
 def leads_out(path: str, folder: str) -> bool:
-    """Tell whether a link takes a path out of a folder, or into git's own part of it."""
+    """Return True if a link leads a path out of a folder, or into its `.git` folder."""
     top = os.path.realpath(folder).rstrip(os.sep) + os.sep
     real = os.path.realpath(path) + os.sep
     return not real.startswith(top) or f"{os.sep}.git{os.sep}" in os.sep + real[len(top) :].lower()
 
 
 def refuse_link_out(path: str, folder: str) -> None:
-    """Refuse a path in a project that leads to a file which is not the project's.
+    """Raise StorageError if a path in a project leads to a file outside the project.
 
     Raises:
-        StorageError: it does.
+        StorageError: the path leads out of `folder`.
     """
     if leads_out(path, folder):
         raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
 
 
 def refuse_link(path: str, folder: str) -> None:
-    """Refuse a path below a folder that is a link, or goes through one, wherever that leads.
+    """Raise StorageError if a path below a folder is a link or goes through one, wherever it leads.
 
     Raises:
-        StorageError: it does.
+        StorageError: the path is a link or behind one.
     """
     if os.path.realpath(path) != os.path.join(os.path.realpath(folder), os.path.relpath(path, folder)):
         raise StorageError(f"{path} is a link, or behind one; replace it by a file")
 
 
 def read_text(path: str, largest: int = LARGEST, *, follow: bool = True) -> str:
-    """A file's text with bytes that are not UTF-8 kept as surrogates; empty when there is no file.
+    """Return the text of a file, with invalid UTF-8 kept as surrogates; an empty string without a file.
 
     Raises:
-        StorageError: it is no regular file, too large, or cannot be read.
+        StorageError: the file is not a regular file, is larger than `largest` bytes, or cannot be read.
     """
     try:
         data = read_regular(path, largest + 1, follow=follow)
@@ -65,19 +65,19 @@ def read_text(path: str, largest: int = LARGEST, *, follow: bool = True) -> str:
 
 
 def read_regular(path: str, most: int, *, follow: bool = True) -> bytes:
-    """The first bytes of a regular file. Raises as `open_regular` does."""
+    """Return the first `most` bytes of a regular file. Raises as `open_regular` does."""
     with open_regular(path, follow=follow) as file:
         size = os.fstat(file.fileno()).st_size
-        data = file.read(min(most, size + 1))  # making room for all that is allowed takes longer than reading
+        data = file.read(min(most, size + 1))  # allocating the full limit would take longer than reading
         return data if len(data) <= size else data + file.read(most - len(data))
 
 
 def open_regular(path: str, *, follow: bool = True) -> BufferedReader:
-    """A regular file, opened to be read; whatever else is there, a pipe say, is not waited for.
+    """Open a regular file for reading, without blocking on other kinds of file such as a pipe.
 
     Raises:
-        OSError: it cannot be opened, or is a link and not to be followed.
-        StorageError: it is something else.
+        OSError: the file cannot be opened, or is a link and `follow` is not set.
+        StorageError: the path is not a regular file.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags if follow else flags | getattr(os, "O_NOFOLLOW", 0))
@@ -88,13 +88,13 @@ def open_regular(path: str, *, follow: bool = True) -> BufferedReader:
 
 
 def open_private(path: str, flags: int) -> int:
-    """Open a file that is nobody else's to read, made if need be, and return its descriptor.
+    """Open a file private to the user and return its descriptor.
 
-    One that others may read is closed to them, if it is ours.
+    A new file gets mode 0600. An existing file of this user loses the permissions of other users.
 
     Raises:
-        OSError: it cannot be opened.
-        StorageError: it is something else than a regular file, a pipe say, which is not waited for.
+        OSError: the file cannot be opened.
+        StorageError: the path is not a regular file. Opening a pipe does not block.
     """
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0), 0o600)
     status = os.fstat(descriptor)
@@ -107,10 +107,10 @@ def open_private(path: str, flags: int) -> int:
 
 
 def make_private_folder(folder: str) -> None:
-    """Make a folder that nobody else may look into; one that is there stays as it is.
+    """Make a folder private to the user, with mode 0700. An existing folder is left as it is.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     if not os.path.isdir(folder):
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -118,13 +118,13 @@ def make_private_folder(folder: str) -> None:
 
 
 def write_text(path: str, text: str, *, durable: bool = True, private: bool = False) -> None:
-    """Replace a file's text, so that a reader sees the old or the new one, and a kill leaves either.
+    """Replace the text of a file atomically: readers see the old or the new text, also after a kill.
 
-    What is durable also survives a power cut, at the price of waiting for the disk. What is `private` is nobody else's
-    to read, as `write_texts` has it.
+    A `durable` write also survives a power cut, but waits for the disk. A `private` file cannot be read by other users,
+    as in `write_texts`.
 
     Raises:
-        StorageError: it could not be written; the file is as it was.
+        StorageError: the file cannot be written; it is unchanged.
     """
     write_texts({path: text}, durable=durable, private=(path,) if private else ())
 
@@ -137,15 +137,15 @@ def write_texts(
     private: Collection[str] = (),
     read_as: Mapping[str, str] | None = None,
 ) -> None:
-    """Replace several files' texts, all or none: everything is on the disk before the first file changes.
+    """Replace the texts of several files, all or none. All texts are on disk before the first file changes.
 
-    A file that is `moved` has another name before its text changes. New files among those that are `private` can be
-    read by nobody else, and so can those whose names begin with a dot, which are ours. `read_as` has the texts that
-    files were read with: one that somebody has changed since is not replaced.
+    `moved` is an old and a new path: the file is renamed before its text changes. New files in `private` get mode 0600,
+    and so do existing ones with a leading dot in their name, because these are ours. `read_as` has the texts of files
+    as the caller read them: a file changed since then is not replaced.
 
     Raises:
-        Overtaken: somebody has changed one of them meanwhile; all files are as they were, with that change.
-        StorageError: one of them could not be written; all files are as they were.
+        Overtaken: a file in `read_as` has changed meanwhile; all files keep their texts, and that one its change.
+        StorageError: a file cannot be written; all files are unchanged.
     """
     change = _Change()
     try:
@@ -167,7 +167,7 @@ def write_texts(
 
 
 class _Change:
-    """New texts on their way into files; `path` is the one that is being worked on."""
+    """A change of several files in progress; `path` is the current file, for error messages."""
 
     def __init__(self) -> None:
         self.path = ""
@@ -204,7 +204,7 @@ class _Change:
             self._replaced.append(target)
 
     def _replace_watched(self, target: str, expected: bytes) -> None:
-        """Replace a file if it is as expected. Whoever writes to the old one at this moment has that put back."""
+        """Replace a file if it has the expected bytes. Put back what another process writes to it meanwhile."""
         overtaken = Overtaken(f"{target} was changed by somebody else at this moment")
         try:
             old = open_regular(target)
@@ -228,15 +228,15 @@ class _Change:
             sync_folder(folder)
 
     def undo(self) -> None:
-        """Give replaced files their old texts, and a moved one its old name, as far as the disk allows."""
+        """Restore the texts of replaced files and the name of a moved file, as far as the disk allows."""
         if not self._staged:
-            return  # all are replaced, and stay so: only their folders could not be synced
+            return  # all files are replaced and stay so: only the sync of their folders failed
         put_back = [_put_back(target, self._before[target]) for target in reversed(self._replaced)]
         if self._moved and all(put_back):
             try:
                 os.rename(self._moved[1], self._moved[0])
             except OSError:
-                return  # the error that is being reported names the disk's trouble
+                return  # the first error is reported already and names the disk's trouble
 
     def tidy_up(self) -> None:
         for temporary in self._staged.values():
@@ -244,7 +244,7 @@ class _Change:
 
 
 def _private_mode(target: str) -> int | None:
-    """Return the mode of a private file; None, which is its own, for one that people edit and may have opened."""
+    """Return 0o600 for our own or new private files; None for others, to keep the mode people chose."""
     is_ours = os.path.basename(target).startswith(".")
     return 0o600 if is_ours or not os.path.lexists(target) else None
 
@@ -254,10 +254,10 @@ def _encoded(text: str) -> bytes:
 
 
 def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = True) -> None:
-    """Write a file with these permissions, whole or not at all, into a folder that is there.
+    """Write a file atomically with these permissions into an existing folder.
 
     Raises:
-        StorageError: there is one already and it is not to be replaced, or it could not be written.
+        StorageError: the file exists and `replace` is not set, or it cannot be written.
     """
     target = os.path.realpath(path) if replace else os.path.abspath(path)
     temporary = ""
@@ -276,39 +276,39 @@ def write_bytes(path: str, data: bytes, *, mode: int = 0o600, replace: bool = Tr
 
 
 def temporary_name(name: str) -> str:
-    """Return what this process calls a file until it is written whole; nobody else names files so."""
+    """Return the name of this process's temporary file for `name`. No other program uses such names."""
     return f".{name}{_OURS}{os.getpid()}.tmp"
 
 
 def is_temporary(name: str, target: str = "") -> bool:
-    """Return whether a file has the name of such a file, of this target or of any."""
+    """Return True if a name is one of our temporary files, for `target` if given, or for any file."""
     head, mark, process = name.removesuffix(".tmp").rpartition(_OURS)
     is_ours = bool(mark) and process.isdecimal() and name.endswith(".tmp") and len(head) > 1 and head[0] == "."
     return is_ours and (not target or head == f".{target}")
 
 
 def sweep(paths: Iterable[str]) -> None:
-    """Remove what a killed writer of these files left beside them. The caller holds their lock."""
+    """Remove temporary files left beside these files by killed writers. The caller holds their lock."""
     for path in paths:
         folder, name = os.path.split(os.path.realpath(path))
         sweep_folder(folder, name)
 
 
 def sweep_folder(folder: str, target: str = "") -> None:
-    """Remove what killed writers left in a folder, of one file or of any. The caller holds the lock of all of them."""
+    """Remove temporary files of killed writers from a folder, for `target` or any file. The caller holds the lock."""
     try:
         left = [name for name in os.listdir(folder) if is_temporary(name, target)]
     except OSError:
-        return  # it is only tidying up
+        return  # clean-up only
     for name in left:
         try:
             os.unlink(os.path.join(folder, name))
         except OSError:
-            continue  # a folder, or somebody else's
+            continue  # a folder, or another user's file
 
 
 def _sweep_old(folder: str, target: str) -> None:
-    """Remove what writers of a file left beside it that were killed long ago."""
+    """Remove temporary files of one target older than an hour, left by killed writers."""
     oldest = time.time() - _OLD_SECONDS
     try:
         for name in os.listdir(folder):
@@ -316,18 +316,18 @@ def _sweep_old(folder: str, target: str) -> None:
             if is_temporary(name, target) and os.lstat(path).st_mtime < oldest:
                 os.unlink(path)
     except OSError:
-        return  # it is only tidying up
+        return  # clean-up only
 
 
 def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> str:
-    """A temporary file beside the target, with these permissions, or else the target's."""
+    """Write a temporary file beside the target, with `mode` or else the target's mode, and return its path."""
     folder, name = os.path.split(target)
     _sweep_old(folder, name)
     temporary = os.path.join(folder, temporary_name(name))
     had = _mode_of(target)
     mode = had if mode is None else mode
     if os.path.lexists(temporary):
-        os.unlink(temporary)  # of a process that had our number and was killed, or of somebody who wants to read along
+        os.unlink(temporary)  # left by a killed process with our id, or planted by somebody to read along
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(temporary, flags, 0o644 if mode is None else mode)
     try:
@@ -345,7 +345,7 @@ def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> 
 
 
 def _linked(temporary: str, target: str) -> bool:
-    """Whether the file got its second name: unlike a rename, a link never replaces what another has put there."""
+    """Hard-link the file to its target; return False on a file system without links. A link never replaces a file."""
     try:
         os.link(temporary, target)
     except FileExistsError:
@@ -374,7 +374,7 @@ def _bytes_of(path: str) -> bytes | None:
 
 
 def _discard(temporary: str) -> None:
-    """Remove a temporary file; on a disk that has become read-only it stays, and is no second error."""
+    """Remove a temporary file. Ignore errors, such as from a disk turned read-only."""
     try:
         os.unlink(temporary)
     except OSError:
@@ -382,22 +382,22 @@ def _discard(temporary: str) -> None:
 
 
 def _put_back(path: str, data: bytes | None) -> bool:
-    """Give a file its old text, and return whether that could be done."""
+    """Restore the old bytes of a file, or remove it if it had none. Return True on success."""
     try:
         if data is None:
             os.unlink(path)
         else:
             os.replace(_stage(path, data, True), path)
     except OSError:
-        return False  # the error that is being reported names the disk's trouble; a second one adds nothing
+        return False  # the first error is reported already and names the disk's trouble; a second one adds nothing
     return True
 
 
 def sync_folder(path: str) -> None:
-    """Have the names in a folder survive a power cut.
+    """Sync a folder to disk, so the names in it survive a power cut.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the folder cannot be opened or synced.
     """
     if os.name == "posix":
         descriptor = os.open(path or ".", os.O_RDONLY)

@@ -1,5 +1,5 @@
 # hot
-"""What a hook answers."""
+"""The answer of a hook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST_WARNING = 10_000
 
 
 class Answer:
-    """What a hook tells the client, how it exits, and what kept it from doing its job, in sentences for the log."""
+    """The output of a hook for the client, its exit code, and warnings for the log."""
 
     __slots__ = ("afterwards", "code", "stderr", "stdout", "warnings")
 
@@ -21,11 +21,11 @@ class Answer:
         self.stderr = stderr
         self.code = code
         self.warnings: list[str] = []
-        self.afterwards: Callable[[], Sequence[str]] | None = None  # what can wait until the answer is out; warnings
+        self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the answer; returns warnings
 
 
 def bounded(warnings: Sequence[str]) -> list[str]:
-    """Return as many warnings as are worth reading, none of them endless, and how many more there are."""
+    """Return the first few warnings, shortened, and the number of others."""
     shown = [warning[:_LONGEST_WARNING] for warning in warnings[:_MOST_WARNINGS]]
     more = len(warnings) - len(shown)
     return [*shown, f"and {more:,} more warnings"] if more else shown

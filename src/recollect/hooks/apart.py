@@ -1,7 +1,7 @@
 # hot
-"""Work that must not keep a client waiting: a child does it, is heard until a time, and cannot outlive its own.
+"""Run work in a child process with a timeout, so that a client never waits too long.
 
-Waiting for another writer, for a model or for a file system happens in C code, which Python cannot interrupt; a
+Waiting for another writer, for a model or for a file system happens in C code, and Python cannot interrupt this. A
 process can always be ended.
 """
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     Tell = Callable[[str, str], None]
-    # What tells its answer, name by name, and gives what is left to do once that is out.
+    # Reports its answer by calls of `Tell`, and returns the work for after the answer.
     Work = Callable[[Tell], Callable[[], Sequence[str]]]
 
-# In seconds: how much later than it should a child has answered at the latest, should nobody be there to end it, and
-# what it has after that for what is left to do.
+# In seconds: how long a child lives past its timeout if its parent cannot end it, and how long the work after its
+# answer may take.
 _LATER = 0.3
 _AFTERWARDS = 8.0
 
@@ -29,7 +29,7 @@ _COMPLETE = "complete"
 
 
 class Heard:
-    """What was told until the time was up, whether that is all of it, and else what went wrong."""
+    """The texts reported by a child before the timeout, and the failure if they are incomplete."""
 
     __slots__ = ("afterwards", "failure", "is_complete", "told")
 
@@ -37,12 +37,12 @@ class Heard:
         self.told: dict[str, str] = {}
         self.is_complete = False
         self.failure = ""
-        # Where there are no children, what is left to do is left to the caller.
+        # Without fork, the caller has to do the work for after the answer.
         self.afterwards: Callable[[], Sequence[str]] | None = None
 
 
 def do_apart(work: Work, end: float) -> Heard:
-    """What some work tells until `end`, a time of the monotonic clock."""
+    """Run work in a child process and return its reports until `end`, a time of the monotonic clock."""
     if not hasattr(os, "fork"):
         return _do_here(work)
     reader, writer = os.pipe()
@@ -65,11 +65,11 @@ def do_apart(work: Work, end: float) -> Heard:
 
 
 def leave(work: Callable[[], object], seconds: float, folder: str) -> None:
-    """Have a child do some work on a folder that nobody waits for, for so long at most, unless one is at it already."""
+    """Run work on a folder in a background process, for at most `seconds`, unless another one is running."""
     try:
         child = os.fork() if hasattr(os, "fork") else -1
     except OSError:
-        return  # no room for another process; the next one may have it
+        return  # no more processes are possible; the next call may succeed
     if child > 0:
         return
     if child < 0:
@@ -88,7 +88,11 @@ def leave(work: Callable[[], object], seconds: float, folder: str) -> None:
 
 
 def _hold(folder: str) -> None:
-    """Lock a folder until the process ends. Raises OSError if another process has."""
+    """Lock a folder until the process ends.
+
+    Raises:
+        OSError: another process holds the lock.
+    """
     import fcntl
 
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -134,7 +138,7 @@ def _take(heard: Heard, line: bytes) -> None:
 
 
 def _end(child: int) -> None:
-    """Have a child end what it has started, and itself, without waiting for it; should it not, its time is up soon."""
+    """Ask a child and its process group to end, without waiting; if it does not, its timer ends it soon."""
     try:
         os.killpg(child, 15)
     except OSError:
@@ -142,15 +146,15 @@ def _end(child: int) -> None:
 
 
 def _serve(work: Work, writer: int, end: float) -> None:
-    """All that a child does. The kernel ends it when its time is up, whatever it waits for."""
+    """Run the whole life of a child. The kernel ends it at its timeout, even if it is blocked."""
     try:
-        os.setsid()  # a group of its own, to be ended as one
+        os.setsid()  # a process group, so that all of it can be ended at once
         _live(max(0.0, end - time.monotonic()) + _LATER)
         _unwind()
         _close_streams(0, 1)
         try:
             afterwards = work(lambda name, text: _send(writer, name, text))
-        except Exception as error:  # whoever waits for the answer is told instead
+        except Exception as error:  # reported to the parent
             _send(writer, "failure", f"{type(error).__name__}: {error}")
             return
         _send(writer, _COMPLETE, "")
@@ -171,17 +175,17 @@ def _send(writer: int, name: str, text: str) -> None:
 
 
 def _live(seconds: float) -> None:
-    """Let the process end in so many seconds: the signal's own action needs no Python to run."""
+    """Set a timer to end the process. The default action of SIGALRM works even if Python is blocked."""
     if TYPE_CHECKING:
         import signal
     else:
-        import _signal as signal  # what stands in front of it makes enumerations, which cost more than all of this
+        import _signal as signal  # the `signal` module creates enumerations, and these cost more than all the rest
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _unwind() -> None:
-    """Let a request to end be an exception, so that whoever has started processes in groups of their own ends them."""
+    """Turn SIGTERM into an exception, so that `finally` blocks end processes started in other groups."""
     if TYPE_CHECKING:
         import signal
     else:
@@ -194,7 +198,7 @@ def _unwind() -> None:
 
 
 def _close_streams(*descriptors: int) -> None:
-    """Let go of standard streams, which the client reads to their ends."""
+    """Redirect standard streams to the null device, because the client waits until they are closed."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in descriptors:
         os.dup2(nowhere, descriptor)

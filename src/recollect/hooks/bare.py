@@ -11,12 +11,12 @@ import sys
 def _main() -> int:
     source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sys.path.insert(0, source)
-    # Where the environment's other packages are, which -S leaves out together with the start-up code of all of them.
+    # The environment's other packages; -S leaves out this folder, and with it the start-up code of all packages.
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     sys.path.append(sys.executable.rpartition("/bin/")[0] + f"/lib/{version}/site-packages")
     data = os.environ.get("CLAUDE_PLUGIN_DATA")
     if data and not os.access(source, os.W_OK):
-        sys.pycache_prefix = os.path.join(data, "bytecode")  # or everything would be compiled at each start
+        sys.pycache_prefix = os.path.join(data, "bytecode")  # otherwise every start would compile everything
     if sys.argv[1:2] == ["command"]:
         return _command()
     gc.disable()  # the process ends before a collection could pay
@@ -47,5 +47,5 @@ def _command() -> int:
 if __name__ == "__main__":
     exit_code = _main()
     if sys.argv[1:2] != ["command"]:
-        os._exit(exit_code)  # everything is written; taking the interpreter apart would only be waited for
+        os._exit(exit_code)  # everything is written, so skip the interpreter's slow shutdown
     sys.exit(exit_code)

@@ -1,5 +1,5 @@
 # hot
-"""The resident engine, as hooks ask it: if it has no answer in time, they find one themselves."""
+"""Ask the resident on behalf of a hook; without an answer in time, the hook does the work itself."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
 
 def ask_engine(store: str, kind: str, event: Event, question: dict[str, object]) -> dict[str, Any] | None:
-    """What the engine answers; None if there is none, or not in time, which is left in the log."""
+    """Return the resident's answer, or None if no resident runs or it fails to answer in time.
+
+    A running resident's failure is written to the log.
+    """
     try:
         folder = event.folder()
         folder.encode()
     except (OSError, ValueError):
-        return None  # it is in no folder at all, or in one whose name cannot be said; whoever goes on says so
+        return None  # the folder is gone, or its name is not valid UTF-8; the hook itself reports this
     question |= {"folder": folder, "session": event.text("session_id"), "settings": settings_variables()}
     try:
         return ask(store, kind, question, patience(os.environ))
@@ -34,6 +37,6 @@ def ask_engine(store: str, kind: str, event: Event, question: dict[str, object])
 
 
 def texts(answer: dict[str, Any], name: str) -> list[str]:
-    """The texts of a list in an answer."""
+    """Return the strings of a list in an answer."""
     value = answer.get(name)
     return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []  # pyright: ignore

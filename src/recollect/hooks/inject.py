@@ -1,5 +1,5 @@
 # hot
-"""Injection for hooks: the block on standard output, exit code 0 whatever happens, the reason in the log."""
+"""Print the start block for a hook, with exit code 0 whatever happens and failures in the log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str]) -> int:
         _write(1, result.text)
         result.finish()
         warnings += result.warnings
-    except Exception as error:  # a hook never breaks the session that it serves
+    except Exception as error:  # a hook must never break its session
         warnings.append(f"nothing was injected: {type(error).__name__}: {error}")
     for warning in warnings:
         log(store, f"inject: {warning}")
@@ -48,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str], warnings: list[str]) -> dict[str, str]:
-    """`--name value` and `--name=value`; argparse alone costs as much as a bare interpreter."""
+    """Parse `--name value` and `--name=value` by hand; argparse alone costs as much as a bare interpreter."""
     options: dict[str, str] = {}
     rest = iter(arguments)
     for argument in rest:
@@ -74,7 +74,7 @@ def _limit(text: str | None, warnings: list[str]) -> int | None:
 
 
 def _write(descriptor: int, text: str) -> None:
-    """Past Python's own buffer, which would be flushed again at the exit and turn a closed pipe into a failure."""
+    """Write without Python's buffer: a flush at exit would turn a closed pipe into a failure."""
     data = text.encode("utf-8", "replace")
     while data:
         data = data[os.write(descriptor, data) :]

@@ -1,5 +1,5 @@
 # hot
-"""A prompt was submitted: it is given the memories that it is about, if there are any."""
+"""The prompt hook: add relevant memories to a submitted prompt."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def handle(event: Event) -> Answer:
-    """What the client adds to the prompt; nothing at all when nothing stored is about it."""
+    """Return the context to add to a prompt; empty if no memory is relevant."""
     prompt = event.text("prompt") or event.text("user_prompt")
     if not is_worth_asking(prompt):
         return Answer()
     from recollect.config import locations
-    from recollect.hooks.engine import ask_engine, texts  # a short prompt does not wait for these
+    from recollect.hooks.engine import ask_engine, texts  # imported late: a short prompt does not need them
 
     store = locations.global_store()
     heard = ask_engine(store, "prompt", event, {"prompt": prompt})
@@ -38,7 +38,7 @@ def _answer(text: str, warnings: list[str]) -> Answer:
 
 
 def _found(prompt: str, event: Event, store: str) -> Answer:
-    """What is found in this process, by words alone."""
+    """Find memories in this process, without the resident, by words alone."""
     from recollect.config import project
     from recollect.config.settings import load_settings
     from recollect.recall.prompt import memories_for
@@ -59,7 +59,7 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
 
 
 def _apart(work: Callable[[], Sequence[str]], global_store: str) -> Callable[[], Sequence[str]]:
-    """The work as something that nobody waits for."""
+    """Return a function to run the work in a background process."""
 
     def logged() -> None:
         from recollect.files.log import log

@@ -1,5 +1,5 @@
 # hot
-"""How every hook runs: its answer is made in memory and printed once, no exception leaves it, reasons go to the log."""
+"""Run a hook: build its answer in memory, print it once, and log every exception."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     Handler = Callable[[Event], Answer]
 
-# The hooks by the names that hooks.json calls them by; each is a module with a `handle`.
+# The names of the hooks in hooks.json; each is a module with a function `handle`.
 HOOKS = ("session-start", "prompt", "stop", "write-guard", "write-check")
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Serve one event, from standard input, of the hook that is named; the exit code."""
+    """Serve one event from standard input with the named hook, and return the exit code."""
     name = " ".join(arguments)
     if name not in HOOKS:
         print_to(2, f"usage: recollect hook {'|'.join(HOOKS)}\n")
-        return 0  # of a newer or an older plugin; no reason to disturb a session
+        return 0  # the plugin may be newer or older; do not disturb the session
     answer = Answer()
     try:
         event = read_event()
@@ -34,17 +34,17 @@ def run(arguments: Sequence[str]) -> int:
         print_to(1, answer.stdout)
         if answer.afterwards:
             answer.warnings += answer.afterwards()
-    except Exception as error:  # a hook never breaks the session that it serves
+    except Exception as error:  # a hook must never break its session
         answer.warnings.append(f"{type(error).__name__}: {error}")
     warnings = bounded(answer.warnings)
     _log(name, warnings)
-    if warnings and not answer.stderr:  # for whoever runs it by hand, or looks at what the client keeps of it
+    if warnings and not answer.stderr:  # for people who run a hook by hand or read the client's debug log
         print_to(2, "".join(f"recollect {name}: {_shown(warning)}\n" for warning in warnings))
     return answer.code
 
 
 def handler_of(name: str) -> Handler:
-    """What serves a hook. Each is imported on its own: a person waits for every module."""
+    """Return the handler of a hook. Only its module is imported, because a person waits for it."""
     if name == "write-guard":
         from recollect.hooks.write_guard import handle
     elif name == "write-check":
@@ -59,7 +59,7 @@ def handler_of(name: str) -> Handler:
 
 
 def print_to(descriptor: int, text: str) -> None:
-    """Past Python's own buffer, which would be flushed again at the exit and turn a closed pipe into a failure."""
+    """Write without Python's buffer: a flush at exit would turn a closed pipe into a failure."""
     data = text.encode("utf-8", "replace")
     try:
         while data:

@@ -1,5 +1,5 @@
 # hot
-"""The start of a session: what it is given of what is known, and one line for its user if something needs attention."""
+"""The session start hook: print the start block, and one line of notices for the user."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from recollect.hooks.apart import Tell
     from recollect.hooks.stdin import Event
 
-# In seconds from the beginning on: how long choosing may take, and then how long markdown alone.
+# Deadlines in seconds from the beginning: for the choice by the store, and for the fallback to markdown.
 _CHOOSING = 2.1
 _CEILING = 2.8
 
 _LONGEST_LINE = 500
 
-# What the process that does the work tells: the block, and sentences for the user.
+# The names of a child's reports: the block, and sentences for the user.
 _BLOCK = "block"
 _WITHHELD = "withheld"
 _NOTICES = "notices"
@@ -32,13 +32,13 @@ _WEAKNESS = "weakness"
 
 
 def handle(event: Event) -> Answer:
-    """The block of a session, within three seconds; by markdown alone, or without it, when that is not enough."""
+    """Answer with the start block within three seconds; if time runs out, from markdown alone, or without it."""
     began = event.began or time.monotonic()
     return _from_engine(event) or _found(event, began)
 
 
 def _from_engine(event: Event) -> Answer | None:
-    """What the resident engine has chosen; None if there is none, or not in time."""
+    """Return the resident's answer, or None if no resident answers in time."""
     from recollect.config import locations
     from recollect.hooks.engine import ask_engine, texts
 
@@ -54,13 +54,13 @@ def _from_engine(event: Event) -> Answer | None:
     answer = Answer()
     answer.warnings = texts(heard, "warnings")
     built = _environment(answer.warnings)
-    weakness = "" if built else str(heard.get("weakness", ""))  # or it would be said twice
+    weakness = "" if built else str(heard.get("weakness", ""))  # both would say the same
     answer.stdout = _output(str(heard.get("text", "")), [*texts(heard, "notices"), built, weakness])
     return answer
 
 
 def _found(event: Event, began: float) -> Answer:
-    """What is chosen by this machine's own means, in a process that can be ended."""
+    """Build the answer without the resident, in a child process with a timeout."""
     from recollect.hooks.apart import do_apart
 
     answer = Answer()
@@ -75,7 +75,7 @@ def _found(event: Event, began: float) -> Answer:
             notices += f"\nno memories could be given: {heard.failure}"
     elif heard.failure:
         answer.warnings.append(heard.failure)
-    # What is about safety comes first: the line may be too long for all.
+    # Notices about safety come first, because a long line is cut.
     sentences = [heard.told.get(_WITHHELD, ""), *notices.split("\n"), heard.told.get(_WEAKNESS, "")]
     answer.stdout = _output(heard.told.get(_BLOCK, ""), sentences)
     answer.afterwards = heard.afterwards
@@ -94,7 +94,7 @@ def _output(block: str, sentences: list[str]) -> str:
 
 
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
-    """Tell what is to be said at the start of a session; what is left to do after that."""
+    """Report the block and the notices, and return the work for after the answer."""
     from recollect.sessions.start import begin, follow, load, notices, weakness, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
@@ -104,7 +104,7 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     start.notes.write()
     injection = begin(start)
     tell(_BLOCK, injection.text)
-    if not built:  # or it would be said twice
+    if not built:  # both would say the same
         tell(_WEAKNESS, weakness(start, injection))
     tell(_WITHHELD, withheld(start, injection))
 
@@ -112,20 +112,20 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
         _log(start.global_store, start.problems + injection.warnings)
         try:
             return _log(start.global_store, follow(start, injection, can_embed=_has_packages()))
-        except Exception as error:  # nobody else hears of it
+        except Exception as error:  # the log is the only place left for it
             return _log(start.global_store, [f"{type(error).__name__}: {error}"])
 
     return afterwards
 
 
 def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
-    """Tell what can be had without the store, which has failed to answer."""
+    """Report the block from markdown alone, after the store failed to answer."""
     from recollect.engine.deferred import Notes
     from recollect.sessions.start import begin, load, note_words, weakness, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
-    start.notes = Notes()  # without what is about notices, which nobody is told here
+    start.notes = Notes()  # drops the records of notices, because none are shown here
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
     tell(_WEAKNESS, weakness(start, injection))
@@ -134,18 +134,18 @@ def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list
 
 
 def _environment(problems: list[str]) -> str:
-    """What there is to say of the plugin's environment, which is built in the background if it is not there."""
+    """Build the plugin's environment in the background if it is missing, and return a notice about it."""
     try:
         from recollect.plugin.environment import prepare
 
         return prepare(os.environ)
-    except Exception as error:  # whatever it is, the block is worth more
+    except Exception as error:  # a failed build must not cost the session its block
         problems.append(f"{type(error).__name__}: {error}")
         return ""
 
 
 def _has_packages() -> bool:
-    """Return whether the packages that make vectors are here; the plugin installs its own, and tells the user."""
+    """Return False if the plugin still lacks packages for vectors; it installs them and tells the user."""
     from recollect.plugin.environment import requirements_file, unmet
 
     return not (os.environ.get("CLAUDE_PLUGIN_DATA") and unmet(requirements_file()))

@@ -1,5 +1,5 @@
 # hot
-"""What the client tells a hook: one JSON object on standard input, read without trusting that it ends."""
+"""Read a hook's event: one JSON object on standard input, with a timeout, because the input may stay open."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 LARGEST = 64 * 1024 * 1024
 
-# In seconds: how long to wait in all, and how long a pause makes it worth to look whether the object is complete.
+# In seconds: how long to wait in total, and after how long a pause to check whether the object is complete.
 _PATIENCE = 2.0
 _PAUSE = 0.1
 _CHUNK = 1024 * 1024
 
-# As long as a path can be; whoever walks up a longer one does not come back.
+# The longest possible path; walking up a much longer one would take too long.
 _LONGEST_PATH = 4_096
 
 
 class Event(dict[str, "Any"]):
-    """The fields of an event; what is not of the expected kind is as good as missing."""
+    """The fields of an event; a field of an unexpected type counts as missing."""
 
-    began = 0.0  # when the hook began to read it, by the monotonic clock: what has a ceiling counts from there
+    began = 0.0  # when the hook began to read, by the monotonic clock; deadlines count from here
 
     def text(self, name: str) -> str:
         value = self.get(name)
@@ -36,7 +36,7 @@ class Event(dict[str, "Any"]):
         return self.get(name) is True
 
     def folder(self) -> str:
-        """The folder that the session is in, which may be gone; that of this process if the event has none."""
+        """Return the session's folder, even if it no longer exists, or else the folder of this process."""
         folder = self.text("cwd")
         return folder if 0 < len(folder) <= _LONGEST_PATH and "\0" not in folder else os.getcwd()
 
@@ -45,10 +45,10 @@ class Event(dict[str, "Any"]):
 
 
 def read_event(descriptor: int = 0) -> Event:
-    """The event on standard input.
+    """Read the event from standard input.
 
     Raises:
-        ValueError: it is no JSON object, or larger than any event.
+        ValueError: the input is not a JSON object, or larger than `LARGEST`.
     """
     data = bytearray()
     began = time.monotonic()
@@ -88,7 +88,7 @@ def _event(value: Any) -> Event | None:
 
 
 def _is_readable(descriptor: int, seconds: float) -> bool:
-    """Whether there is something to read, or nothing more will come. Where that cannot be told, reading has to wait."""
+    """Return True if a read would not block, or if this cannot be found out."""
     try:
         from select import select
 

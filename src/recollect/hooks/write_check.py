@@ -1,5 +1,5 @@
 # hot
-"""After a file tool has written: what came past the guard is checked, and the model told what became of it."""
+"""The hook after a file was written: check writes past the guard, and tell the model about the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def handle(event: Event) -> Answer:
-    """Say nothing of a file that anybody may write, and warn of any other."""
+    """Check a written file and warn if only recollect may write it; ignore all others."""
     for path in written_paths(event):
         found = kept(path, event.folder())
         if found:
@@ -36,7 +36,7 @@ def _checked(found: Kept) -> Answer:
 
 
 def _block(reason: str) -> str:
-    """The answer that reaches the model once the write has happened; without the event's name the client drops it."""
+    """Return the answer for the model after a write; without the event's name the client would drop it."""
     if not reason:
         return ""
     denied = {"hookEventName": "PostToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}

@@ -1,5 +1,5 @@
 # hot
-"""Before a file tool writes: what only recollect writes is refused, with what to do instead."""
+"""The hook before a file is written: refuse writes to recollect's own files, and say what to do instead."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ TOOLS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 
 
 def handle(event: Event) -> Answer:
-    """Refuse a write; whatever cannot be understood is allowed."""
+    """Refuse a write to a protected file; allow it if the event cannot be understood."""
     for path in written_paths(event):
         reason = protected(path, event.folder())
         if reason:
-            from recollect.domain.data_text import as_data  # most writes are allowed
+            from recollect.domain.data_text import as_data  # imported late: most writes are allowed
 
             decision = {
                 "hookEventName": "PreToolUse",
@@ -31,7 +31,7 @@ def handle(event: Event) -> Answer:
 
 
 def written_paths(event: Event) -> list[str]:
-    """The files that a tool is about to write, or has written; none for a tool that writes none."""
+    """Return the paths written by a tool call, before or after it; none for other tools."""
     if event.get("tool_name", TOOLS[0]) not in TOOLS:
         return []
     asked = event.fields("tool_input")

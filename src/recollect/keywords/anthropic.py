@@ -1,4 +1,4 @@
-"""Labels from Anthropic's API, by its own SDK (the extra `anthropic`)."""
+"""Labels from Anthropic's API, through its own SDK (the extra `anthropic`)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _REASONS = {
 
 
 def is_installed() -> bool:
-    """Whether the SDK can be imported, found out without importing it."""
+    """Return True if the SDK can be imported, without importing it."""
     return find_spec("anthropic") is not None
 
 
 class AnthropicKeywords:
-    """Labels from a small, fast model. The request has `seconds` in all, and is not repeated."""
+    """Labels from a small, fast model. A request may take `seconds` in all, and is not retried."""
 
     name = "anthropic"
 
@@ -43,10 +43,10 @@ class AnthropicKeywords:
         self._seconds = seconds
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
-        """Labels for an entry.
+        """Return labels for an entry.
 
         Raises:
-            KeywordError: no key or SDK, no answer in time, or an answer without labels.
+            KeywordError: there is no key or SDK, no answer in time, or no label in the answer.
         """
         if not self._key:
             raise KeywordError(f"there is no key for Anthropic; set {KEY_VARIABLE}")
@@ -72,7 +72,7 @@ class AnthropicKeywords:
             problem = f"{_REASONS.get(status, 'could not answer; try again later')} (HTTP {status})"
         except Exception as error:
             problem = f"gave an answer that is no message ({type(error).__name__}); check {URL_VARIABLE}"
-        # Neither the error's text nor its chain: either may hold the key, as a header that was refused or was echoed.
+        # Leave out the error's text and its chain: either may hold the key, in a refused or echoed header.
         raise KeywordError(f"Anthropic {problem}")
 
     def _client(self) -> Anthropic:

@@ -1,4 +1,4 @@
-"""What finds keyword labels for an entry, and what a label must look like."""
+"""The protocol for keyword generators, and the rules for valid labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST = 10
 LONGEST = 40
 MOST_WORDS = 3
 
-# Words that fit every entry, and so tell none from another.
+# Words too general to distinguish one entry from another.
 GENERIC = frozenset(
     """
     code development software system application implementation feature project function method file data error bug
@@ -24,33 +24,33 @@ _MOST_JUDGED = 1_000
 _LONGEST_JUDGED = 200
 
 
-# Finds labels for a name, a description, a reasoning and a category.
+# A function from a name, a description, a reasoning and a category to labels.
 Labeller = Callable[[str, str, str, str], Iterable[str]]
 
 
 class KeywordGenerator(Protocol):
-    """One way to find labels. Its name is what a report calls it."""
+    """A way to find labels. Reports call it by its `name`."""
 
     @property
     def name(self) -> str: ...
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
-        """Labels for an entry, valid ones only.
+        """Return valid labels for an entry.
 
         Raises:
-            KeywordError: there are none to be had; says why and what to do next.
+            KeywordError: there are no labels; the message says why and what to do next.
         """
         ...
 
 
 def validated(candidates: Iterable[object]) -> list[str]:
-    """The candidates that are labels, in their order and spelled as labels; each one is judged by itself."""
+    """Return the valid labels among the candidates, in order and in normal spelling. Skip invalid ones."""
     labels = filter(None, map(_label, islice(candidates, _MOST_JUDGED)))
     return list(islice(dict.fromkeys(labels), MOST))
 
 
 def _label(candidate: object) -> str:
-    """The candidate as a label, or an empty string."""
+    """Return the candidate as a label, or an empty string if it is invalid."""
     if not isinstance(candidate, str) or len(candidate) > _LONGEST_JUDGED:
         return ""
     label = "-".join(candidate.lower().replace("_", " ").split())

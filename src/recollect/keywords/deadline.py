@@ -1,6 +1,6 @@
-"""A bound on how long a call may take as a whole.
+"""A time limit for a call as a whole.
 
-HTTP clients bound each read: a server that sends a byte now and then would be waited for without end.
+HTTP clients limit only each read: with a server sending a byte now and then, they would wait without end.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """What `work` returns or raises.
+    """Run `work` with a time limit, and return its result or raise its exception.
 
     Raises:
-        TimeoutError: it took longer. It is left to end by itself, and does not keep the process alive.
+        TimeoutError: `work` took longer. It runs on in a thread, and does not keep the process alive.
     """
     returned: list[T] = []
     raised: list[Exception] = []
@@ -24,7 +24,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     def run() -> None:
         try:
             returned.append(work())
-        except Exception as error:  # it is raised below, where somebody can catch it
+        except Exception as error:  # raised below, in the caller's thread
             raised.append(error)
 
     thread = threading.Thread(target=run, daemon=True)

@@ -1,4 +1,4 @@
-"""Labels from a model that runs under Ollama, on this machine or on one the user names."""
+"""Labels from a model under Ollama, on this machine or another chosen by the user."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _LABELS = {"type": "array", "items": {"type": "string"}}
 
 
 def is_installed() -> bool:
-    """Whether the HTTP client can be imported, found out without importing it."""
+    """Return True if the HTTP client can be imported, without importing it."""
     return find_spec("httpx") is not None
 
 
 class OllamaKeywords:
-    """Labels from a local model. The request has `seconds` in all, and is not repeated."""
+    """Labels from a local model. A request may take `seconds` in all, and is not retried."""
 
     name = "ollama"
 
@@ -36,10 +36,10 @@ class OllamaKeywords:
         self._seconds = seconds
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
-        """Labels for an entry.
+        """Return labels for an entry.
 
         Raises:
-            KeywordError: no HTTP client, no answer in time, or an answer without labels.
+            KeywordError: there is no HTTP client, no answer in time, or no label in the answer.
         """
         if not is_installed():
             raise KeywordError("httpx is not installed; run: pip install 'recollect[ollama]'")
@@ -80,7 +80,7 @@ class OllamaKeywords:
         }
         end = time.monotonic() + self._seconds
         body = b""
-        # A proxy from the environment is for the way out, not for a server on this machine.
+        # Use a proxy from the environment only for other machines, not for a server on this one.
         outside = urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1")
         with (
             httpx.Client(timeout=self._seconds, trust_env=outside) as client,
@@ -94,16 +94,16 @@ class OllamaKeywords:
 
 
 def base_url(host: str) -> str:
-    """The address that OLLAMA_HOST means: it may lack a scheme or a port, or be what a server listens on.
+    """Return the URL for a value of OLLAMA_HOST. It may lack a scheme or a port, or be a server's listen address.
 
     Raises:
-        KeywordError: it is no address.
+        KeywordError: the value is no address.
     """
     text = host.strip().rstrip("/") or "localhost"
     given = "://" in text
     try:
         parts = urlsplit(text if given else f"http://{text}")
-        # Ollama's own rule: a scheme brings its port along.
+        # Ollama's own rule: with a scheme, the default port is the scheme's.
         port = parts.port or ({"http": 80, "https": 443}.get(parts.scheme, 0) if given else _PORT)
     except ValueError:
         port = 0
@@ -117,7 +117,7 @@ def base_url(host: str) -> str:
 
 
 def _response(body: bytes) -> str:
-    """The model's own words in Ollama's answer; empty when it is none."""
+    """Return the model's text in Ollama's answer, or an empty string if there is none."""
     try:
         answer: Any = json.loads(body)
         text: Any = answer["response"]

@@ -1,4 +1,4 @@
-"""What a language model is asked for labels, and what is made of its answer."""
+"""The prompt for labels, and the parser for the answer of a language model."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _MOST_ARRAYS = 40
 
 
 def describe(name: str, description: str, reasoning: str, category: str) -> str:
-    """The entry as a model is shown it: one JSON object between tags that its text cannot close.
+    """Return an entry for the prompt: one JSON object between tags. Its text cannot close the tags.
 
     Raises:
-        KeywordError: the entry seems to hold a credential, which must not leave the process.
+        KeywordError: the entry seems to hold a credential. A credential must not leave the process.
     """
     given = zip(_LONGEST, (name, description, reasoning, category), strict=True)
     fields = {field: visible(text[: _LONGEST[field]]) for field, text in given}
@@ -45,7 +45,7 @@ def describe(name: str, description: str, reasoning: str, category: str) -> str:
 
 
 def parse_answer(text: str) -> list[str]:
-    """The labels of the first array in an answer that holds any, whatever stands around it."""
+    """Return the labels of the first array with any labels in an answer. Ignore the text around it."""
     text = text[:_LONGEST_ANSWER]
     decoder = json.JSONDecoder()
     at = text.find("[")

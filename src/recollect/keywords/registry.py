@@ -1,7 +1,7 @@
-"""Who is asked for labels, in which order, by the setting memory_keyword_provider.
+"""Keyword generators in the order set by memory_keyword_provider.
 
-Callers that import many entries at once take RulesKeywords alone: a request for each would run into rate limits, and
-five seconds for each would not end.
+For an import of many entries, use RulesKeywords alone. A request for each entry would run into rate limits, and five
+seconds for each would take too long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from recollect.keywords.rules import RulesKeywords
 
 @dataclass(frozen=True)
 class Keywords:
-    """The labels of an entry, the tier that found them (empty when none did), and why the tiers before it did not."""
+    """The labels of an entry, their tier, and the failures of the tiers before it.
+
+    `tier` is empty if no tier found a label.
+    """
 
     labels: tuple[str, ...] = ()
     tier: str = ""
@@ -25,20 +28,20 @@ class Keywords:
 
 
 class TieredKeywords:
-    """Asks one tier after the other until one finds a label."""
+    """A list of tiers, asked one after the other until one finds a label."""
 
     def __init__(self, tiers: Sequence[KeywordGenerator]) -> None:
         self._tiers = tuple(tiers)
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> Keywords:
-        """The labels of the first tier that finds any; whatever goes wrong is told, not raised."""
+        """Return the labels of the first tier with any. Failures are reported, not raised."""
         failures: list[str] = []
         for tier in self._tiers:
             try:
                 labels = validated(tier.generate(name, description, reasoning, category))
             except KeywordError as error:
                 failures.append(f"{tier.name}: {error}")
-            except Exception as error:  # an entry is stored with or without labels
+            except Exception as error:  # labels are optional, so no failure may stop an entry
                 failures.append(f"{tier.name}: failed unexpectedly ({type(error).__name__})")
             else:
                 if labels:
@@ -48,9 +51,9 @@ class TieredKeywords:
 
 
 def tiers(provider: str, environment: Mapping[str, str]) -> list[KeywordGenerator]:
-    """The tiers that a setting means, the best first. A value that is not known means rules.
+    """Return the tiers for a setting, best first. An unknown value means rules.
 
-    `claude` stands for the session's own model, which gives labels along with an entry; rules are for the rest.
+    `claude` stands for the session's own model. It gives labels along with an entry, and rules label all other entries.
     """
     if provider == "off":
         return []
@@ -60,7 +63,7 @@ def tiers(provider: str, environment: Mapping[str, str]) -> list[KeywordGenerato
     if provider in ("claude-api", "haiku", "anthropic") or (provider == "auto" and key and anthropic.is_installed()):
         base_url = environment.get(anthropic.URL_VARIABLE, "")
         found.append(anthropic.AnthropicKeywords(key, base_url=base_url))
-    # Without a word from the user nobody is asked, not even on this machine.
+    # Ask Ollama only if the user has set it up, even on this machine.
     if provider == "ollama" or (provider == "auto" and host and ollama.is_installed()):
         found.append(ollama.OllamaKeywords(host))
     return [*found, RulesKeywords()]

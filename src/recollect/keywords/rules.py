@@ -1,8 +1,8 @@
-"""Labels by rules: no network, no dependency, the same text always gives the same labels.
+"""Labels by rules: no network, no dependency, always the same labels for the same text.
 
-A word is scored by what it looks like, by where it stands (a name says more than a description, and that more than a
-reasoning), and by how often it comes. Two words that stand side by side are one label when the name has them so, when
-they do it twice, or when both are telling by themselves.
+A word is scored by its form, by its place (a name counts more than a description, and a description more than a
+reasoning), and by how often it occurs. Two adjacent words make one label if they are adjacent in the name or at least
+twice, or if both score well by themselves.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from recollect.keywords.words import STOP, TECHNICAL, WEAK
 
 _FEWEST = 3
 _PLENTY = 6
-_FIELDS = ((300, 3.0), (8_000, 1.0), (4_000, 0.6))  # how much of name, description and reasoning is read; its weight
+_FIELDS = ((300, 3.0), (8_000, 1.0), (4_000, 0.6))  # characters read of name, description, reasoning; weight
 _GOOD = 1.3
-_ENOUGH = 0.94  # good enough while there are not plenty; what scores less is noise, wanted only when there are too few
-_TELLING = 1.9  # what one of two words must score by itself to be one label with the other where they meet only once
+_ENOUGH = 0.94  # good enough for the first labels; words below are noise, used only to reach the minimum
+_TELLING = 1.9  # the score one of two words needs to make a label of both if they are adjacent only once
 
-# No character can be matched in two ways, so there is nothing to go back for: the time grows with the text.
+# No character can match in two ways, so the pattern does not backtrack: the time is linear in the text.
 _TOKEN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./'’]|::)[A-Za-z0-9_]+)*")
 _URL = re.compile(r"https?://\S+")
-_QUALIFYING = ("ly", "ed", "able", "ible", "ous", "ful", "ical")  # what these end on says how, not what
+_QUALIFYING = ("ly", "ed", "able", "ible", "ous", "ful", "ical")  # endings of words for qualities, not for things
 _SIDE_BY_SIDE = (" ", "\n")
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L", "đ": "d", "ı": "i"})
 
 
 class RulesKeywords:
-    """Labels from the words of an entry alone. It never fails; a text without Latin letters has none."""
+    """Labels from the words of an entry alone. It never fails. A text without Latin letters has no labels."""
 
     name = "rules"
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:  # noqa: ARG002 - the protocol's
-        """Three to ten labels, the most telling first; fewer only when the text has fewer words to offer."""
+        """Return three to ten labels, best first, or fewer if the text has too few words."""
         words = _Words()
         for (longest, weight), text in zip(_FIELDS, (name, description, reasoning), strict=True):
             words.read(text[:longest], weight)
@@ -52,7 +52,7 @@ class _Words:
         self._pairs: dict[tuple[str, str], list[float]] = {}
 
     def read(self, text: str, weight: float) -> None:
-        """Take in one field of an entry."""
+        """Add one field of an entry."""
         for piece, quoted in _pieces(_latin(text)):
             if quoted:
                 self._read_code(piece, weight)
@@ -60,7 +60,7 @@ class _Words:
                 self._read_prose(piece, weight)
 
     def best(self) -> list[str]:
-        """The labels, best first."""
+        """Return the labels, best first."""
         pairs = self._pair_scores()
         scores = {**self._scores, **pairs}
         ranked = sorted(scores, key=scores.__getitem__, reverse=True)
@@ -93,13 +93,13 @@ class _Words:
         before = ""
         for match in _TOKEN.finditer(piece):
             gap = piece[end : match.start()]
-            # In a title every word has a capital, and so has the first word of a sentence.
+            # Ignore capitals in a title, where every word has one, and at the beginning of a sentence.
             named = weight <= 1 and end > 0 and gap.strip() in ("", ",", "(")
             end = match.end()
             before = self._read_token(match.group(), before if gap in _SIDE_BY_SIDE else "", weight, named)
 
     def _read_token(self, token: str, before: str, weight: float, named: bool) -> str:
-        """Take in a word of prose. Returns its key, when a pair may begin with it."""
+        """Add a word of prose. Return its key if a pair may begin with it, or an empty string."""
         token = token.replace("’", "'").removesuffix("'s").removesuffix("'S")
         word = token.lower()
         if word in STOP:
@@ -142,14 +142,14 @@ class _Words:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in turns of prose and of what stands in backticks."""
+    """Yield the text in pieces, each with True if it is quoted in backticks."""
     pieces = _URL.sub(" . ", text).split("`")
     for at, piece in enumerate(pieces):
         yield piece, at % 2 == 1 and at < len(pieces) - 1
 
 
 def _latin(text: str) -> str:
-    """The text with its letters as near to a-z as they go: labels have no others."""
+    """Return the text with its letters as near to a-z as possible: labels have no others."""
     if text.isascii():
         return text
     decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
@@ -165,14 +165,14 @@ def _is_content(word: str) -> bool:
 
 
 def _plain(token: str, word: str, weight: float, named: bool) -> float:
-    """The score of a word that looks like nothing special. A longer one is rarer."""
+    """Return the score of a word without a special form. A longer word is rarer."""
     if word in WEAK or (weight <= 1 and word.endswith(_QUALIFYING)):
         return POOR
     return PRODUCT if named and token[0].isupper() else PLAIN * (0.6 + 0.05 * min(len(word), 12))
 
 
 def _adds_something(key: str, chosen: list[str], pair: bool) -> bool:
-    """Whether a label has a word that is not there yet; a pair, moreover, none that another compound has."""
+    """Return True if a label has a new word. A pair must also share no word with another compound."""
     words = key.split("-")
     there = [word for other in chosen for word in (*other.split("-"), other.replace("-", ""))]
     if "".join(words) in there or all(any(_akin(word, other) for other in there) for word in words):
@@ -186,7 +186,7 @@ def _akin(word: str, other: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    """What the forms of an English word have in common, roughly; it is never shown."""
+    """Return a rough common stem for the forms of an English word. It is never shown."""
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-3] + "y" if word.endswith("ies") else word[:-1]
     if len(word) > 5 and word.endswith("ied"):

@@ -1,4 +1,4 @@
-"""What a word looks like: an identifier, a file, an acronym, a product, a compound, or nothing of the kind."""
+"""The forms of words: an identifier, a file, an acronym, a product, a compound, or none of these."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Labels = list[tuple[str, float]]
 
 
 def shaped(token: str, *, quoted: bool) -> Labels:
-    """The labels that a token gives by its looks, with a score for each; none for a plain word.
+    """Return the labels of a token by its form, with a score for each. A plain word has none.
 
-    In code a hump begins a word (`EventStore`); in prose it belongs to a name (QuickShip).
+    In code an inner capital begins a word (`EventStore`). In prose it belongs to a name (QuickShip).
     """
     if "/" in token:
         return _path(token, quoted)
@@ -87,7 +87,7 @@ def _camel(token: str, quoted: bool) -> Labels:
 
 
 def _humps(token: str) -> list[str]:
-    """The words of an identifier; a known name stays whole, whatever its capitals."""
+    """Return the words of an identifier. A known name stays whole, whatever its capitals."""
     words: list[str] = []
     for part in token.replace("-", "_").split("_"):
         lower = part.lower()

@@ -1,8 +1,8 @@
-"""Word lists of the rules: what never makes a label, what only does so for want of better, and what always may."""
+"""Word lists for the rules: words never used as labels, words used as a last resort, and words always allowed."""
 
 from __future__ import annotations
 
-# Function words, and content words that are so common in lessons that they tell nothing.
+# Function words, and content words too common in lessons to tell anything.
 STOP = frozenset(
     """
     a about above across actually after again against ago all almost alone along already also although always am among
@@ -37,7 +37,7 @@ NUMBERS = frozenset(
     """.split()
 )
 
-# Words that mostly serve other words: verbs of every day, adjectives of degree, nouns without a subject.
+# Words with little meaning of their own: everyday verbs, adjectives of degree, nouns without a subject.
 WEAK = frozenset(
     """
     able accept accepted accepts act acts actual add added adding addresses adds afterwards alive allow allowed allows
@@ -89,7 +89,7 @@ WEAK = frozenset(
     """.split()
 )
 
-# Names that are worth a label in any case and any place, and are one word however they are written.
+# Names worth a label in any case and any place. They are one word however they are written.
 TECHNICAL = frozenset(
     """
     airflow ajax android angular ansible anthropic apache api argparse asgi asyncio auth avro aws azure babel backoff

@@ -1,1 +1,1 @@
-"""Take in what a tool, a person or an agent wants remembered. Writing the file itself is in memories."""
+"""Store new memories from a tool, a person or an agent. Writing of memory files is in memories."""

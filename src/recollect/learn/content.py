@@ -1,7 +1,7 @@
-"""A note as the content of a memory file: each part of its text goes where the category's schema has a place for it.
+"""Turn a note into the content of a memory file, each part in its field of the category's schema.
 
-Texts may have labelled parts ("Context: ...", "## Steps"); a part whose label the category knows goes to that field.
-Nothing that a note says is left out.
+Texts may have labelled parts ("Context: ...", "## Steps"). A part with a label of the category goes to the
+label's field. Nothing in a note is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.learn.input import Note
 
-# Where a description goes, and where a reasoning does.
+# The field for the description and the field for the reasoning, by category.
 MAIN = {
     "decision": "decision",
     "runbook": "steps",
@@ -106,13 +106,13 @@ _FIELD_OF = {
     for category, fields in _LABELS.items()
 }
 
-# A label stands at the beginning of a line, with a colon or as a heading; in a list it must be in bold.
+# A label is at the beginning of a line, with a colon or as a heading; in a list it must be in bold.
 _LABEL = re.compile(
     r"\s{0,3}(?:#{1,6}\s+(?:\*\*)?(?P<heading>[A-Za-z][A-Za-z' -]{1,30})(?:\*\*)?:?\s*$"
     r"|(?:[-*+]\s+)?\*\*(?P<bold>[A-Za-z][A-Za-z' -]{1,30})(?::\*\*|\*\*:)(?:\s+|$)"
     r"|(?P<plain>[A-Za-z][A-Za-z' -]{1,30}):(?:\s+|$))(?P<rest>.*)"
 )
-# In the middle of a line it follows a sentence.
+# A label in the middle of a line must follow a sentence.
 _INLINE = re.compile(r"(?<=[.!?;]) +(?P<label>[A-Z][A-Za-z' -]{1,30}): (?=\S)")
 _MARK = re.compile(r"(?P<indent>\s*)(?:[-*+•]|\(?\d{1,3}[.)]|[Ss]tep\s\d{1,3}[:.)])\s+(?P<text>\S.*)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'])")
@@ -132,7 +132,10 @@ NO_REASON = "No reason was noted."
 
 @dataclass
 class Draft:
-    """The content that a note makes: what it says, what the schema asks for beyond that, and texts that say nothing."""
+    """The content made from a note: values `said` in it, values `assumed` for the schema, and `fillers`.
+
+    Fillers are texts without information; real ones replace them later.
+    """
 
     said: Record = field(default_factory=dict[str, Any])
     assumed: Record = field(default_factory=dict[str, Any])
@@ -144,14 +147,18 @@ class Draft:
 
 
 class _Parts:
-    """The texts of a note by the field that they belong to."""
+    """The texts of a note, grouped by field."""
 
     def __init__(self, category: str) -> None:
         self.category = category
         self.found: dict[str, list[str]] = {}
 
     def read(self, text: str, into: str, *, needed: bool) -> None:
-        """Take in a text; what has no label goes `into` a field, which does not stay empty if it is needed."""
+        """Add a text: labelled parts go to their fields, the rest goes `into` one field.
+
+        If this field is `needed` and no part goes there, the whole text does. A part unfit for its field goes there
+        too, with its label.
+        """
         parts = list(_labelled(text, _FIELD_OF[self.category]))
         parts = [(name or into, label, part) for name, label, part in parts if part]
         if needed and not any(name == into for name, _, _ in parts):
@@ -170,7 +177,7 @@ class _Parts:
 
 
 def drafted(note: Note, others: Sequence[str] = ()) -> Draft:
-    """The content of a memory of the note's category; `others` are references that are no files."""
+    """Return a draft of the content of a memory; `others` are references to anything but files."""
     parts = _Parts(note.category)
     parts.read(note.description, MAIN[note.category], needed=note.category == "runbook")
     parts.read(note.reasoning, REASON[note.category], needed=note.category != "session_summary")
@@ -186,7 +193,10 @@ def drafted(note: Note, others: Sequence[str] = ()) -> Draft:
 
 
 def points(text: str, *, sentences: bool = False) -> list[str]:
-    """The items of a list, or paragraphs, in a text; `sentences`: those of a single paragraph are items too."""
+    """Return the list items or paragraphs of a text.
+
+    With `sentences`, a single paragraph is split into its lines or sentences.
+    """
     intro, items = _split(text)
     if items:
         return [*([intro.removesuffix(":")] if intro else []), *items]
@@ -198,7 +208,7 @@ def points(text: str, *, sentences: bool = False) -> list[str]:
 
 
 def _labelled(text: str, labels: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """The parts of a text: field, label, text. What stands below a line that says all is no part of it."""
+    """Yield the parts of a text as field, label and text. Text on the line of its label ends at a blank line."""
     lines = _broken(text, labels)
     fenced = fenced_lines(lines)
     name = label = ""
@@ -220,7 +230,7 @@ def _labelled(text: str, labels: Mapping[str, str]) -> Iterator[tuple[str, str, 
 
 
 def _broken(text: str, labels: Mapping[str, str]) -> list[str]:
-    """The lines of a text; a label that follows a sentence begins a line of its own, unless in a list or in code."""
+    """Return the lines of a text. A label after a sentence begins a new line, except in lists and code."""
 
     def apart(match: re.Match[str]) -> str:
         return f"\n{match['label']}: " if match["label"].lower() in labels else match[0]
@@ -234,7 +244,7 @@ def _broken(text: str, labels: Mapping[str, str]) -> list[str]:
 
 
 def _split(text: str) -> tuple[str, list[str]]:
-    """What stands before a list, and the items of the list; of a nested list only the outer items count."""
+    """Return the text before a list, and the items of the list. Nested items stay part of the outer ones."""
     lines = text.split("\n")
     fenced = fenced_lines(lines)
     intro: list[str] = []
@@ -274,7 +284,7 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _runbook(found: dict[str, list[str]]) -> None:
-    """Tell what calls for a runbook from what is done, and that from how it is checked."""
+    """Split up the steps of a runbook: text before them becomes the trigger, a final check the verification."""
     steps: list[str] = []
     before: list[str] = []
     labelled = found.get("steps", [])
@@ -293,7 +303,7 @@ def _runbook(found: dict[str, list[str]]) -> None:
 
 
 def _fill(said: Record, category: str, name: str, texts: list[str]) -> None:
-    """Put the texts of a field into the content, in the shape that the schema asks for."""
+    """Put the texts of a field into the content, in the shape required by the schema."""
     if (category, name) in CHOICES:
         said[name] = _choice(texts[0])
     elif name == "alternatives":
@@ -310,7 +320,7 @@ def _fill(said: Record, category: str, name: str, texts: list[str]) -> None:
 
 
 def _assume(draft: Draft, note: Note) -> None:
-    """What the schema asks for and the note does not say: its name, or what is usual."""
+    """Fill in required fields missing from the note, with its name or a default value."""
     said = draft.said
     usual: Record = {name: values[0] for (category, name), values in CHOICES.items() if category == note.category}
     if note.category not in ("runbook", "session_summary"):
@@ -331,7 +341,7 @@ def _assume(draft: Draft, note: Note) -> None:
 
 
 def _refer(said: Record, category: str, others: Sequence[str]) -> None:
-    """Keep references that are no files after the reasoning."""
+    """Append references to anything but files to the reasoning."""
     line = f"{REFERENCES}{'; '.join(others)}"
     name = REASON[category]
     if name in _LISTS:

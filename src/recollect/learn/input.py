@@ -1,4 +1,4 @@
-"""A note that somebody wants remembered: five fields, checked so that an error says which one and what to write."""
+"""A note to remember, with five checked fields; an error names the field and how to correct it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recollect.errors import InvalidEntry
 from recollect.sync.entry_input import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_NOTE, MOST_REFERENCES
 
 _LONGEST_REFERENCE = 300
-_MOST_LOOKED_AT = 100_000  # in characters: what is longer is refused for that
+_MOST_LOOKED_AT = 100_000  # in characters; a longer text is refused for its length
 
 _NEEDED = {
     "name": "a short title that it is known by",
@@ -28,7 +28,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 @dataclass(frozen=True)
 class Note:
-    """A note that can be stored: nothing in it is empty, too long, unseen or a credential."""
+    """A checked note: no text in it is empty, too long, invisible or a credential."""
 
     name: str
     description: str
@@ -38,10 +38,10 @@ class Note:
 
 
 def noted(name: object, description: object, reasoning: object, category: object, references: object = ()) -> Note:
-    """The note that these fields make.
+    """Return a note with these fields.
 
     Raises:
-        InvalidEntry: one of them cannot be stored; says which and what to write instead.
+        InvalidEntry: a field cannot be stored; the message names it and what to write instead.
     """
     _refuse_secrets(name=name, description=description, reasoning=reasoning, category=category, references=references)
     known = category_named(category)
@@ -71,7 +71,7 @@ def _text(field: str, value: object, longest: int) -> str:
 
 
 def _cleaned(text: str) -> str:
-    """The text with nothing unseen in it, no space at the end of a line and no gap of several lines."""
+    """Return the text without invisible characters, spaces at line ends and gaps of several lines."""
     lines = visible(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in lines)).strip()
 
@@ -92,7 +92,7 @@ def _references(given: object) -> list[str]:
 
 
 def _refuse_secrets(**fields: object) -> None:
-    """Refuse a secret in any field, before another error can repeat it."""
+    """Raise InvalidEntry for a secret in any field, before another error can repeat it."""
     for field, value in fields.items():
         values = cast("Sequence[object]", value if isinstance(value, list | tuple) else [value])
         kind = find_secret("\n".join(text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)))

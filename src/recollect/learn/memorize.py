@@ -1,4 +1,4 @@
-"""Remembering what a session has learnt, in any category: knowledge goes to the journal, the rest to memory files."""
+"""Store lessons of a session in any category: knowledge goes to the journal, the rest to memory files."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ _SOURCE = "session-capture"
 _SETTING = "memory_session_capture"
 _SESSION = "session_summary"
 
-# So often a change is tried again when somebody else has changed the same memory in between.
+# How often a change is tried if others change the same memory in between.
 _ATTEMPTS = 10
 _MOST_TAGS = 8
 _AGAIN = "Stored again, with nothing new"
 _HASH_LENGTH = 8
 
-# No file can be called so where projects are also checked out on Windows.
+# Names reserved on Windows, where projects may be checked out too.
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
-_DAY = 10  # characters of a time that tell the day
+_DAY = 10  # length of the date at the beginning of a time
 
-# From here on the lines that are added for what is said again would push out those that tell of changes.
+# In a longer history, lines about repetitions would push out lines about changes.
 _MOST_NOTED = MOST_CHANGES // 2
 
 
 @dataclass
 class Memorized:
-    """What became of a memory. `path` is its file's, from the project's folder on; empty for knowledge."""
+    """The result for a memory. `path` is its file, relative to the project's folder; empty for knowledge."""
 
     id: str
     name: str
@@ -80,13 +80,13 @@ def memorize(
     category: str,
     references: Sequence[str] = (),
 ) -> Memorized:
-    """Store a memory: a new one, or what is known already, which is counted once more or told anew.
+    """Store a memory. A known one is counted once more, or updated if there is something new.
 
     Raises:
-        InvalidEntry: it cannot be stored as it is; says which field, and what it must be.
+        InvalidEntry: it cannot be stored as it is; the message names the field and what it must be.
         WriteRefused: the checks of memory files do not allow it; nothing was written.
         LockTimeout: other writers were busy for too long; nothing was written.
-        StorageError: the file cannot be written; nothing was.
+        StorageError: the file cannot be written; nothing was changed.
     """
     settings = engine.settings
     if not settings.flag(_SETTING):
@@ -107,7 +107,10 @@ def memorize(
 
 
 def has_project(root: str) -> bool:
-    """Whether a folder is a project to keep memories in: neither the home folder nor one around it, unless by git."""
+    """Return True if a folder is a project to keep memories in.
+
+    The home folder is none. A folder around the home folder is one only if it is a git repository.
+    """
     if not root or not os.path.isdir(root):
         return False
     real, own = os.path.realpath(root), os.path.realpath(home())
@@ -173,7 +176,7 @@ class _Memory:
         return self._once()
 
     def _was_overtaken(self, refusal: WriteRefused) -> bool:
-        """Whether somebody else has changed, or just stored, the same memory."""
+        """Return True if somebody else has changed or just stored the same memory."""
         return refusal.kind == "OCC_CONFLICT" or (refusal.kind == "CREATE_ERROR" and self._known()[0] is not None)
 
     def _once(self) -> Memorized:
@@ -187,10 +190,10 @@ class _Memory:
             return self._reinforced(old)
         return self._updated(old, title, anew, more)
 
-    # What is there
+    # Existing memories
 
     def _known(self) -> tuple[MemoryFile | None, bool]:
-        """The active memory that the note is about, and whether the note has another title for it."""
+        """Return the active memory about the same thing, and True if the note has another title for it."""
         for slug in self._slugs():
             old = self._read(self._path(slug))
             if old and old.status == ACTIVE and self._is_same(old, slug):
@@ -206,7 +209,7 @@ class _Memory:
         return None, False
 
     def _listed(self, target: str) -> MemoryFile | None:
-        """The memory that a line of the index names; nothing if it leads anywhere else."""
+        """Return the memory at a path from the index; None if the path is not one of the note's category."""
         try:
             path, category = target_file(self._root, target, self._project_root)
         except WriteRefused:
@@ -214,14 +217,14 @@ class _Memory:
         return self._read(path) if category == self._note.category else None
 
     def _is_same(self, old: MemoryFile, slug: str) -> bool:
-        """Whether a memory in the note's place is about the same: slugs may have lost what tells titles apart."""
+        """Return True if the memory at the note's path is about the same thing: different titles may share a slug."""
         if self._note.category == _SESSION:
             today = old.created_at[:_DAY] == _now()[:_DAY]
             return today or not said_anew(old.category, old.content, self._draft.said)
         return plain(old.title) == plain(self._title) or slug.replace("-", "") == plain(self._title).replace(" ", "")
 
     def _slugs(self) -> list[str]:
-        """What the file may be called, in the order in which it is tried."""
+        """Return possible slugs for the file, in the order of trying them."""
         own = slugify(self._title)
         mark = sha256(plain(self._title).encode()).hexdigest()[:_HASH_LENGTH]
         if not own or _RESERVED.fullmatch(own):
@@ -232,7 +235,7 @@ class _Memory:
         return [own, f"{own[: LONGEST_SLUG - _HASH_LENGTH - 1].rstrip('-')}-{mark}"]
 
     def _free(self) -> str:
-        """Where a new memory goes: the first place that nothing else has, or that it had before it was retired."""
+        """Return the path of a new memory: the first free one, or its own from before it was retired."""
         paths = [self._path(slug) for slug in self._slugs()]
         for path in paths:
             old = self._read(path)
@@ -249,7 +252,7 @@ class _Memory:
         except FileNotFoundError:
             return None
 
-    # What is written
+    # Writing
 
     def _created(self) -> Memorized:
         hints = similar(self._engine, self._root, self._note.category, self._note.name, self._note.description)
@@ -274,7 +277,7 @@ class _Memory:
         return self._changed(old, UPDATED, lines, title=title, content=content, files=more, tags=self._tags())
 
     def _reinforced(self, old: MemoryFile) -> Memorized:
-        """Note that it was said again: once a day, so that the history keeps telling of changes."""
+        """Add a line of history about the repetition, at most once a day, to leave room for changes."""
         last = old.changes[-1] if old.changes else {}
         today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
         if today or len(old.changes) >= _MOST_NOTED:
@@ -319,18 +322,18 @@ class _Memory:
         return Memorized(id, title, self._note.category, outcome, written.target, warnings)
 
     def _tags(self) -> list[str]:
-        """Tags by what the memory says, without the labels of its parts, its references and what is one of a few."""
+        """Return tags from the text of the memory, without labels, references and fields with fixed choices."""
         category = self._note.category
         said = {name: value for name, value in self._draft.said.items() if (category, name) not in CHOICES}
         main = texts(said.pop(MAIN[category], ""))
         rest = [text.partition(f"\n{REFERENCES}")[0] for text in texts(said) if not text.startswith(REFERENCES)]
         labels = self._engine.labels()
-        # Apart, because the last word of a text is no neighbour of the first one of the next.
+        # Blank lines, because the last word of a text is no neighbour of the first word of the next.
         found = labels(self._title, "\n\n".join(main), "\n\n".join(rest), category) if labels else ()
         return clean_tags(list(found)[:_MOST_TAGS])
 
     def _explained(self, refusal: WriteRefused, path: str) -> WriteRefused:
-        """A refusal with what can be done about it from within a session."""
+        """Return the refusal with a fix for use within a session."""
         slug = os.path.basename(path).removesuffix(".json")
         old = self._read(path)
         if old is None or old.status == ACTIVE or refusal.kind not in ("CREATE_ERROR", "ANTI_RESURRECTION_ERROR"):
@@ -341,7 +344,7 @@ class _Memory:
 
 
 def _embedded(engine: Engine) -> list[str]:
-    """Give a vector to what was just written; what kept it from one, in a sentence."""
+    """Embed entries without a vector. Return a warning if this failed."""
     try:
         done = embed_pending(engine)
     except StoreError as error:

@@ -1,7 +1,7 @@
-"""A note about something that is known already: what it adds to the memory, and what becomes of what was there.
+"""Merge a note into an existing memory about the same thing, and keep replaced text in the history.
 
-A note that says its main thing in other words is a new account of the whole and takes the old one's place, which goes
-to the history in full. One that says the same main thing only adds to the rest.
+A note with another main text is a new account of the whole. It replaces the old account, and the old one goes to the
+history in full. A note with the same main text only adds to the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.learn.content import Draft
 
-# How much of a text the line of the history has that an update writes by itself, and how much each of the others.
+# In characters: the part of a text in the line of history written by an update itself, and in each further line.
 _KEPT = 999
 _PIECE = 900
 
@@ -28,12 +28,12 @@ _SENTENCES = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 def said_anew(category: str, old: Record, said: Record) -> list[str]:
-    """The fields of the content in which a note says something that the memory does not."""
+    """Return the content fields with something new in the note."""
     return [name for name, value in said.items() if _is_new(category, name, old.get(name), value)]
 
 
 def merged_content(category: str, old: Record, draft: Draft) -> Record:
-    """The memory's content with what a note says of it."""
+    """Return the content of a memory merged with the draft of a note."""
     said = draft.said
     new = said_anew(category, old, said)
     main = MAIN[category]
@@ -61,7 +61,7 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
 
 
 def history(old: Record, content: Record, now: str) -> Iterator[Record]:
-    """Lines that keep what an update replaces and does not keep by itself: lists, and the rest of long texts."""
+    """Yield lines of history for replaced values an update does not keep itself: lists, and the rest of long texts."""
     for name, had in old.items():
         has = content.get(name)
         if had == has:
@@ -88,7 +88,7 @@ def _is_new(category: str, name: str, had: Any, has: Any) -> bool:
 
 
 def _sentences(value: Any) -> set[str]:
-    """What a value says, sentence by sentence: a part of a sentence may say the opposite of the whole."""
+    """Return the set of sentences in a value. A part of a sentence may say the opposite of the whole."""
     found = {plain(sentence) for text in _texts(value) for sentence in _SENTENCES.split(text)}
     return found - {""}
 
@@ -102,14 +102,14 @@ def _texts(value: Any) -> list[str]:
 
 
 def _with_references(has: Any, had: Any) -> Any:
-    """A new reasoning with what the old one referred to."""
+    """Return the new reasoning with the references of the old one."""
     kept = [line for text in _texts(had) for line in text.split("\n") if line.startswith(REFERENCES)]
     more = [line for line in kept if not _sentences(line) <= _sentences(has)]
     return [*has, *more] if isinstance(has, list) else "\n".join([has, *more])
 
 
 def _come_after(had: list[str], has: list[str]) -> bool:
-    """Whether steps are no new account but follow those that are there: they are fewer, and none of them."""
+    """Return True if the steps continue the old ones instead of replacing them: they are fewer, and all are new."""
     return len(has) < len(had) and not {plain(step) for step in had} & {plain(step) for step in has}
 
 

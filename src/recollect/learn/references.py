@@ -1,4 +1,4 @@
-"""What a note refers to: files of the project, and anything else."""
+"""Split the references of a note into files of the project and anything else."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import os
 import re
 from collections.abc import Sequence
 
-# A path, perhaps with a line or a range of lines.
+# A path, optionally with a line or a range of lines.
 _FILE = re.compile(r"(?P<path>[^\s:#?*<>|\"]+?)(?P<place>(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)?)")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 
 
 def parted(references: Sequence[str], folders: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The references that are files below one of the folders, as paths from there on, and all that say more than that.
+    """Split references into files below one of the folders, as relative paths, and others.
 
-    A file that is not there counts as one if it has an ending and its topmost folder is there.
+    A reference to lines of a file is in both lists. A missing file counts as a file if it has an extension and its
+    topmost folder exists.
     """
     files: list[str] = []
     others: list[str] = []

@@ -1,4 +1,4 @@
-"""Remembering: an entry goes to the journal first, which needs no store; then the store follows."""
+"""Remember an entry: write it to the journal first, without the store, then sync the store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ JOURNALLED = "journalled"
 
 @dataclass
 class Remembered:
-    """What became of an entry."""
+    """The result for an entry. `added` is True if it is new; `pending` counts entries without a vector."""
 
     entry: StoredEntry
     added: bool
@@ -35,7 +35,7 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Noted:
-    """An entry that the journal has, in the line that begins at `place`; how its keywords were found."""
+    """An entry in the journal, in the line at offset `place`, with its keywords and their source."""
 
     given: GivenEntry
     place: int
@@ -49,8 +49,8 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
 
     Raises:
         LockTimeout: other writers held the journal for too long; nothing was written.
-        StorageError: the journal cannot be written; nothing was.
-        Journalled: the entry is in the journal, but the store could not follow yet.
+        StorageError: the journal cannot be written; nothing was changed.
+        Journalled: the entry is in the journal, but the store could not be synced yet.
     """
     [noted] = note_down(engine.global_store, engine.settings, [given], source=source)
     return stored(engine, project_root, noted)
@@ -59,13 +59,13 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
 def note_down(
     global_store: str, settings: Settings, entries: Sequence[GivenEntry], *, source: str = "", identity: str = ""
 ) -> list[Noted]:
-    """Put entries into the journal, all of them or none, whatever state the database is in.
+    """Append entries to the journal, all of them or none, whatever the state of the database.
 
-    The `identity` is that of the project whose session has learnt them: several projects may have one name.
+    `identity` is that of the session's project, because several projects may have the same name.
 
     Raises:
         LockTimeout: other writers held the journal for too long; nothing was written.
-        StorageError: the journal cannot be written; nothing was.
+        StorageError: the journal cannot be written; nothing was changed.
     """
     noted: list[Noted] = []
     lines: list[dict[str, object]] = []
@@ -82,10 +82,10 @@ def note_down(
 
 
 def stored(engine: Engine, project_root: str, noted: Noted) -> Remembered:
-    """Have the store follow the journal, and say what became of an entry that is in it.
+    """Sync the store with the journal, and return the result for an entry in it.
 
     Raises:
-        Journalled: the store could not follow yet.
+        Journalled: the store could not be synced yet.
     """
     given, store = noted.given, engine.store
     warnings = list(noted.warnings)
@@ -104,13 +104,16 @@ def stored(engine: Engine, project_root: str, noted: Noted) -> Remembered:
 
 
 def journalled(global_store: str, error: StoreError) -> Journalled:
-    """Return the error that says that the journal has an entry, and why the store does not have it yet."""
+    """Return an error for an entry in the journal but not yet in the store, with the reason."""
     journal = locations.journal(global_store)
     return Journalled(f"{error}. The entry is safe in {journal} and will be in the store later; do not repeat it")
 
 
 def _observed_since(global_store: str, noted: Noted) -> int:
-    """Return how often the journal has observed an entry from its line on; what is more than that was known before."""
+    """Return the number of observations of an entry in the journal, from its line on.
+
+    If the store counts more, the entry was known before.
+    """
     try:
         lines = read_captures(locations.journal(global_store), noted.place).lines
     except StorageError:

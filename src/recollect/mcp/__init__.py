@@ -1,1 +1,1 @@
-"""Serve the MCP tools: check the arguments, call one use case, say what became of it."""
+"""The MCP server and its tools: check the arguments, call one use case, report the result."""

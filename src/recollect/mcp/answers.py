@@ -1,4 +1,4 @@
-"""What a call is answered: as data, and as text for clients that show no data. Both are bounded."""
+"""Answers to tool calls: as data, and as text for clients without support for data. Both are bounded."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from recollect.domain.data_text import as_data, data_line
 from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
 from recollect.domain.text import cut, few, one_line
 
-# In characters, of either form: what a client shows a model without cutting it.
+# In characters, for either form: clients show a model this much without cutting it.
 LARGEST = 18_000
 
-# In characters: what is stored through a tool is no longer; what files hold may be.
+# In characters: texts stored through a tool are shorter, but texts in files may be longer.
 _LONGEST_TEXT = 15_000
 _LONGEST_NAME = 200
 _LONGEST_PATH = 400
@@ -38,7 +38,7 @@ class Answer:
 
 
 def as_answered(value: Any) -> Any:
-    """Return an answer, or a part of one, with every text in it as data: it may be a text of others."""
+    """Return an answer, or a part of one, with every text as data: others may have written it."""
     if isinstance(value, str):
         return as_data(value)
     if isinstance(value, dict):
@@ -49,30 +49,30 @@ def as_answered(value: Any) -> Any:
 
 
 def size(value: object) -> int:
-    """How long something is as JSON."""
+    """Return the length of a value as JSON."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def notes(sentences: Iterable[str]) -> dict[str, list[str]]:
-    """The field that holds what else there is to say, if there is anything."""
+    """Return the field `notes` with the sentences, or no field if there are none."""
     said = [cut(data_line(sentence), _LONGEST_NOTE) for sentence in dict.fromkeys(sentences)]
     return {"notes": few(said, _MOST_NOTES)} if said else {}
 
 
 def noted(lines: list[str], said: dict[str, list[str]]) -> str:
-    """The lines, and the notes below them."""
+    """Return the lines with the notes below them."""
     return "\n".join([*lines, *(f"Note: {note}" for note in said.get("notes", ()))])
 
 
 def remarked(answer: Answer, *sentences: str) -> Answer:
-    """An answer with more to say."""
+    """Return the answer with more notes."""
     said = notes([*answer.data.get("notes", ()), *sentences])
     more = [f"Note: {note}" for note in said["notes"][len(answer.data.get("notes", ())) :]]
     return Answer({**answer.data, **said}, "\n".join([answer.text, *more]))
 
 
 def brief(entry: StoredEntry, among: int, origin: str = "") -> dict[str, Any]:
-    """An entry as one of so many in a list: what it is, and how it begins."""
+    """Return an entry for a list: its main fields and the beginning of its text, shorter in a long list."""
     text = one_line(entry.description).removeprefix(one_line(entry.name)).lstrip(" .:")
     if len(text) < _SHORT_SNIPPET and entry.details:
         details = entry.details.removeprefix("- ").replace("\n- ", " ")
@@ -91,7 +91,7 @@ def brief(entry: StoredEntry, among: int, origin: str = "") -> dict[str, Any]:
 
 
 def line(place: int, item: dict[str, Any]) -> str:
-    """Such an entry on one line."""
+    """Return an entry from `brief` as one numbered line."""
     about = [item.get("project", "everywhere"), item.get("updated", ""), item.get("status", "")]
     about += [f"from {item['origin']}"] if item.get("origin") else []
     if "score" in item:
@@ -101,7 +101,7 @@ def line(place: int, item: dict[str, Any]) -> str:
 
 
 def full(entry: StoredEntry, text: str, path: str, recalls: int, origin: str = "") -> dict[str, Any]:
-    """All there is to know of an entry."""
+    """Return all fields of an entry, long texts shortened."""
     return filled(
         id=entry.id,
         category=entry.category,
@@ -122,23 +122,23 @@ def full(entry: StoredEntry, text: str, path: str, recalls: int, origin: str = "
 
 
 def is_cut(text: str) -> bool:
-    """Whether there is more of a text than `full` shows."""
+    """Return True if `full` shows only a part of the text."""
     return _shown(text) != as_data(text).strip()
 
 
 def _shown(text: str) -> str:
-    """As much of a text as there is room for; what takes two characters as data counts twice."""
+    """Return as much of a text as there is room for. A character escaped in JSON counts twice."""
     whole = as_data(text).strip()
     return cut(whole, min(_LONGEST_TEXT, _LONGEST_TEXT * len(whole) // max(1, size(whole))))
 
 
 def paragraphs(item: dict[str, Any]) -> str:
-    """Such an entry as text."""
+    """Return an entry from `full` as text."""
     facts = [item["status"], item.get("project", "everywhere"), item.get("path", ""), item.get("confidence", "")]
     facts += [f"updated {item['updated']}"] if item.get("updated") else []
     facts += [f"from {item['origin']}"] if item.get("origin") else []
     lines = [f"[{item['id']}] {_label(item)}: {item['name']}", f"({', '.join(fact for fact in facts if fact)})"]
-    # Further in than anything of ours, so that no memory can speak for the server.
+    # Indented deeper than any line of ours, so that no memory can pass for the server.
     lines += [f"    {said}".rstrip() for said in str(item["text"]).split("\n")]
     label = "Files" if item.get("path") else "References"
     lines += [f"{label}: {', '.join(item['references'])}"] if item.get("references") else []
@@ -146,14 +146,14 @@ def paragraphs(item: dict[str, Any]) -> str:
 
 
 def project_name(entry: StoredEntry) -> str:
-    """What people call the project that an entry belongs to; empty when it holds everywhere."""
+    """Return the name of an entry's project; empty if the entry holds everywhere."""
     if entry.project == SEVERAL:
         return "several projects"
     return cut(one_line(os.path.basename(entry.project.rstrip(os.sep))), 60)
 
 
 def filled(**fields: Any) -> dict[str, Any]:
-    """The fields that are not empty."""
+    """Return the fields without empty ones."""
     return {name: value for name, value in fields.items() if value not in ("", [], None)}
 
 

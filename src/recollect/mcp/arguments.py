@@ -1,4 +1,4 @@
-"""The arguments of a call, checked one by one, so that an error says which of them and what it must be."""
+"""Check the arguments of a call one by one, so that an error names the argument and its valid values."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry
 from recollect.mcp.schemas import ToolSchema
 
-# In characters: more than any field may have; what is longer is said to be too long by who knows the limit.
+# In characters: more than any field may have. Each field's own check reports its exact limit.
 _LONGEST = 100_000
 
 
 class Arguments:
-    """What a tool was called with. Every method raises InvalidEntry for what cannot be used."""
+    """The arguments of a tool call. Every method raises InvalidEntry for an unusable value."""
 
     def __init__(self, tool: ToolSchema, given: Mapping[str, Any] | None) -> None:
         self._given = {name: value for name, value in (given or {}).items() if value is not None}
@@ -28,7 +28,7 @@ class Arguments:
             raise InvalidEntry(f"{tool.name} needs {' and '.join(missing)}")
 
     def text(self, name: str, default: str = "") -> str:
-        """A text, without half characters, which JSON can spell."""
+        """Return a text. A lone surrogate, allowed in JSON, is replaced by a question mark."""
         value: object = self._given.get(name, default)
         if not isinstance(value, str):
             raise InvalidEntry(f"{name} must be a text, not {_kind(value)}")
@@ -37,7 +37,7 @@ class Arguments:
         return value.encode("utf-8", "replace").decode("utf-8")
 
     def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:
-        """One of these texts."""
+        """Return one of the choices, or the default."""
         value = self.text(name, default)
         if value == default or value in choices:
             return value
@@ -46,7 +46,7 @@ class Arguments:
         raise InvalidEntry(f"{name} cannot be {_shown(value)}; {hint}")
 
     def number(self, name: str, least: int, most: int, default: int) -> int:
-        """A whole number within bounds; some clients send numbers as texts."""
+        """Return a whole number within bounds. Some clients send numbers as texts."""
         value: object = self._given.get(name, default)
         if isinstance(value, str) and value.strip().isdecimal() and len(value) <= 12:
             value = int(value)
@@ -59,7 +59,7 @@ class Arguments:
         return value
 
     def flag(self, name: str) -> bool:
-        """True or false; false when it is not given."""
+        """Return true or false; false if it is not given."""
         value: object = self._given.get(name, False)
         if isinstance(value, str) and value.lower() in ("true", "false"):
             return value.lower() == "true"
@@ -68,7 +68,7 @@ class Arguments:
         return value
 
     def texts(self, name: str, most: int, least: int = 0) -> list[str]:
-        """A list of texts; a single text is a list of one."""
+        """Return a list of texts. A single text becomes a list of one."""
         value: object = self._given.get(name, [])
         values = cast("list[object]", value if isinstance(value, list) else [value])
         found = [text for text in values if isinstance(text, str) and len(text) <= _LONGEST]
@@ -92,7 +92,7 @@ def _kind(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """What was given, as far as it is worth repeating."""
+    """Return a given value for an error message, shortened."""
     if isinstance(value, str):
         return repr(one_line(value[:200])[:60])
     if isinstance(value, (bool, float)) or (isinstance(value, int) and abs(value) < 10**18):

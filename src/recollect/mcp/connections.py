@@ -1,4 +1,4 @@
-"""Connections over HTTP, bounded in time and in number: whoever sends nothing cannot keep others from being heard."""
+"""HTTP connections, limited in time and number: a silent client cannot block the others."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# In seconds: how long the head of a request may take, its body, and a pause in which a client reads no answer. An
-# answer itself may take for ever, because clients listen for news.
+# In seconds: the time for the head of a request, for its body, and for a client to read nothing of an answer. An
+# answer itself has no limit, because clients listen for events.
 HEAD_SECONDS = 5.0
 BODY_SECONDS = 30.0
 PAUSE_SECONDS = 30.0
 
-# How many connections may be open that have not shown the token; with one more the oldest of them is closed.
+# How many connections may be open without having shown the token; one more closes the oldest of them.
 MOST_STRANGERS = 128
 
 Headers = list[tuple[bytes, bytes]]
 
 
 class Door:
-    """Counts the connections that have not shown the token yet."""
+    """The set of connections without the token so far, limited in number."""
 
     def __init__(self, is_known: Callable[[Headers], bool]) -> None:
         self.is_known = is_known
         self._strangers: dict[Connection, None] = {}
 
     def enter(self, connection: Connection) -> None:
-        """Let a connection in, at the cost of the oldest stranger if there are too many."""
+        """Let a connection in; close the oldest one without the token if there are too many."""
         self._strangers[connection] = None
         if len(self._strangers) > MOST_STRANGERS:
             oldest = next(iter(self._strangers))
@@ -37,17 +37,17 @@ class Door:
             oldest.transport.abort()
 
     def forget(self, connection: Connection) -> None:
-        """Count a connection no longer: it is known, or closed."""
+        """Stop counting a connection: it has shown the token, or is closed."""
         self._strangers.pop(connection, None)
 
 
 class Connection(H11Protocol):
-    """Closes a connection whose client is too slow with what it has begun."""
+    """A connection with a deadline for each part of a request."""
 
     def __init__(self, door: Door, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._door = door
-        self._part: Any = None  # the part of a request that is on its way, as h11 names it
+        self._part: Any = None  # the part of a request being received, as h11 names it
         self._deadline: asyncio.TimerHandle | None = None
         self._pause: asyncio.TimerHandle | None = None
 
@@ -84,7 +84,7 @@ class Connection(H11Protocol):
             self._pause = None
 
     def _watch(self) -> None:
-        """Give each part of a request its time, from its beginning on: a byte now and then does not prolong it."""
+        """Set a deadline when a new part of a request begins. A byte now and then does not extend it."""
         part = self.conn.their_state
         if part is self._part:
             return

@@ -1,4 +1,4 @@
-"""How a server ends: at once, but not in the middle of what it is writing."""
+"""End a server at once, but not in the middle of a write."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import threading
 import time
 from collections.abc import Callable
 
-# In seconds: how long a call may go on when the end has come, and how long what follows it may take.
+# In seconds: the time for running calls once the end has begun, and for the last steps after them.
 PATIENCE = 1.5
 _LAST = 0.3
 
 
 class Ending:
-    """Ends the process when the client has gone or a signal says so; nothing that hangs can hold it up."""
+    """The end of the process, when the client is gone or on a signal. A hanging call cannot block it."""
 
     def __init__(self) -> None:
         self._once = threading.Lock()
@@ -24,35 +24,35 @@ class Ending:
         self._has_started = False
 
     def wait_for(self, busy: Callable[[], bool]) -> None:
-        """Give whatever is busy a moment to finish."""
+        """Give running work a moment to finish, as long as `busy` returns True."""
         self._busy.append(busy)
 
     def started(self) -> None:
-        """Count that moment from now on: what was asked before can only be answered from here on."""
+        """Mark the server as started. The moment counts from now on, because nothing is answered before."""
         self._has_started = True
 
     def finally_do(self, last: Callable[[], object]) -> None:
-        """Do this last, beside what else is to be done last."""
+        """Do this last, in parallel with the other last steps."""
         self._last.append(last)
 
     def stop_with(self, stop: Callable[[], object]) -> None:
-        """Do this first, so that nothing new is begun."""
+        """Do this first, to begin nothing new."""
         self._stop = stop
 
     def wait(self) -> None:
-        """Wait for the end, which does not come back."""
+        """Wait for the end of the process; never return."""
         while True:
             time.sleep(1)
 
     def on_signals(self) -> None:
-        """End on the signals that ask for it, unless whoever started this process has them ignored."""
+        """End on SIGINT, SIGTERM and SIGHUP, except for those ignored by the parent process."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, lambda number, _frame: self.begin(128 + number))
 
     def begin(self, status: int = 0) -> None:
-        """Begin to end; returns at once. Only the first call counts."""
+        """Begin to end and return at once. Only the first call counts."""
         if self._once.acquire(blocking=False):
             threading.Thread(target=self._end, args=(status,), name="ending", daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: for whoever has the token, and comes by a name that was allowed."""
+"""The server over streamable HTTP, for clients with the token and an allowed host name."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Listener:
-    """A socket that listens, who may ask there, and what they must show."""
+    """A listening socket with its token and its allowed host names."""
 
     def __init__(self, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
-        """Listen on a port, 0 for any that is free. Without a token, one is made.
+        """Listen on a port, 0 for any free one. Without a token, make one.
 
         Raises:
-            InvalidSetting: the token is too short, or cannot be sent.
-            StorageError: the port cannot be had.
+            InvalidSetting: the token is too short, or cannot be sent in a header.
+            StorageError: the port cannot be used.
         """
         self._made = not token
         self._token = token or secrets.token_urlsafe(32)
@@ -54,7 +54,7 @@ class Listener:
         self._allowed = allowed
 
     def serve(self, worker: Worker, background: Background, ending: Ending) -> None:
-        """Answer until the end has come; ends the process."""
+        """Serve until the end, then end the process."""
         app = build_server(worker).streamable_http_app(
             streamable_http_path=PATH,
             json_response=True,
@@ -74,7 +74,7 @@ class Listener:
                 proxy_headers=False,
                 ws="none",
                 lifespan="on",
-                limit_concurrency=_MOST_AT_ONCE + MOST_STRANGERS,  # who has the token is never crowded out
+                limit_concurrency=_MOST_AT_ONCE + MOST_STRANGERS,  # clients with the token always find room
                 timeout_graceful_shutdown=1,
             )
         )
@@ -95,7 +95,7 @@ class Listener:
         )
 
     def _names(self) -> list[str]:
-        """By which names the server may be called, as they stand in a request."""
+        """Return the allowed host names, as written in a request's Host header."""
         own = _LOOPBACK if is_loopback(self._host) or _is_any(self._host) else (_bracketed(self._host),)
         with_port = [f"{name}:{self._port}" for name in own]
         bare = list(own) if self._port == 80 else []
@@ -120,20 +120,20 @@ class Listener:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Leaves signals to whoever ends the process."""
+    """A uvicorn server without signal handlers: `Ending` handles signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
         yield
 
     def stop(self) -> None:
-        """Accept no more, and return when what is open has been answered."""
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # who listens for news is cut off, as is right
+        """Accept no more connections; `run` returns once open requests are answered."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # clients listening for events are cut off
         self.should_exit = True
 
 
 class _Guard:
-    """Lets nobody through without the token."""
+    """A filter of requests: it refuses those without the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -149,15 +149,15 @@ class _Guard:
         await refusal(scope, receive, send)
 
     def is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        """Return whether a request shows the token, once and in its own header."""
+        """Return True if a request has the token, in exactly one Authorization header."""
         given = Headers(raw=headers).getlist("authorization")
         scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
-        # Compared in the same time whatever is wrong with it.
+        # In constant time, so that the time taken tells nothing about the token.
         return hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._token) and scheme.lower() == "bearer"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host."""
+    """Return True if only this machine can reach the host."""
     if host == "localhost":
         return True
     try:
@@ -194,10 +194,10 @@ def _check_token(token: str) -> None:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens there.
+    """Return a socket listening on the host and port.
 
     Raises:
-        StorageError: it cannot be had.
+        StorageError: the port cannot be used.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(

@@ -1,4 +1,4 @@
-"""What a client is told of the server: its instructions, its tools, what goes into them and what comes out."""
+"""The server as clients see it: its instructions, and its tools with the schemas of their input and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server from its start to its end. The client is listened to before anything heavy is imported."""
+"""Run a server from start to end. It listens to the client before any heavy import."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LONGEST_LINE = 500
 
 
 def serve_stdio(place: Workspace) -> None:
-    """Serve over standard input and output until the client has gone; ends the process.
+    """Serve over standard input and output until the client is gone, then end the process.
 
     Raises:
-        StorageError: there is no standard input or output.
+        StorageError: standard input or output is closed.
     """
     from recollect.mcp.wire import Wire
 
@@ -48,10 +48,11 @@ def serve_stdio(place: Workspace) -> None:
 
 
 def serve_http(place: Workspace, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
-    """Serve over HTTP until a signal comes; ends the process. Without a token, one is made and shown.
+    """Serve over HTTP until a signal, then end the process. Without a token, make one and show it.
 
     Raises:
-        StorageError: the port cannot be had.
+        InvalidSetting: the token is too short, or cannot be sent in a header.
+        StorageError: the port cannot be used.
     """
     _log_to_stderr()
     ending = Ending()
@@ -71,7 +72,7 @@ def serve_http(place: Workspace, host: str, port: int, token: str, allowed: tupl
 
 
 class _OneLine(logging.Formatter):
-    """What libraries have to say, on a line each: some of it came from outside."""
+    """A formatter for messages of libraries, on one line each, because some contain text from outside."""
 
     def format(self, record: logging.LogRecord) -> str:
         said = record.getMessage()

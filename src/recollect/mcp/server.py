@@ -20,14 +20,14 @@ from recollect.version import VERSION
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-# In characters: a reason may repeat what was given.
+# In characters: a reason may repeat arguments.
 _LONGEST_REASON = 2_000
 
 _BY_NAME = {tool.name: tool for tool in schemas.TOOLS}
 
 
 def build_server(worker: Worker) -> Server[dict[str, Any]]:
-    """The server with its tools, whatever it is served over."""
+    """Return the server with its tools, for any transport."""
 
     async def list_tools(
         _context: ServerRequestContext[dict[str, Any]], _parameters: types.PaginatedRequestParams | None

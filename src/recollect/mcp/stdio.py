@@ -17,15 +17,15 @@ from recollect.mcp.wire import LONGEST_LINE, Received, TooLong, Wire, id_of
 from recollect.mcp.worker import Worker
 from recollect.resident.background import Background
 
-# In seconds: when loading begins if the client has not said anything by then.
+# In seconds: loading begins after this time, even if the client has not had an answer by then.
 _SILENCE = 2.0
 
-# So many requests are taken from a client that does not wait for answers, or never reads them; the others stay with it.
+# How many unanswered requests are accepted from a client; the next one is delayed until one of them is answered.
 _MOST_UNANSWERED = 64
 
 
 class Conversation:
-    """Messages on the wire, and how many answers are still waited for."""
+    """The messages on the wire, with a count of unanswered requests."""
 
     def __init__(self, wire: Wire, background: Background) -> None:
         self._wire = wire
@@ -34,7 +34,7 @@ class Conversation:
         self._settled = threading.Condition()
 
     def is_waited_for(self) -> bool:
-        """Whether somebody waits for an answer who can still be given one."""
+        """Return True if the client waits for an answer and can still receive it."""
         return bool(self._unanswered) and not self._wire.is_cut()
 
     async def hold(self, worker: Worker, ending: Ending) -> None:
@@ -69,7 +69,7 @@ class Conversation:
             await server.run(received, sent, server.create_initialization_options())
 
     def _expected(self, message: types.JSONRPCMessage) -> ServerMessageMetadata | None:
-        """Count a request as unanswered, once there is room for it; how to say that it will never be answered."""
+        """Wait for room, then count a request as unanswered; return a callback for its cancellation."""
         if not isinstance(message, types.JSONRPCRequest):
             return None
         with self._settled:
@@ -97,7 +97,7 @@ class Conversation:
 
 
 def parsed(line: Received) -> tuple[types.JSONRPCMessage | None, types.JSONRPCError | None]:
-    """The message on a line; or how to refuse it, if somebody may wait for an answer to it."""
+    """Return the message on a line; or a refusal of it, if the client may wait for an answer."""
     if isinstance(line, TooLong):
         said = f"the message is larger than {LONGEST_LINE // 1024:,} KiB, so it was not read"
         return None, _refusal(line.id, types.INVALID_REQUEST, said)
@@ -108,7 +108,7 @@ def parsed(line: Received) -> tuple[types.JSONRPCMessage | None, types.JSONRPCEr
 
 
 def _checked(message: types.JSONRPCMessage) -> tuple[types.JSONRPCMessage | None, types.JSONRPCError | None]:
-    """A request whose id cannot be used looks like a notification, and would never be answered."""
+    """Refuse a request with an unusable id: it looks like a notification and would never be answered."""
     if isinstance(message, types.JSONRPCNotification) and not message.method.startswith("notifications/"):
         said = "a request needs an id that is a text or a whole number"
         return None, _refusal("", types.INVALID_REQUEST, said)
@@ -116,7 +116,7 @@ def _checked(message: types.JSONRPCMessage) -> tuple[types.JSONRPCMessage | None
 
 
 def _mended(line: bytes) -> tuple[types.JSONRPCMessage | None, types.JSONRPCError | None]:
-    """A second look at what is no message: JSON may spell half a character, which some clients send."""
+    """Parse a line again without lone surrogates: they are allowed in JSON, and some clients send them."""
     id = id_of(line, line)
     try:
         document: object = json.loads(line.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""An engine for what can be done while the store cannot be opened."""
+"""An engine for working without the store while it cannot be opened."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.errors import StoreError
 
 
 def engine_without_store(place: Workspace, settings: Settings, error: StoreError) -> Engine:
-    """An engine whose store says at every question why it cannot be used; files can be written all the same."""
+    """Return an engine with a store raising the error on every use. Files can still be written."""
     warm = cast(Warm, _Broken(error))
     return Engine(place.global_store, settings, project_root=place.project_root, warm=warm)
 

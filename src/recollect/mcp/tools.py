@@ -1,4 +1,4 @@
-"""The five tools: each takes checked arguments, calls one service and says what became of it."""
+"""The five tools: each takes checked arguments, calls one service and reports the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recollect.sync.if_changed import catch_up
 
 Tool = Callable[[Engine, Workspace, Arguments], Answer]
 
-# In seconds: how long a search waits for changed files to be read, and for entries to be given vectors.
+# In seconds: the time for reading changed files, and for embedding entries, before a search.
 _READING = 2.0
 _EMBEDDING = 1.0
 _FURTHEST = 1_000_000
@@ -48,7 +48,7 @@ def store_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
         category=given.text("category"),
         references=given.texts("references", _MOST_REFERENCES),
     )
-    said = notes(warning for warning in done.warnings if LOADING not in warning)  # its vector follows by itself
+    said = notes(warning for warning in done.warnings if LOADING not in warning)  # the vector is made later
     data = {"id": done.id, "name": done.name, "category": done.category, "outcome": done.outcome}
     where = {"path": done.path} if done.path else {}
     shown = f"{done.outcome.capitalize()}: {done.name} (id: {done.id}){f' in {done.path}' if done.path else ''}"
@@ -56,7 +56,7 @@ def store_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
 
 
 def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
-    """Find what a query is about, and count it as recalled."""
+    """Search for a query, and count the hits as recalled."""
     query = given.text("query")
     if not query.strip():
         raise InvalidEntry("query must not be empty: say in a few words what you want to know about")
@@ -85,10 +85,10 @@ def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
 
 
 def get_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
-    """The full text of memories, as many of them as fit."""
+    """Return the full text of memories, as many as fit."""
     ids = list(dict.fromkeys(id.strip() for id in given.texts("ids", schemas.MOST_GOT, 1)))
     said = _up_to_date(engine, place)
-    # A search may have been one of all projects.
+    # The ids may come from a search of all projects.
     looked, unknown = full_entries(engine, ids, project=None, problems=said)
     unknown = [cut(one_line(id[:200]), 40) for id in unknown]
     if not looked and not unknown:
@@ -113,7 +113,7 @@ def get_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
 
 
 def list_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
-    """One page of the memories that pass the filters."""
+    """Return one page of the filtered memories."""
     category = _category(given)
     status = given.choice("status", (*STATUSES, schemas.ALL), ACTIVE)
     text = given.text("text")
@@ -169,25 +169,25 @@ TOOLS: dict[str, Tool] = {
 
 
 def _up_to_date(engine: Engine, place: Workspace) -> list[str]:
-    """Have the store follow the files; what went wrong, in sentences."""
+    """Sync the store with the files; return warnings."""
     return catch_up(engine, place.project_root, seconds=_READING, thorough=True)
 
 
 def _give_vectors(engine: Engine) -> None:
-    """Give vectors to entries that await one, for a moment; a store that cannot be written is searched as it is."""
+    """Embed entries without a vector, for at most a second; leave a store without write access as it is."""
     if is_behind(engine):
         with suppress(StoreError):
             embed_pending(engine, most=-1, seconds=_EMBEDDING)
 
 
 def _category(given: Arguments) -> str:
-    """The category that is meant, by any of its names; empty for all."""
+    """Return the given category, found by any of its names; empty for all."""
     named = given.text("category").strip()
     return category_named(named) if named else ""
 
 
 def _scope(engine: Engine, place: Workspace, given: Arguments, problems: list[str]) -> str | None:
-    """Whose entries are meant, besides those that hold everywhere; None for everybody's."""
+    """Return the project to search, besides entries for all projects; None for every project."""
     name = given.text("project").strip()
     everywhere = name.lower() == schemas.ALL
     named = "" if everywhere else name
@@ -197,7 +197,7 @@ def _scope(engine: Engine, place: Workspace, given: Arguments, problems: list[st
 def _shortcomings(result: SearchResult) -> list[str]:
     retrieval = result.retrieval
     if not retrieval.searched:
-        return []  # the reason says it all
+        return []  # the answer has a reason instead
     alone = "words" if retrieval.query_vector == b"" else "meaning"
     found = [_LOADING if reason == LOADING else f"found by {alone} only: {reason}" for reason in retrieval.degraded]
     if retrieval.without_vectors:
@@ -209,7 +209,7 @@ def _shortcomings(result: SearchResult) -> list[str]:
 
 
 def _for_tools(reason: str) -> str:
-    """A reason in the words of tools: where people type an option, a model gives an argument."""
+    """Return a reason in terms of the tools: arguments in place of command-line options."""
     said = {
         LOADING: "the model is still being loaded",
         "--all-projects searches them all": 'project "all" searches them all',
@@ -221,7 +221,7 @@ def _for_tools(reason: str) -> str:
 
 
 def _fitting(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many of the first as there is room for; one at least."""
+    """Return as many of the first items as there is room for, at least one."""
     room, kept = LARGEST, 0
     for item in items:
         room -= size(item) + 1

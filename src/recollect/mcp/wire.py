@@ -1,7 +1,7 @@
-"""Standard input and output as the wire of a protocol, taken away from everything else in the process.
+"""Standard input and output as the wire of a protocol, closed to everything else in the process.
 
-Lines are read in a thread of their own from the first moment on: whoever started the process may be gone before it is
-ready, and that must not go unnoticed.
+A thread reads lines from the first moment on: the client may be gone before the server is ready, and the server must
+notice it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from recollect.errors import StorageError
 
 _logger = logging.getLogger(__name__)
 
-# In bytes: nothing that is worth remembering is longer, and memory is not for the client to use up.
+# In bytes: nothing worth remembering is longer, and a client must not use up the machine's memory.
 LONGEST_LINE = 4 * 1024 * 1024
 
-# How much is kept of a line that is too long: its ends, because one of them says who waits for an answer to it.
+# In bytes: how much is kept of either end of an overlong line, because one of them holds the request's id.
 _ENDS = 512
 _CHUNK = 65536
 _ID = rb'"id"\s*:\s*(0|-?[1-9]\d{0,17}|"[^"\\\x00-\x1f]{0,200}")'
 _ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
 _ID_LAST = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
-# In bytes: what may wait for a server that is still starting, or busy.
+# In bytes: how much may wait while the server is starting or busy.
 _MOST_WAITING = 2 * LONGEST_LINE
 
 
 class TooLong:
-    """A line that was not kept; `id` is the JSON of the request's id, empty when it could not be told."""
+    """An overlong line, not kept. `id` is the JSON of the request's id, empty if unknown."""
 
     __slots__ = ("id",)
 
@@ -42,7 +42,7 @@ class TooLong:
 
 
 def id_of(start: bytes, end: bytes) -> str:
-    """The JSON of the id of a request that cannot be read, from its first and last bytes; empty if they do not tell."""
+    """Return the JSON of an unreadable request's id, from its first and last bytes; empty if not found."""
     found = _ID_FIRST.match(start[:_ENDS]) or _ID_LAST.search(end[-_ENDS:])
     return found[1].decode("utf-8", "replace") if found else ""
 
@@ -51,13 +51,13 @@ Received = bytes | TooLong
 
 
 class Wire:
-    """Reads lines and writes lines, where standard input and output were."""
+    """A reader and writer of lines, in place of standard input and output."""
 
     def __init__(self, ended: Callable[[], object]) -> None:
-        """Take both over; `ended` is called when there will be no more to read, or no more to say.
+        """Take over both; call `ended` when nothing more can be read or written.
 
         Raises:
-            StorageError: there is no standard input or output.
+            StorageError: standard input or output is closed.
         """
         self._ended = ended
         _check_open()
@@ -65,7 +65,7 @@ class Wire:
         self._out = os.dup(1)
         if os.name == "posix":
             for descriptor in (self._in, self._out):
-                os.set_blocking(descriptor, True)  # some clients hand on their own end as they use it
+                os.set_blocking(descriptor, True)  # some clients pass on non-blocking pipes
         _point(0, os.open(os.devnull, os.O_RDONLY))
         _point(1, _elsewhere())
         self._waiting: deque[Received] = deque()
@@ -74,19 +74,19 @@ class Wire:
         self._writing = threading.Lock()
 
     def listen(self) -> None:
-        """Begin to read."""
+        """Start to read, in a thread."""
         threading.Thread(target=self._read, name="wire", daemon=True).start()
 
     def deliver(self, take: Callable[[Received], object]) -> None:
-        """Have each line taken, in a thread of its own, those first that have come already."""
+        """Pass each line to `take`, in a thread, beginning with the lines received so far."""
         threading.Thread(target=self._deliver, args=(take,), name="delivery", daemon=True).start()
 
     def has_unread(self) -> bool:
-        """Whether lines have come that were not taken yet, from somebody who is still there."""
+        """Return True if lines wait to be taken and the client is still there."""
         return bool(self._waiting) and not self.is_cut()
 
     def write(self, data: bytes) -> None:
-        """Write all of it; returns when the client has taken it, or nothing can be written any more."""
+        """Write all of the data; return when the client has taken it, or when writing fails."""
         view = memoryview(data)
         try:
             with self._writing:
@@ -96,7 +96,7 @@ class Wire:
             self._ended()
 
     def is_cut(self) -> bool:
-        """Whether nobody is left to read what is written."""
+        """Return True if the client can no longer read our output."""
         if not hasattr(select, "poll"):
             return False
         poll = select.poll()
@@ -108,7 +108,7 @@ class Wire:
         while chunk := self._chunk():
             for line in lines.of(chunk):
                 self._put(line)
-        for line in lines.of(b"\n"):  # the last may have no end
+        for line in lines.of(b"\n"):  # the last line may lack its newline
             self._put(line)
         self._ended()
 
@@ -134,25 +134,25 @@ class Wire:
                 line = self._waiting[0]
             try:
                 take(line)
-            except Exception:  # whatever one line does, the next one is taken
+            except Exception:  # a failure with one line must not stop the next
                 _logger.exception("a message could not be taken")
             with self._changed:
-                self._waiting.popleft()  # only now, so that it never looks as if nothing was left to answer
+                self._waiting.popleft()  # only now, so that `has_unread` is true until the line is taken
                 self._bytes -= _size(line)
                 self._changed.notify_all()
 
 
 class _Lines:
-    """Puts lines together out of pieces, none of them longer than is good."""
+    """A buffer for joining pieces into lines of limited length."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._length = 0
-        self._start = b""  # of a line that is too long already
+        self._start = b""  # of an overlong line
         self._end = b""
 
     def of(self, chunk: bytes) -> list[Received]:
-        """The lines that this piece completes."""
+        """Return the lines completed by this piece."""
         found: list[Received] = []
         *ends, rest = chunk.split(b"\n")
         for end in ends:
@@ -185,7 +185,7 @@ def _size(line: Received) -> int:
 
 
 def _check_open() -> None:
-    """Look at both before a new descriptor can take the number of one that is closed."""
+    """Raise StorageError if either is closed. Check it before a new descriptor can take the closed one's number."""
     for number, name in enumerate(("input", "output")):
         try:
             os.fstat(number)
@@ -195,7 +195,7 @@ def _check_open() -> None:
 
 
 def _elsewhere() -> int:
-    """Where output goes that is not part of the protocol: standard error, or nowhere."""
+    """Return a descriptor for output outside the protocol: standard error, or the null device."""
     try:
         return os.dup(2)
     except OSError:

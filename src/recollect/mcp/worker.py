@@ -1,4 +1,4 @@
-"""Where calls are done: one after the other, in one thread, which owns the connection to the store."""
+"""Run tool calls one after the other, in one thread with its own connection to the store."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 _SWITCH = "memory_session_capture"
 
-# In seconds: how long others may be writing to the store, and how long closing it may take.
+# In seconds: the time to wait for other writers to the store, and for closing it.
 _PATIENCE = 2.0
 _CLOSING = 0.2
 _logger = logging.getLogger(__name__)
 
 
 class Failed(Exception):
-    """A call that could not be done; the message says why, and what to do."""
+    """A failed call; the message gives the reason and a remedy."""
 
 
 class Worker:
-    """Does calls in the order in which they come. What it needs is imported by the first of them."""
+    """A worker for calls, run in the order of arrival. The first call imports the heavy modules."""
 
     def __init__(self, place: Workspace, background: Background) -> None:
         self._place = place
@@ -45,29 +45,29 @@ class Worker:
         self._has_opened = False
 
     async def call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
-        """Do a call. One that is cancelled before its turn has come is never done.
+        """Run a call. If it is cancelled before its turn, it never runs.
 
         Raises:
-            Failed: it could not be done.
+            Failed: the call failed.
         """
         future: Future[Answer] = self._thread.submit(self._call, tool, given)
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Close the store, so that all of it is in one file; whoever hangs is not waited for."""
+        """Close the store, so that all of it is in one file. Do not wait for a hanging call."""
         if self._has_opened and not self.is_busy():
             wait([self._thread.submit(self._background.warm.let_go)], _CLOSING)
 
     def is_busy(self) -> bool:
-        """Whether a call is being done at this moment."""
+        """Return True while a call is running."""
         return self._running.locked()
 
     def may_store(self) -> bool:
-        """Whether the settings allow the agent to store memories."""
+        """Return True if the settings allow the agent to store memories."""
         return self._settings().flag(_SWITCH)
 
     def engine_for(self, settings: Settings) -> Engine:
-        """The engine of a call, on the store that stays open.
+        """Return the engine for a call, on the store kept open between calls.
 
         Raises:
             StoreError: the store cannot be used.
@@ -118,13 +118,13 @@ class Worker:
         except StoreError as error:
             if tool is not schemas.STORE:
                 raise
-            # Files can be written all the same.
+            # Files can still be written.
             answer = TOOLS[tool.name](engine_without_store(self._place, settings, error), self._place, arguments)
             return remarked(answer, f"the store cannot be used: {error}", DOCTOR)
         with engine:
             answer = TOOLS[tool.name](engine, self._place, arguments)
         if answer.data.get("outcome") == JOURNALLED:
-            self._background.warm.let_go()  # something is wrong with it; the next call opens it again
+            self._background.warm.let_go()  # the store has failed; the next call opens it again
             return remarked(answer, DOCTOR)
         return answer
 

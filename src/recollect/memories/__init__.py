@@ -1,1 +1,1 @@
-"""Change, check and look after memory files. How they are found is in recall."""
+"""Change, check and maintain memory files. Search is in recall."""

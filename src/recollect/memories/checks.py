@@ -1,6 +1,6 @@
-"""What a change to a memory must pass, beside its schema and the rules of merging.
+"""Checks of a change to a memory, beside its schema and the rules of merging.
 
-Each check raises WriteRefused, and nothing is written then.
+A check refuses a change with WriteRefused, and nothing is written.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
 
-# For so long, what was retired does not come back as something new.
+# In seconds: for this long, a retired memory cannot be created again.
 _RESURRECTION = 24 * 3600
 
-# After so many days, what is restored may no longer hold.
+# After this many days, a restored memory may be out of date.
 _STALE_DAYS = 7
 _DAY = 24 * 3600
 _MOST_NAMED = 3
@@ -35,7 +35,7 @@ _LONGEST_NAMED = 200
 
 
 def check_enabled(settings: Settings, category: str, *, auto: bool = False) -> None:
-    """A category that is switched off is not written, nor one that is not captured without being asked for."""
+    """Refuse to write a category if it is switched off, or, with `auto`, if its automatic capture is."""
     setting = settings.off_switch(category, auto=auto)
     if setting:
         raise WriteRefused(
@@ -47,7 +47,7 @@ def check_enabled(settings: Settings, category: str, *, auto: bool = False) -> N
 
 
 def check_secrets(record: Record) -> None:
-    """Refuse what seems to be a secret, in whatever field it stands; the refusal does not repeat it."""
+    """Refuse a record with a likely secret in any field; the refusal does not repeat the secret."""
     for field, value in record.items():
         for text in [*texts(value, names=True), *_named({field: value})]:
             kind = find_secret(text)
@@ -61,7 +61,7 @@ def check_secrets(record: Record) -> None:
 
 
 def _named(value: Any) -> list[str]:
-    """Return each short text of a value of JSON with its name: a password is told by that."""
+    """Return each text in a JSON value with its name, cut short: a password is recognised by its name."""
     if isinstance(value, list):
         return [pair for item in cast("list[Any]", value) for pair in _named(item)]
     if not isinstance(value, dict):
@@ -76,7 +76,7 @@ def _named(value: Any) -> list[str]:
 
 
 def check_room(root: MemoryRoot, settings: Settings, category: str, index: Iterable[IndexEntry]) -> None:
-    """A category holds only so many active memories; the refusal names those that were unchanged for longest."""
+    """Refuse another active memory in a full category; the refusal names the memories unchanged for longest."""
     most = settings.whole("max_memories_per_category")
     active = [entry for entry in index if entry.category == category]
     if len(active) < most:
@@ -93,13 +93,13 @@ def check_room(root: MemoryRoot, settings: Settings, category: str, index: Itera
 
 
 def makes_room(settings: Settings, category: str) -> bool:
-    """Whether the rolling window retires a memory for each new one."""
+    """Return True if the rolling window retires an old memory for each new one."""
     window = settings.whole(f"categories.{SESSION}.max_retained")
     return category == SESSION and window <= settings.whole("max_memories_per_category")
 
 
 def check_grace(root: MemoryRoot, settings: Settings, old: MemoryFile, warnings: list[str]) -> None:
-    """A retired memory comes back within the grace period; what was away for long is worth a warning."""
+    """Refuse to restore a memory past its grace period. Warn if it was retired long ago or at an unknown time."""
     since = parse_time(str(old.record.get("retired_at") or ""))
     if since is None:
         warnings.append("the file does not say when it was retired; make sure that it still holds")
@@ -119,10 +119,10 @@ def check_grace(root: MemoryRoot, settings: Settings, old: MemoryFile, warnings:
 
 
 def not_again(root: MemoryRoot, before: MemoryFile | None, record: Record, now: str) -> Record:
-    """The new record, with the history of a memory that was retired long enough ago in its place.
+    """Return the new record, with the history of the retired memory at the same path, if there is one.
 
     Raises:
-        WriteRefused: the place is taken, or was until lately.
+        WriteRefused: the path is taken, or its memory was retired less than 24 hours ago.
     """
     if before is None:
         return record

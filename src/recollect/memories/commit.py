@@ -1,7 +1,7 @@
-"""Commits of memory files alone, for those who have switched auto_commit on.
+"""Commit memory files and nothing else, if auto_commit is on.
 
-`git commit --only` leaves what else is staged as it is. Files that are new to git are announced to it first, which is
-taken back when there is no commit. Neither hooks nor filters are run.
+`git commit --only` leaves other staged files as they are. New files are added with --intent-to-add first; this is
+undone if the commit fails. Neither hooks nor filters are run.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _NO_FILTER = ("unspecified", "unset")
 _OPTIONS = (
     *("-c", "core.safecrlf=false"),
     *("-c", "commit.cleanup=whitespace"),
-    *("-c", "user.useConfigOnly=true"),  # a name made up from the machine's would stay in the history
+    *("-c", "user.useConfigOnly=true"),  # else the history may keep an author invented from the machine's name
 )
 _NO_REPOSITORY = "they are in no git repository; make one with `git init`, or switch auto_commit off"
 _LOCKED = "index.lock': File exists"
-# What git says in English, and what it means for memories.
+# Parts of git's error messages in English, and their meaning for memories.
 _MEANINGS = {
     _LOCKED: "another process holds the index.lock of their repository; commit them when it is done",
     "partial commit during a": "a merge or a cherry-pick is under way; commit them when it is done",
@@ -33,11 +33,11 @@ _MEANINGS = {
 
 
 class _NotCommitted(Exception):
-    """Why there is no commit."""
+    """The reason why nothing was committed."""
 
 
 class _Repository:
-    """The repository around a memory root, and until when git may take its time."""
+    """The git repository around a memory root, with a deadline for git commands."""
 
     def __init__(self, root: MemoryRoot, deadline: float) -> None:
         self.root = git.repository(root.path)
@@ -47,9 +47,9 @@ class _Repository:
         self._options = list(_OPTIONS)
 
     def leave_filters_out(self, names: list[str]) -> None:
-        """Keep git from running any filter, and refuse if one is meant for these files: it would be left out.
+        """Disable all filters of git; refuse if one is set for these files, because it would be skipped.
 
-        Other files go through filters, too, when git looks whether they have changed.
+        Git also runs filters on other files, when it checks them for changes.
         """
         drivers = self.git(*git.LIST_FILTERS).split("\0")[:-1]
         options = git.without_filters(drivers)
@@ -66,7 +66,7 @@ class _Repository:
         self._options += options
 
     def git(self, *arguments: str) -> str:
-        """What git prints; nothing if its answer is no. Waits a while when another process is changing the index."""
+        """Run git and return its output; empty if its answer is no. Retry for a while if the index is locked."""
         patience = min(self.deadline, time.monotonic() + _PATIENCE)
         while True:
             try:
@@ -74,7 +74,7 @@ class _Repository:
                 code, output, errors = git.run(self.root, left, *self._options, *arguments)
             except git.CannotRun as reason:
                 raise _NotCommitted(str(reason)) from None
-            if code == 0 or (code == 1 and not errors):  # 1 without a word is no: no such ref, nothing to commit
+            if code == 0 or (code == 1 and not errors):  # 1 without an error means no: no such ref, nothing to commit
                 return output
             if _LOCKED not in errors or time.monotonic() + 0.1 >= patience:
                 lines = [line for line in errors.splitlines() if line.startswith(("fatal:", "error:"))] or [errors]
@@ -84,9 +84,9 @@ class _Repository:
 
 
 def commit_memories(root: MemoryRoot, paths: Sequence[str], message: str, *, seconds: float = 10.0) -> list[str]:
-    """Commit memory files that were written, renamed or removed, with index.md and nothing else; why not, in sentences.
+    """Commit written, renamed or removed memory files with index.md, and nothing else. Return warnings.
 
-    `paths` are absolute. Nothing is raised for what git or the repository does not allow.
+    `paths` are absolute. Failures of git become warnings; nothing is raised for them.
     """
     real = [os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)) for path in paths]
     folders = set(map(root.folder, root.folders))
@@ -102,13 +102,13 @@ def commit_memories(root: MemoryRoot, paths: Sequence[str], message: str, *, sec
 
 def _commit(root: MemoryRoot, paths: list[str], message: str, seconds: float) -> list[str]:
     end = time.monotonic() + seconds
-    repository = _Repository(root, end - seconds * 0.2)  # the rest is for undoing
+    repository = _Repository(root, end - seconds * 0.2)  # the last fifth is for undoing
     top = repository.root
     index = os.path.relpath(root.index, top)
     names = [*(os.path.relpath(path, top) for path in paths), index]
     if not repository.git("symbolic-ref", "-q", "HEAD"):
         raise _NotCommitted("HEAD is on no branch, as in a rebase; commit them on a branch")
-    if repository.git("rev-parse", "-q", "--verify", "REVERT_HEAD"):  # git would commit, and forget the revert
+    if repository.git("rev-parse", "-q", "--verify", "REVERT_HEAD"):  # a commit now would end the revert
         raise _NotCommitted("a revert is under way; commit them when it is done")
     repository.leave_filters_out(names)
     states = _states(repository, names)
@@ -125,7 +125,7 @@ def _commit(root: MemoryRoot, paths: list[str], message: str, seconds: float) ->
     try:
         repository.git("commit", "-q", "--no-verify", "--only", f"--message={message}", "--", *changed)
     except _NotCommitted:
-        if new:  # to what HEAD has, because git may have been ended with the commit just made
+        if new:  # reset to HEAD, because git may have been killed just after it made the commit
             repository.deadline = end
             repository.git("reset", "-q", "--", *new)
         raise
@@ -133,7 +133,7 @@ def _commit(root: MemoryRoot, paths: list[str], message: str, seconds: float) ->
 
 
 def _states(repository: _Repository, names: list[str]) -> dict[str, str]:
-    """Of each file that is not as in HEAD, the two letters that `git status` has for it."""
+    """Return the two letters of `git status` for each file with a difference from HEAD."""
     options = ("-z", "--no-renames", "--untracked-files=all", "--ignored")
     lines = repository.git("status", *options, "--", *names).split("\0")[:-1]
     return {line[3:]: line[:2] for line in lines}

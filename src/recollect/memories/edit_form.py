@@ -1,4 +1,4 @@
-"""A memory as a text that people can edit: TOML, with what cannot be changed as comments."""
+"""A form for editing a memory by hand: TOML, with fixed fields as comments."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ _HASH = re.compile(r"^# hash: ([0-9a-f]{32})\r?$", re.MULTILINE)
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _LONGEST_COMMENT = 200
 
-# In a multi-line string three quotes would end it, and so would one at its end. Spaces before the end of a line are
-# there for a reason, but many editors take them away.
+# Three quotes would end a multi-line string, and so would a quote at its end. Spaces before the end of a line are
+# escaped too, because many editors strip them.
 _QUOTES = re.compile(r'"(?=""|\Z)')
 _SPACE_AT_END = re.compile(r"[ \t](?=\n|\Z)")
 _ESCAPES = {"\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"'}
 
 
 def form_of(memory: MemoryFile) -> str:
-    """The text to edit; `read_form` reads from it what the record says, to the character."""
+    """Return a memory as a form to edit; `read_form` reads the same values back, to the character."""
     lines = [*_HEAD, *_shown_only(memory), "", *_fields(memory.record), "", *_content(memory)]
     return "\n".join(lines) + "\n"
 
 
 def read_form(text: str) -> Record:
-    """The fields that an edited text gives.
+    """Return the fields of an edited form.
 
     Raises:
-        WriteRefused: it is no TOML, or gives fields that cannot be changed.
+        WriteRefused: the text is not TOML, or has fields other than the editable ones.
     """
     try:
         text.encode()
@@ -70,18 +70,18 @@ def read_form(text: str) -> Record:
 
 
 def version_in(text: str) -> str:
-    """The hash of the file that a form was made from, as its comment says; empty when it does not."""
+    """Return the hash of a form's original file, from its comment; empty if there is none."""
     match = _HASH.search(text)
     return match[1] if match else ""
 
 
 def edited(memory: MemoryFile, text: str, now: str) -> Record | None:
-    """The record as an edited text has it, with a line of history; None when nothing was changed.
+    """Return the record with the edits of a form and a line of history; None if nothing was changed.
 
     Raises:
         WriteRefused: the text cannot be read.
     """
-    # Compared as the form has it: what TOML cannot say (null) is no change.
+    # Compare forms, not records: TOML has no null, so a null missing from the form is no change.
     before, after = read_form(form_of(memory)), read_form(text)
     changed = [field for field in EDITABLE if before.get(field) != after.get(field)]
     if not changed:
@@ -94,7 +94,7 @@ def edited(memory: MemoryFile, text: str, now: str) -> Record | None:
 
 
 def _named(changed: list[str], before: Record, after: Record) -> Iterator[str]:
-    """What was changed, but for single values of the content: an update has a line of history for each of these."""
+    """Yield the changed fields, except single values of the content: an update adds a line of history for each."""
     for field in changed:
         old, new = before.get(field), after.get(field)
         if field == "content" and isinstance(old, dict) and isinstance(new, dict):
@@ -106,7 +106,7 @@ def _named(changed: list[str], before: Record, after: Record) -> Iterator[str]:
 
 
 def _shown_only(memory: MemoryFile) -> Iterator[str]:
-    """What cannot be changed here, as comments."""
+    """Yield the fixed fields as comments."""
     yield f"# file: {memory.slug} ({memory.category})"
     yield f"# hash: {memory.hash}"
     for field, value in memory.record.items():
@@ -136,7 +136,7 @@ def _comment(value: object) -> str:
 
 
 def _table(fields: Mapping[str, Any], choices: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """The lines of the content: values first, then the tables below it, because TOML has no way back."""
+    """Yield the lines of the content: values first, then subtables, because TOML cannot return to a table."""
     below: list[tuple[str, Any]] = []
     for field, value in fields.items():
         if _is_tables(value):
@@ -151,7 +151,7 @@ def _table(fields: Mapping[str, Any], choices: Mapping[str, tuple[str, ...]]) ->
 
 
 def _is_tables(value: object) -> bool:
-    """Whether it is an object, or a list of nothing else."""
+    """Return True if the value is an object, or a list of objects only."""
     items = cast("list[object]", value if isinstance(value, list) else [value])
     return bool(items) and all(isinstance(item, dict) for item in items)
 
@@ -194,19 +194,19 @@ def _multi_line_string(text: str) -> str:
 
 
 def _escaped(character: str, special: str, plain: str = "") -> str:
-    """A character as it stands in a string; one that cannot be seen is spelled out, so that an editor keeps it."""
+    """Return a character as written in a TOML string; invisible ones are escaped, so editors keep them."""
     if character in plain or (character.isprintable() and character not in special):
         return character
     if character in _ESCAPES:
         return _ESCAPES[character]
     code = ord(character)
     if 0xD800 <= code <= 0xDFFF:
-        return "\ufffd"  # half a character: TOML has no way to say it, and no valid record holds one
+        return "\ufffd"  # a lone surrogate: TOML cannot express it, and no valid record holds one
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _plain(value: Any) -> Any:
-    """A value of TOML as JSON would have it: dates, which need no quotes, are texts."""
+    """Return a TOML value as JSON has it: dates, unquoted in TOML, become texts."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in cast("Record", value).items()}
     if isinstance(value, list):

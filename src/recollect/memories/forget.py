@@ -1,4 +1,4 @@
-"""Forgetting: an entry of any category is retired, and can be brought back. Files say so, and the store follows."""
+"""Retire entries of any category, and restore them: in the files first, then by a sync of the store."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _MOST_FOUND = 1_000
 
 
 class Forgotten:
-    """What became of an entry: `outcome` is retired, already_retired, restored or already_active.
+    """The result for an entry: `outcome` is retired, already_retired, restored or already_active.
 
-    `path` is that of a memory file, from its project's folder on; `restore` is the command that brings it back.
+    `path` is that of a memory file, relative to its project's folder; `restore` is the command to restore the entry.
     """
 
     __slots__ = ("entry", "outcome", "path", "restore", "warnings")
@@ -53,7 +53,7 @@ class Forgotten:
 
 
 class Known:
-    """An entry that is meant: where it comes from, and where it is retired, as seen from a project."""
+    """An entry with its sources and its retirements, as seen from a project."""
 
     __slots__ = ("entry", "here", "retirements", "sources")
 
@@ -63,11 +63,11 @@ class Known:
         self.here = here
         self.retirements = [each for each in retirements if each.project in ("", here)]
         if entry.category in KNOWLEDGE and self._is_hidden():
-            entry.status = RETIRED  # others may still have it
+            entry.status = RETIRED  # hidden here, but perhaps active in other projects
 
     @property
     def projects(self) -> set[str]:
-        """Whose it is: an empty text stands for all."""
+        """Return the projects of the entry; an empty text stands for all."""
         return {source.project for source in self.sources} or {self.entry.project}
 
     @property
@@ -83,26 +83,26 @@ def forget(engine: Engine, project_root: str, id: str, reason: str = "") -> Forg
     """Retire an entry, named by its id, the beginning of one (6 characters at least), a slug or category/slug.
 
     Raises:
-        UnknownMemory: there is none, there are several, or it belongs to another project.
+        UnknownMemory: no entry or several have the name, or it belongs to another project.
         InvalidEntry: the reason cannot be kept.
         WriteRefused: the checks of memory files do not allow it.
         LockTimeout: other writers held the file for too long; nothing was written.
-        StorageError: the file cannot be written; nothing was.
-        StoreError: the store cannot be used; the message says if the file was written before that.
+        StorageError: the file cannot be written; nothing was changed.
+        StoreError: the store cannot be used; the message says if the file was written before.
     """
     return _changed(engine, project_root, id, _reason(reason), ended=False)
 
 
 def bring_back(engine: Engine, project_root: str, id: str) -> Forgotten:
-    """Make a retired (or archived) entry active again, named as for `forget`. Raises as that does."""
+    """Make a retired (or archived) entry active again, named as for `forget`. Raises as `forget` does."""
     return _changed(engine, project_root, id, "", ended=True)
 
 
 def find_entry(engine: Engine, project_root: str, id: str) -> Known:
-    """The entry that an id means, or the beginning of one, as the store has it now; entries of others are not told.
+    """Return the stored entry with an id, or with the beginning of one. Entries of other projects are not shown.
 
     Raises:
-        UnknownMemory: there is none, there are several, or it belongs to another project.
+        UnknownMemory: no entry or several have the id, or it belongs to another project.
         StoreError: the store cannot be read.
     """
     here = project.identity(project_root)
@@ -128,7 +128,7 @@ def find_entry(engine: Engine, project_root: str, id: str) -> Known:
 
 
 def looks_like_id(name: str) -> bool:
-    """Whether a name can be an id or the beginning of one; it may still be a slug."""
+    """Return True if a name can be an id or the beginning of one; it may still be a slug."""
     return SHORTEST_ID <= len(name.strip()) <= _ID_LENGTH and is_hexadecimal(name.strip().lower())
 
 
@@ -168,7 +168,7 @@ def _root_of(engine: Engine, project_root: str, name: str) -> MemoryRoot | None:
         return memory_root(project_root, engine.settings)
     except WriteRefused:
         if looks_like_id(name):
-            return None  # knowledge needs none
+            return None  # knowledge needs no memory root
         raise
 
 
@@ -179,9 +179,10 @@ def _begins_a_slug(root: MemoryRoot, name: str) -> bool:
 def _changed_knowledge(
     engine: Engine, project_root: str, id: str, reason: str, warnings: list[str], *, ended: bool
 ) -> Forgotten:
-    """Write the line that says it, unless it is so already. Two who do it at once both write one, which is the same.
+    """Retire or restore an entry in the journal, unless it is in the wanted state already.
 
-    The store is not held meanwhile: others need it, and the journal may have to be waited for.
+    Two processes at once may both write a line; the result is the same. The store is not locked meanwhile: others need
+    it, and the lock of the journal may take time.
     """
     journal = locations.journal(engine.global_store)
     here = project.identity(project_root)
@@ -207,7 +208,7 @@ def _changed_knowledge(
 
 
 def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
-    """What the journal has to say so that an entry is retired, or no longer is; nothing if it is so already."""
+    """Return the journal lines to retire an entry, or to restore it if `ended`. Empty if it is so already."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     id = known.entry.id
     if known.entry.status == ACTIVE:
@@ -237,7 +238,7 @@ def _restored_memory(engine: Engine, project_root: str, root: MemoryRoot, memory
 def _finished(
     engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, written: write.Written
 ) -> Forgotten:
-    """Have git and the store follow a change of a memory file."""
+    """Commit a changed memory file, sync the store, and return the result."""
     warnings = write.finish(
         root, engine.settings, project_root, engine.global_store, written.paths, message=written.message
     )
@@ -250,7 +251,7 @@ def _finished(
 
 
 def _reason(reason: str) -> str:
-    """A reason as it is kept: one line, cut, and without a credential."""
+    """Return a reason as one line, cut to its longest length. Raise InvalidEntry if it holds a credential."""
     kind = find_secret(reason[: 10 * LONGEST_REASON])
     if kind:
         raise InvalidEntry(f"the reason seems to hold {kind}; take that out and try again")

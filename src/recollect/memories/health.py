@@ -1,4 +1,4 @@
-"""How a project's memories are: what there is of them, and what about them needs attention."""
+"""Health of a project's memories: counts, and issues in need of attention."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _COLLECT = "`recollect index --gc`"
 
 @dataclass(frozen=True)
 class Issue:
-    """Something that needs attention: what, how to put it right, and where."""
+    """A problem in need of attention: its kind, its text, its fix and its places."""
 
     kind: str
     text: str
@@ -49,7 +49,7 @@ class Issue:
 
 @dataclass
 class Health:
-    """Memories counted by category and state, and what was found out about them."""
+    """A report on memories: counts by category and status, the state of the index, issues and notes."""
 
     counts: dict[str, dict[str, int]]
     index: IndexCheck
@@ -69,7 +69,7 @@ class Health:
 def examine(
     root: MemoryRoot, memories: list[MemoryFile], problems: list[str], settings: Settings, now: datetime
 ) -> Health:
-    """Look over the memories of a root as a scan has found them, with what it could not read."""
+    """Examine the memories of a root; `memories` and `problems` are the results of a scan."""
     index = check_index(root, memories)
     counts = _counted(root, memories)
     issues = [
@@ -92,7 +92,7 @@ def examine(
 
 
 def _found(kind: str, places: list[str], one: str, many: str, fix: str) -> list[Issue]:
-    """The issue with these places, if there are any; `many` says it with their number."""
+    """Return one issue with these places, or none without places; `many` is its text with room for their number."""
     if not places:
         return []
     return [
@@ -255,7 +255,7 @@ def _recently_retired(root: MemoryRoot, memories: list[MemoryFile], now: datetim
 
 
 def _dangling(root: MemoryRoot, memories: list[MemoryFile]) -> list[Issue]:
-    """Active memories that point to files that are gone."""
+    """Return a note on missing files among the related files of active memories."""
     places = [
         f"{root.shown(memory.path)}: {file}"
         for memory in memories

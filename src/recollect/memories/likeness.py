@@ -1,4 +1,4 @@
-"""Tell which memories two texts may both be about, by their titles and by their meaning."""
+"""Find memories about the same thing, by their titles and by their meaning."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from recollect.files.memory.index_md import IndexEntry
     from recollect.files.memory.memories import MemoryRoot
 
-# The share of their words that two titles must have in common.
+# Titles are alike if they share at least this part of their words.
 ENOUGH_WORDS = 0.5
 
-# What was done in one session is not what was done in another, however alike both are.
+# Summaries of two sessions are never duplicates, however alike they are.
 _UNIQUE = "session_summary"
 
-# From which cosine on two texts are taken to be about the same thing, by what made the vectors. The scales of models
-# differ, so a model that was not measured is not used. A wrong update destroys more than a duplicate does, so this is
-# above all that was measured between different things (the texts are in tests/unit/memories/test_resolve.py):
+# The least cosine of two texts about the same thing, by embedding model. The scales of models differ, so only measured
+# models are used. A wrong update destroys more than a duplicate does, so the limit is above all cosines measured
+# between different things (the texts are in tests/unit/memories/test_resolve.py):
 #
 #     least cosine                                   0.46   0.48   0.50   0.52   0.54   0.56   0.58   0.60   0.62
 #     paraphrases that find their memory, of 68        43     40     35     31     28     24     23     18     14
@@ -37,23 +37,23 @@ _UNIQUE = "session_summary"
 #     the same if one category held all, of 176         9      5      3      1      1      1      0      0      0
 LEAST_COSINE = {"local/all-MiniLM-L6-v2-int8-words": 0.58}
 
-# Where a plus or a hash is part of a name: C++ is not C.
+# Characters kept because they are part of names: C++ is not C.
 _TELLING = "+#"
 
 
 def plain(text: str) -> str:
-    """What of a text must be the same in another for both to say the same: its words, in their order."""
+    """Return the words of a text in order, ignoring case and punctuation: equal results say the same."""
     letters = unicodedata.normalize("NFC", text.casefold())
     return " ".join("".join(char if char.isalnum() or char in _TELLING else " " for char in letters).split())
 
 
 def title_words(title: str) -> list[str]:
-    """Return the words that tell titles apart, in their order: "from A to B" is not "from B to A"."""
+    """Return the words of a title in order, without stop words. "From A to B" is not "from B to A"."""
     return [word for word in plain(title).split() if word not in STOP_WORDS]
 
 
 def shared_words(one: str, other: str) -> float:
-    """Return which share of their words two titles have in common."""
+    """Return the share of words two titles have in common, from 0 to 1."""
     first, second = set(title_words(one)), set(title_words(other))
     return len(first & second) / len(first | second) if first | second else 0.0
 
@@ -63,7 +63,7 @@ def compares_meanings(settings: Settings) -> bool:
 
 
 def nearest(engine: Engine, texts: Sequence[str], categories: Sequence[str], most: int) -> list[list[Match]]:
-    """Return the stored entries that are about the same thing as each text; none where meanings cannot be compared."""
+    """Return for each text the stored entries about the same thing; none if meanings cannot be compared."""
     nothing: list[list[Match]] = [[] for _ in texts]
     if not compares_meanings(engine.settings):
         return nothing
@@ -75,15 +75,17 @@ def nearest(engine: Engine, texts: Sequence[str], categories: Sequence[str], mos
         scope = Scope(engine.project, tuple(categories))
         found = [engine.store.vector_matches(vector, scope, most) for vector in embedder.embed(texts, "document")]
     except (EmbeddingError, StoreError):
-        return nothing  # a hint, which can be done without
+        return nothing  # only a hint, so a failure is no error
     return [[match for match in matches if match.score >= least] for matches in found]
 
 
 def similar(engine: Engine, root: MemoryRoot, category: str, title: str, text: str) -> list[str]:
-    """Return a hint at a memory that may be about the same. It is left alone: a wrong update destroys more than a twin.
+    """Return a hint at an existing memory about the same thing, if there is one.
+
+    The memory is not updated: a wrong update destroys more than a duplicate does.
 
     Raises:
-        StorageError: the index is there but cannot be read.
+        StorageError: the index exists but cannot be read.
     """
     if category == _UNIQUE or not os.path.isdir(root.path):
         return []

@@ -1,4 +1,4 @@
-"""Which memory a person means by a slug, the beginning of one, or a path."""
+"""Find a memory by a slug, the beginning of one, or a path."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _LONGEST_SHOWN = 80
 
 
 def find_memory(root: MemoryRoot, name: str, project_root: str = "") -> Found:
-    """The one memory file that a name means: a slug, category/slug, folder/slug, a path, or the beginning of a slug.
+    """Return the one memory file with a name.
 
-    Only names are looked at, so the file may be broken.
+    The name is a slug, category/slug, folder/slug, a path, or the beginning of a slug. Only file names are compared, so
+    the file itself may be broken.
 
     Raises:
-        UnknownMemory: there is none, or there are several; the message says which might be meant.
+        UnknownMemory: no file or several have the name; the message lists candidates.
     """
     problems: list[str] = []
     files = list(find_memories(root, problems))
@@ -31,10 +32,10 @@ def find_memory(root: MemoryRoot, name: str, project_root: str = "") -> Found:
 
 
 def read_named(root: MemoryRoot, name: str, project_root: str = "") -> MemoryFile:
-    """The one memory that a name means.
+    """Return the one memory with a name, as for `find_memory`.
 
     Raises:
-        UnknownMemory: there is none, or there are several.
+        UnknownMemory: no memory or several have the name.
         StorageError: its file cannot be read.
     """
     found = find_memory(root, name, project_root)
@@ -45,14 +46,14 @@ def read_named(root: MemoryRoot, name: str, project_root: str = "") -> MemoryFil
 
 
 def shortest_name(root: MemoryRoot, path: str, category: str) -> str:
-    """What to call a memory in a command: its slug, with the category if another has the same."""
+    """Return a memory's name for commands: its slug, with its category if another category has the same slug."""
     slug = slug_of(path)
     others = (root.file(other, slug) for other in root.folders if other != category)
     return f"{category}/{slug}" if any(map(os.path.lexists, others)) else slug
 
 
 def _meant(root: MemoryRoot, files: list[Found], name: str, project_root: str) -> list[Found]:
-    """The files that a name may mean; an exact name comes before the beginning of one."""
+    """Return the files a name may mean; exact names win over beginnings of names."""
     above, _, slug = name.rpartition("/")
     categories = {category for category, folder in root.folders.items() if above in ("", category, folder)}
     slug = slug.removesuffix(ENDING).lower()

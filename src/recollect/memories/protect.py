@@ -1,5 +1,5 @@
 # hot
-"""Which files only recollect writes: memories, their index and settings, and what is its own in the home folder."""
+"""Files only recollect writes: memories, their index and settings, and its own files in the home folder."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _ROOT_VARIABLE = "RECOLLECT_MEMORY_ROOT"
 _LARGEST_SETTINGS = 1024 * 1024
 _INDEX_FILE = "index.md"
 
-# Files in the .claude folder of whichever project.
+# Files in the .claude folder of any project.
 _IN_CLAUDE = {os.path.basename(locations.LOCAL_SETTINGS): SETTINGS, ".stop_hook_active": FLAG}
 
-# No system opens a longer path, and to resolve one takes as long as the square of its length.
+# No system opens a longer path, and the time to resolve one grows with the square of its length.
 _LONGEST = 4096
 _LONGEST_SHOWN = 200
 
-# What is ours in the global store beside the database and the journal, wherever the store is.
+# Our own files in the global store, wherever it is, beside the database and the journal.
 _LOG = "recollect.log"
 _OWN_IN_STORE = (".sessions", ".told", ".last-injection.json", ".looked", ".met", ".consents", ".lock")
 
@@ -65,9 +65,9 @@ _REASONS = {
 
 
 class Kept:
-    """A file that only recollect writes: of what kind, where it really is, and the project whose it is.
+    """A file only recollect writes: its kind, its real path and its project.
 
-    `leads_out` says that the path only passes through a memory folder, and a link in it leads to somewhere else.
+    `leads_out` is True if the path passes through a memory folder, but a link in it leads elsewhere.
     """
 
     __slots__ = ("kind", "leads_out", "path", "project")
@@ -80,16 +80,16 @@ class Kept:
 
 
 def protected(path: str, cwd: str) -> str:
-    """Why a file tool must not write to a path, and what to do instead; empty when it may."""
+    """Return why a file tool must not write to a path, with the right way; empty if it may."""
     found = kept(path, cwd)
     return f"{cut(one_line(path), _LONGEST_SHOWN)}: {_REASONS[found.kind]}" if found else ""
 
 
 def kept(path: str, cwd: str) -> Kept | None:
-    """What only recollect writes at a path, which may be relative to `cwd`; None for any other file.
+    """Return the protected file at a path, or None for any other file. The path may be relative to `cwd`.
 
-    A path means what the system makes of it, link by link, and what a client may make of it before it asks the
-    system: without the spaces around it, and with each `..` taken by its letters.
+    Two readings of the path are checked: the system's, link by link, and the one of a client before it asks the system,
+    with each `..` removed textually. Spaces around the path are ignored.
     """
     given = os.path.join(cwd if os.path.isabs(cwd) else os.getcwd(), _expanded(path.strip()))
     plain = os.path.normpath(given)
@@ -108,7 +108,7 @@ def kept(path: str, cwd: str) -> Kept | None:
 
 
 def _at(real: str, cwd: str) -> Kept | None:
-    """Return what only recollect writes at a path without links; None for any other file."""
+    """Return the protected file at a path without links, or None for any other file."""
     if _is_shared_bank(real):
         return None
     found = _in_store(real) or _by_name(real) or _by_project(real, cwd)
@@ -116,7 +116,7 @@ def _at(real: str, cwd: str) -> Kept | None:
 
 
 def in_folder(path: str, folder: str) -> bool:
-    """Whether a path is a folder or below it, also where the file system takes another spelling for the same."""
+    """Return True if a path is the folder or below it. Another spelling counts if the file system ignores case."""
     head, rest = path[: len(folder)], path[len(folder) :]
     if rest and not rest.startswith(os.sep):
         return False
@@ -126,7 +126,7 @@ def in_folder(path: str, folder: str) -> bool:
 def _expanded(path: str) -> str:
     try:
         return os.path.expanduser(path)
-    except ValueError:  # the name of no user: a NUL, or half a character
+    except ValueError:  # no user's name: it has a NUL or a lone surrogate
         return path
 
 
@@ -138,12 +138,12 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _real(path: str) -> str:
-    """Where a path leads; nowhere if the system could not open it."""
+    """Return the path without links; empty if the system could not open it."""
     if len(path) > _LONGEST:
         return ""
     try:
         return os.path.realpath(path)
-    except (OSError, ValueError):  # a NUL, or half a character
+    except (OSError, ValueError):  # a NUL or a lone surrogate
         return ""
 
 
@@ -158,13 +158,13 @@ def _is_handed_over(real: str) -> bool:
 
 
 def _is_shared_bank(real: str) -> bool:
-    """Whether a file is one of the global store's banks, which people and agents edit wherever the store is."""
+    """Return True if a file is a bank of the global store. People and agents may edit banks, wherever the store is."""
     folder, name = os.path.split(real)
     return name.endswith(".md") and name != _INDEX_FILE and folder == os.path.realpath(locations.global_store())
 
 
 def _in_store(real: str) -> Kept | None:
-    """Return a file of the store's own part, in any spelling: where case makes no difference, it is the same file."""
+    """Return one of the store's own files, in upper or lower case: some file systems ignore case."""
     store = os.path.realpath(locations.global_store())
     if not in_folder(real, store):
         return None
@@ -175,9 +175,9 @@ def _in_store(real: str) -> Kept | None:
 
 
 def _beside_store(real: str, cwd: str) -> Kept | None:
-    """Return whatever else is in the store's folder and is no bank.
+    """Return any other file in the store's folder, unless it is a bank.
 
-    A store that was put around the session's folder, or around the home, has other people's files beside it.
+    Return None if the store is around the session's folder or the home folder: other files in it are not ours then.
     """
     store = os.path.realpath(locations.global_store())
     rest = real[len(store) + 1 :]
@@ -188,7 +188,7 @@ def _beside_store(real: str, cwd: str) -> Kept | None:
 
 
 def _in_plugin_data(real: str) -> Kept | None:
-    """Return a file of the plugin's data folder: the launcher runs the interpreter that one of them names."""
+    """Return a file of the plugin's data folder. One of them names the interpreter run by the launcher."""
     folders = map(_real, locations.plugin_data_folders())
     return Kept(PLUGIN, real, "") if any(in_folder(real, folder) for folder in folders if folder) else None
 
@@ -202,7 +202,7 @@ def _has_other_names(real: str) -> bool:
 
 
 def _by_other_names(places: Iterable[str], cwd: str) -> Kept | None:
-    """Return the kept file that one of these paths is a hard link to."""
+    """Return the protected file with a hard link at one of these paths, or None."""
     from recollect.files.hard_links import other_names
 
     for place in places:
@@ -218,7 +218,7 @@ def _by_other_names(places: Iterable[str], cwd: str) -> Kept | None:
 
 
 def _by_name(path: str) -> Kept | None:
-    """A file below a folder that is called as memory folders are by default, whichever project it is in."""
+    """Return a file protected by its name in any project: below `.claude/memory`, or our files in `.claude`."""
     names = path.replace("\\", "/").split("/")
     if len(names) > 1 and names[-2].lower() == _MARK[0] and names[-1].lower() in _IN_CLAUDE:
         return Kept(_IN_CLAUDE[names[-1].lower()], path, "/".join(names[:-2]) or "/")
@@ -239,7 +239,7 @@ def _kind(rest: str, *, settings: str = "") -> str:
 
 
 def _by_project(real: str, cwd: str) -> Kept | None:
-    """A file below the memory root that a project has chosen: the project around the file, or that of the session."""
+    """Return a file below the memory root set by a project: the session's, or the one around the file."""
     for home in _projects(real, cwd):
         for folder in _memory_folders(home):
             if in_folder(real, folder):
@@ -248,12 +248,12 @@ def _by_project(real: str, cwd: str) -> Kept | None:
 
 
 def _projects(real: str, cwd: str) -> list[str]:
-    """Return the project of the session, and the one around a file."""
+    """Return the session's project, and the one around a file."""
     return list(dict.fromkeys(project.find_root(_existing(start)) for start in (cwd, os.path.dirname(real))))
 
 
 def _existing(folder: str) -> str:
-    """The nearest folder that is there; from one with a thousand names in its path, each of them would be tried."""
+    """Return the nearest existing folder: a search for the project would try every missing folder of a deep path."""
     folder = folder if os.path.isabs(folder) and len(folder) <= _LONGEST else os.getcwd()
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
@@ -261,7 +261,7 @@ def _existing(folder: str) -> str:
 
 
 def _memory_folders(home: str) -> list[str]:
-    """A project's memory root, and where it would be if a worktree had one of its own."""
+    """Return a project's memory root, and the root a worktree would have of its own."""
     tops = dict.fromkeys((project.checkout(home), os.path.realpath(home)))
     below = _USUAL_ROOT
     if os.environ.get(_ROOT_VARIABLE) or any(map(_has_chosen_root, tops)):
@@ -269,18 +269,18 @@ def _memory_folders(home: str) -> list[str]:
 
         below = load_settings(home).text(_ROOT_SETTING)
     folders = [(top, os.path.realpath(os.path.join(top, below))) for top in tops]
-    return [folder for top, folder in folders if in_folder(folder, top)]  # a link out of the project is not followed
+    return [folder for top, folder in folders if in_folder(folder, top)]  # links out of the project are not followed
 
 
 def _has_chosen_root(top: str) -> bool:
-    """Whether a settings file names another memory root; to load all settings takes as long as all of the rest."""
+    """Return True if a settings file names another memory root. Loading all settings would double the time."""
     return any(_ROOT_SETTING in text and not _is_usual(text) for text in _settings_texts(top))
 
 
 def _settings_texts(top: str) -> Iterator[str]:
     for name in (locations.PROJECT_SETTINGS, locations.LOCAL_SETTINGS):
         path = os.path.join(top, name)
-        if os.path.isfile(path) and os.access(path, os.R_OK):  # a pipe would not be read to its end
+        if os.path.isfile(path) and os.access(path, os.R_OK):  # reading a pipe might never end
             with open(path, "rb") as file:
                 yield file.read(_LARGEST_SETTINGS).decode("utf-8", "replace")
 

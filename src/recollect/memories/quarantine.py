@@ -1,4 +1,4 @@
-"""What a file tool has written past the guard: memories that are none are put aside, the index and the store follow."""
+"""Check files written past the guard: put invalid memories aside, update the index and sync the store."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _UNDO = {
     PLUGIN: "`recollect doctor` says what is wrong with the plugin's folder.",
 }
 
-# A hook has ten seconds, and the index is also made by whoever needs it next.
+# In seconds, for the lock. A hook has ten in all, and the next change of a memory rebuilds the index anyway.
 _PATIENCE = 2.0
 
 
 class Checked:
-    """What a model has to be told of a file, if anything, and what only the log and the user have to know."""
+    """The result of a check: a message for the model (may be empty), and a warning for log and user."""
 
     __slots__ = ("told", "warning")
 
@@ -48,10 +48,10 @@ class Checked:
 
 
 def check_written(kept: Kept) -> Checked:
-    """Check a file that was written although only recollect writes it.
+    """Check a protected file after a file tool wrote it.
 
-    What was read whole, is meant to be a memory and is none is put aside. Nothing else is moved, and nothing that a
-    link leads to.
+    A memory file is put aside if it was read whole and is no valid memory. Nothing else is moved, and nothing behind a
+    link.
     """
     shown = _shown(kept.path)
     past = f"{shown} was written past the memory guard"
@@ -72,20 +72,20 @@ def check_written(kept: Kept) -> Checked:
 
 
 def follow_written(kept: Kept, global_store: str) -> list[str]:
-    """Have the index and the store follow a file that was written, or put aside; what kept them from it."""
+    """Update the index and the store after a protected file was written or put aside. Return warnings."""
     if kept.leads_out or kept.kind not in (MEMORY, INDEX):
         return []
     settings = load_settings(kept.project)
     try:
         root = memory_root(kept.project, settings)
         if not kept.path.startswith(root.path + os.sep):
-            return []  # a worktree's own copy, which nobody reads
+            return []  # a worktree's own copy; nobody reads it
         warnings = _index_made(root, anew=kept.kind == INDEX)
     except (WriteRefused, StorageError, LockTimeout) as error:
         return [f"the index does not follow yet: {one_line(str(error))}"]
     try:
         from recollect.memories.write import finish
-    except ImportError:  # without packages; the next session has the store follow
+    except ImportError:  # packages are missing; the next session syncs the store
         return warnings
     message = f"written past the guard {root.shown(kept.path)}"
     return warnings + finish(root, settings, kept.project, global_store, [kept.path], message=message)
@@ -120,7 +120,7 @@ def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
 
 
 def _unread(shown: str, past: str, reason: str) -> Checked:
-    """Tell of a file that could not be judged: it stays where it is, because nothing is known to be wrong with it."""
+    """Report a file as not checked. It stays in its place, because no fault of it is known."""
     return Checked(
         f"{shown} could not be checked: {reason}. It was left as it is, and is recalled only if it is a valid memory."
         " Save memories with `recollect write`; file tools do not write them.",
@@ -134,7 +134,7 @@ def _reason(error: OSError | StorageError, path: str) -> str:
 
 
 def _problems(read: Judged, settings: Settings) -> tuple[str, list[str]]:
-    """Return the category of a memory file, and what is wrong with it."""
+    """Return the category and the problems of a memory file."""
     folder = os.path.basename(os.path.dirname(read.path))
     category = next((name for name in PROJECT if settings.text(f"categories.{name}.folder") == folder), "")
     try:
@@ -163,12 +163,12 @@ def _schema_problems(record: dict[str, Any], category: str) -> list[str]:
 
 
 def _sentence(facts: Iterable[tuple[str, object]]) -> str:
-    """What is wrong with a field; how to mend it follows from what was expected."""
+    """Return the facts of a problem as a sentence, without the fix: it follows from the expected value."""
     return ", ".join(f"{name} {value}" for name, value in facts if name != "fix")
 
 
 def _place_told(kept: Kept, settings: Settings, category: str, shown: str) -> str:
-    """What to say of a valid memory that is not where memories are found."""
+    """Return a message about a valid memory in the wrong place; empty if it is in the right one."""
     try:
         folder = memory_root(kept.project, settings).folder(category)
     except WriteRefused as error:

@@ -1,7 +1,7 @@
-"""Which memory new information belongs to: one that is there and is to be updated, or none yet.
+"""Find the existing memory to update with new information, if there is one.
 
-Titles and tags are compared first, by the index alone. What shares no word with the memory that it is about is found by
-its meaning, if the engine is there.
+Titles and tags are compared first, from the index alone. If they give no candidate, memories are compared by meaning,
+provided there is an engine.
 """
 
 from __future__ import annotations
@@ -35,23 +35,26 @@ NOOP = "NOOP"
 TITLE_TAGS = "title_tags"
 SEMANTIC = "semantic"
 
-# What may have happened to the thing that a memory is about.
+# Possible events in the life of a memory's subject.
 EVENTS = ("resolved", "removed", "reversed", "superseded", "deprecated")
 
-# What people decided, prefer and did is never deleted because a session seems to say so.
+# Decisions, preferences and accounts of sessions are never deleted on the word of a session alone.
 _NEVER_DELETED = frozenset(("decision", "preference", "session_summary"))
 
 _LEAST_SCORE = 3
 _LONGEST_FIELD = 200
 _MOST_WARNINGS = 10
 
-# Memories that await a vector are given one for a moment before they are compared, as for a search.
+# In seconds: how long memories without a vector are embedded before the comparison, as for a search.
 _MOMENT = 2.0
 _MOST_NEAREST = 5
 
 
 class Candidate:
-    """A memory that new information may belong to, and what speaks for it. `memory` is None if it cannot be read."""
+    """A memory for new information to update, with the kind of match and its score.
+
+    `memory` is None if its file cannot be read.
+    """
 
     __slots__ = ("entry", "match", "memory", "score")
 
@@ -74,9 +77,9 @@ class Candidate:
 
 
 class Resolution:
-    """What may be done with new information, as far as structure alone can tell.
+    """The allowed actions for new information, as far as structure alone can tell.
 
-    `refusal` says why nothing may be, whatever there is.
+    `refusal` is the reason if none is allowed, whatever memories exist.
     """
 
     def __init__(self, category: str, event: str, candidate: Candidate | None, *, refusal: str = "") -> None:
@@ -140,7 +143,7 @@ class Resolution:
 
     @property
     def _only_similar(self) -> bool:
-        """Whether nothing but a similar meaning speaks for the candidate, which is not enough to delete it."""
+        """Return True if only a similar meaning speaks for the candidate: too little to delete it."""
         return self.candidate is not None and self.candidate.match == SEMANTIC and not self.event
 
 
@@ -154,13 +157,13 @@ def resolve(
     auto: bool = False,
     open_engine: Callable[[], Engine] | None = None,
 ) -> Resolution:
-    """What new information of a category belongs to. A memory root that does not exist is as good as an empty one.
+    """Find the memory to update with new information of a category. A missing memory root counts as empty.
 
-    `event` is one of EVENTS, `auto` says that nobody asked for the information to be kept. The engine is opened only if
-    titles and tags do not tell; without one, nothing is compared by meaning.
+    `event` is one of EVENTS. `auto` is True if nobody asked to keep the information. The engine is opened only if
+    titles and tags give no candidate; without an engine, nothing is compared by meaning.
 
     Raises:
-        StorageError: the index is there but cannot be read.
+        StorageError: the index exists but cannot be read.
     """
     off = settings.off_switch(category, auto=auto)
     if off:
@@ -178,7 +181,7 @@ def resolve(
 
 
 def excerpt(memory: MemoryFile) -> dict[str, Any]:
-    """A memory in short: what it is called, what state it is in, what happened to it last, what it says."""
+    """Return a short form of a memory: title, status, tags, last change and key fields."""
     last = memory.changes[-1].get("summary") if memory.changes else None
     summary = one_line(last) if isinstance(last, str) else ""
     fields = {field: memory.content.get(field) for field in KEY_FIELDS[memory.category]}
@@ -226,7 +229,7 @@ def _by_meaning(
 def _nearest(
     engine: Engine, root: MemoryRoot, entries: Sequence[IndexEntry], new_info: str, warnings: list[str]
 ) -> list[tuple[float, IndexEntry]]:
-    """The memories of one category that are near enough in meaning, the nearest first, each with its cosine.
+    """Return the memories of one category near enough in meaning, nearest first, each with its cosine.
 
     Raises:
         StoreError: the store cannot be used.
@@ -264,7 +267,7 @@ def _nearest(
 
 
 def _candidate(root: MemoryRoot, entry: IndexEntry, match: str, score: float, warnings: list[str]) -> Candidate | None:
-    """The memory of a line of the index; nothing if it is not active any more."""
+    """Return the memory of an index entry as a candidate; None if it is no longer active."""
     try:
         memory = read_memory(os.path.join(root.project, *entry.path.split("/")), entry.category)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""How long memories stay active: retention by age, the rolling window of session summaries, the size of a category."""
+"""Retention of memories: by age, and by the rolling window of session summaries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SESSION = "session_summary"
 
-# What a session summary says point by point.
+# The fields of a session summary with lists of points.
 _POINTS = ("completed", "in_progress", "blockers", "next_actions", "key_changes")
 
 # A point is told elsewhere if another memory has this share of its words.
@@ -27,7 +27,7 @@ _COVERED = 0.6
 
 
 def expired(memories: Iterable[MemoryFile], settings: Settings, now: datetime) -> list[MemoryFile]:
-    """The active memories that were not changed for longer than their category is kept."""
+    """Return the active memories unchanged for longer than the retention of their category."""
     found: list[MemoryFile] = []
     for memory in memories:
         days = settings.whole(f"categories.{memory.category}.retention_days")
@@ -43,7 +43,7 @@ def retention_reason(memory: MemoryFile, settings: Settings) -> str:
 
 
 def beyond_window(sessions: Iterable[MemoryFile], settings: Settings, new: str = "") -> list[MemoryFile]:
-    """The oldest active session summaries beyond as many as are kept; never the one at the path `new`."""
+    """Return the oldest active session summaries beyond the rolling window, never the one at the path `new`."""
     active = sorted((session for session in sessions if session.status == ACTIVE), key=_age)
     old = [session for session in active if session.path != new]
     return old[: max(0, len(active) - settings.whole(f"categories.{SESSION}.max_retained"))]
@@ -55,12 +55,12 @@ def window_reason(settings: Settings) -> str:
 
 
 def words_of(memories: Iterable[MemoryFile]) -> list[set[str]]:
-    """The words that each memory says what it says with."""
+    """Return the set of words in each memory."""
     return [set(query_terms(" ".join([memory.title, *texts(memory.content)]))) for memory in memories]
 
 
 def told_nowhere_else(session: MemoryFile, known: Sequence[set[str]]) -> list[str]:
-    """The points of a session summary that none of the memories with these words tells."""
+    """Return the points of a session summary told by no other memory. `known` are the words of the others."""
     points = [text for field in _POINTS for text in texts(session.content.get(field))]
     return [point for point in points if not _is_covered(set(query_terms(point)), known)]
 

@@ -1,4 +1,4 @@
-"""Upkeep of a memory root: its index checked, searched and made again, and what has had its time put away."""
+"""Upkeep of a memory root: check, search and rebuild its index; archive, delete or retire old memories."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from recollect.files.memory.schemas import problems_of
 from recollect.files.memory.write import write_memory
 from recollect.memories.retention import expired, retention_reason
 
-# What an index can be, beside in step with the files or not.
+# States of an index.
 IN_SYNC = "in_sync"
 OUT_OF_SYNC = "out_of_sync"
 MISSING = "missing"
 BROKEN = "broken"
 
-# What is done with a memory, and what was.
+# Actions on a memory, and the words for them when they are done.
 ARCHIVE = "ARCHIVE"
 DELETE = "DELETE"
 RETIRE = "RETIRE"
@@ -37,18 +37,18 @@ DONE = {ARCHIVE: "ARCHIVED", DELETE: "DELETED", RETIRE: "RETIRED"}
 
 @dataclass
 class IndexCheck:
-    """How the index compares with the memory files, by paths as they are shown."""
+    """A comparison of the index with the memory files. Paths are relative to the project."""
 
     state: str = IN_SYNC
-    reason: str = ""  # what is wrong with an index that cannot be compared
+    reason: str = ""  # the fault of an index in state MISSING or BROKEN
     unlisted: list[str] = field(default_factory=list[str])  # active memories without a line
     gone: list[str] = field(default_factory=list[str])  # lines without an active memory
-    stale: list[str] = field(default_factory=list[str])  # lines that say something else than the file
+    stale: list[str] = field(default_factory=list[str])  # lines with another content than the file
 
 
 @dataclass
 class Step:
-    """What is to be done with a memory, or why not."""
+    """A planned action on a memory, or the reason for none."""
 
     verb: str
     memory: MemoryFile
@@ -57,16 +57,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was done with a file, or would be."""
+    """An action on a file, done or only planned."""
 
     verb: str
-    path: str  # as it is shown
+    path: str  # relative to the project
     reason: str
 
 
 @dataclass
 class Collected:
-    """What a collection did, file by file, the files that it changed, and what is worth a warning."""
+    """The result of a collection: an outcome for each file, the changed files, and warnings."""
 
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     paths: list[str] = field(default_factory=list[str])
@@ -78,7 +78,7 @@ class Collected:
 
 
 def rebuild(root: MemoryRoot) -> tuple[int, list[str]]:
-    """Make the index again from the files; how many entries it has, and what was passed over.
+    """Rebuild the index from the files. Return its number of entries, and warnings about skipped files.
 
     Raises:
         LockTimeout: other writers held the root for too long.
@@ -112,12 +112,12 @@ def check_index(root: MemoryRoot, memories: list[MemoryFile]) -> IndexCheck:
 
 
 def query(root: MemoryRoot, keyword: str) -> tuple[list[IndexEntry], list[str]]:
-    """The entries of the index with the keyword anywhere in their lines, in any case, and what is worth a warning.
+    """Return the index entries with the keyword anywhere in their lines, ignoring case, and warnings.
 
-    Where the index cannot be believed, the files are asked.
+    If the index is not reliable, the files are read instead.
 
     Raises:
-        StorageError: the index is there but cannot be read.
+        StorageError: the index exists but cannot be read.
     """
     warnings: list[str] = []
     entries = indexed_memories(root, warnings)
@@ -126,7 +126,9 @@ def query(root: MemoryRoot, keyword: str) -> tuple[list[IndexEntry], list[str]]:
 
 
 def collect(root: MemoryRoot, settings: Settings, now: datetime, *, dry_run: bool = False) -> Collected:
-    """Put away what has had its time: retired memories past the grace period, active ones past their retention.
+    """Archive or delete retired memories past the grace period; retire active ones past their retention.
+
+    A dry run only returns the plan.
 
     Raises:
         LockTimeout: other writers held the root for too long; nothing was changed.
@@ -148,7 +150,7 @@ def collect(root: MemoryRoot, settings: Settings, now: datetime, *, dry_run: boo
 
 
 def planned(memories: list[MemoryFile], settings: Settings, now: datetime) -> list[Step]:
-    """What a collection would do with these memories."""
+    """Return the steps of a collection for these memories."""
     steps: list[Step] = []
     grace = settings.whole("delete.grace_period_days")
     verb = ARCHIVE if settings.flag("delete.archive_retired") else DELETE
@@ -166,7 +168,7 @@ def planned(memories: list[MemoryFile], settings: Settings, now: datetime) -> li
 
 
 def problem_text(problem: tuple[tuple[str, str], ...]) -> str:
-    """What is wrong with a record, as its schema tells it, in one sentence."""
+    """Return a schema problem as one sentence."""
     facts = dict(problem)
     return one_line(f"{facts['field']}: {facts['expected']}, got {facts['got']}; {facts['fix']}")
 
@@ -176,7 +178,7 @@ def _is_active(memory: MemoryFile) -> bool:
 
 
 def _says(entry: IndexEntry) -> tuple[str, str, frozenset[str]]:
-    """What a line tells; how other tools space a title and order tags does not matter."""
+    """Return the content of a line, to compare it: spacing of titles and order of tags vary between tools."""
     return entry.category, clean_title(entry.title), frozenset(clean_tags(entry.tags))
 
 
@@ -186,7 +188,7 @@ def _retirement(memory: MemoryFile, since: datetime) -> str:
 
 
 def _checked(step: Step) -> Step:
-    """The step, or that it cannot be done: what does not fit its schema cannot be written again."""
+    """Return the step, or an ERROR step if the memory does not fit its schema and cannot be written again."""
     if step.verb not in (ARCHIVE, RETIRE):
         return step
     found = problems_of(step.memory.record, step.memory.category)
@@ -196,7 +198,7 @@ def _checked(step: Step) -> Step:
 
 
 def _perform(root: MemoryRoot, step: Step, now: datetime, result: Collected) -> None:
-    """Do with a memory what was planned, or tell why not."""
+    """Carry out a step, and add its outcome or the error to the result."""
     outcome = _outcome(root, step)
     memory = step.memory
     if step.verb in DONE:
@@ -215,7 +217,7 @@ def _perform(root: MemoryRoot, step: Step, now: datetime, result: Collected) -> 
 
 
 def _tell_index(root: MemoryRoot, result: Collected) -> None:
-    """Once for all of them: the index of thousands takes longer to write than a memory."""
+    """Rebuild the index once for all changes: a large index takes longer to write than a memory."""
     try:
         rebuild_index(root, [])
     except StorageError as error:

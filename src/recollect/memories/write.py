@@ -1,6 +1,6 @@
-"""Changes to memory files, each through the checks that protect what is there.
+"""Change memory files, with checks to protect the existing ones.
 
-Every change reads, checks and writes under the lock of the memory root, so what was checked is what is replaced.
+Every change reads, checks and writes under the lock of the memory root, so no other change comes in between.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _KEPT = ("created_at", "schema_version", "category", "id", "record_status", "tim
 
 
 class Written:
-    """What became of a change: the JSON output is `status`, `target` and `facts`.
+    """The result of a change. The JSON output is `status`, `target` and `facts`.
 
-    `paths` are the memory files that were written, renamed or removed.
+    `paths` are the written, renamed or removed memory files.
     """
 
     def __init__(self, status: str, target: str, **facts: object) -> None:
@@ -84,10 +84,10 @@ def create(
     auto: bool = False,
     check: bool = False,
 ) -> Written:
-    """Write a new memory, or only `check` whether it could be written. `auto` says that nobody asked for it.
+    """Write a new memory, or only `check` if it could be written. `auto` is True if nobody asked for it.
 
     Raises:
-        WriteRefused: its checks do not allow it; nothing was written.
+        WriteRefused: the checks do not allow it; nothing was written.
         LockTimeout: other writers held the root for too long; nothing was written.
         StorageError: it cannot be written.
     """
@@ -97,9 +97,9 @@ def create(
     notes = auto_fix(record, now=now, new=True)
     record |= {"record_status": ACTIVE, "category": category, "id": slug_of(path), "times_updated": 0}
     record["changes"] = _last_changes(record)
-    check_secrets(record)  # before the schema, whose errors say what was given
+    check_secrets(record)  # before the schema, because its errors repeat the given values
     record = validated(record, category)
-    if check:  # without the lock, which would make the memory root
+    if check:  # without the lock, because the lock would create the memory root
         before = _existing(root, path, category)
         _placed(root, settings, before, category, record, gathered(root, []))
         valid = Written(VALID, root.shown(path), id=record["id"], title=record["title"])
@@ -116,7 +116,7 @@ def create(
     return result
 
 
-def _placed(  # noqa: PLR0917 (the part of the function above that needs to know what is there)
+def _placed(  # noqa: PLR0917 (the part of create that depends on existing memories)
     root: MemoryRoot,
     settings: Settings,
     before: MemoryFile | None,
@@ -124,7 +124,7 @@ def _placed(  # noqa: PLR0917 (the part of the function above that needs to know
     record: Record,
     index: list[IndexEntry],
 ) -> Record:
-    """The record of a new memory beside what is there already."""
+    """Return the record of a new memory, checked against the existing ones."""
     record = not_again(root, before, record, _now())
     if not makes_room(settings, category):
         check_room(root, settings, category, index)
@@ -141,10 +141,10 @@ def update(
     expected: str = "",
     check: bool = False,
 ) -> Written:
-    """Change a memory, or only `check` whether it could be. `expected` is the MD5 of the file it is based on.
+    """Change a memory, or only `check` if it could be changed. `expected` is the MD5 of the file it is based on.
 
     Raises:
-        WriteRefused: its checks do not allow it; nothing was written.
+        WriteRefused: the checks do not allow it; nothing was written.
         LockTimeout: other writers held the root for too long; nothing was written.
         StorageError: it cannot be written.
     """
@@ -184,7 +184,7 @@ def update(
 
 
 def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
-    """Retire a memory: it is found no more, and can be restored within the grace period. Raises as `update` does."""
+    """Retire a memory: hide it. It can be restored within the grace period. Raises as `update` does."""
     check_secrets({"reason": reason})
     with _changing(root, path, category, "DELETE_ERROR") as (old, warnings):
         if old.status == RETIRED:
@@ -196,7 +196,7 @@ def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Writ
 
 
 def archive(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
-    """Archive a memory: it is found no more, and kept. Raises as `update` does."""
+    """Archive a memory: hide it, and keep it. Raises as `update` does."""
     check_secrets({"reason": reason})
     with _changing(root, path, category, "ARCHIVE_ERROR") as (old, warnings):
         if old.status == ARCHIVED:
@@ -234,7 +234,7 @@ def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> W
 
 
 def _meet_own(root: MemoryRoot, project_root: str, global_store: str, paths: Sequence[str]) -> None:
-    """Note that a project's memories are of this machine, if these are its first: no repository has brought them."""
+    """Mark a project as met if these are its first memories: they are from this machine, not from a repository."""
     identity = project.identity(project_root)
     if has_met(global_store, identity) or os.path.isdir(locations.bank(project_root)):
         return
@@ -245,9 +245,9 @@ def _meet_own(root: MemoryRoot, project_root: str, global_store: str, paths: Seq
 def finish(
     root: MemoryRoot, settings: Settings, project_root: str, global_store: str, paths: Sequence[str], *, message: str
 ) -> list[str]:
-    """After memory files were changed: the store follows, and git is told if `auto_commit` says so.
+    """Commit changed memory files if `auto_commit` is on, sync the store, and return warnings.
 
-    The files are written by now, so nothing is raised; what kept either, in sentences.
+    The files are written by now, so failures become warnings; nothing is raised.
     """
     if not paths:
         return []
@@ -268,7 +268,11 @@ def finish(
 
 
 def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple[Record, list[str]]:
-    """The record of an update: what was given, with what an update leaves alone and what it must not lose."""
+    """Return the record of an update and warnings: given fields, with the fixed fields and history of the old record.
+
+    Raises:
+        WriteRefused: a value would be lost, a secret would be stored, or the record does not fit its schema.
+    """
     kept = {field: old.record[field] for field in _KEPT if old.record.get(field) is not None}
     kept |= {field: old.record[field] for field in old.record.keys() - without_state(old.record).keys()}
     notes = [
@@ -298,7 +302,7 @@ def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple
 
 
 def _renamed(path: str, old: MemoryFile, record: Record, warnings: list[str]) -> str:
-    """Where a memory belongs after its title has changed: a new name, if more than half of the words are others."""
+    """Return the path of a memory after an update. It is renamed if more than half its title's words differ."""
     slug = slugify(record["title"])
     if difference(old.title, record["title"]) <= 0.5 or slug in ("", old.slug):
         return path
@@ -310,7 +314,7 @@ def _renamed(path: str, old: MemoryFile, record: Record, warnings: list[str]) ->
 
 
 def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: MemoryFile, result: Written) -> None:
-    """Retire what a new memory makes one too many, and what is past its time; the index is told once."""
+    """Retire memories beyond the rolling window or past their retention, and update the index once."""
     if category != SESSION and not settings.whole(f"categories.{category}.retention_days"):
         return
     index = current_index(root, result.warnings)
@@ -340,7 +344,7 @@ def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: Memory
 
 
 def _forgotten(root: MemoryRoot, paths: list[str]) -> list[str]:
-    """Take memories out of the index; if that fails, the new memory is there all the same, and so is the warning."""
+    """Take memories out of the index. A failure is only a warning, because the new memory is written already."""
     try:
         forget_in_index(root, paths)
     except StorageError as error:
@@ -349,7 +353,7 @@ def _forgotten(root: MemoryRoot, paths: list[str]) -> list[str]:
 
 
 def _unique(root: MemoryRoot, gone: list[MemoryFile], others: list[MemoryFile]) -> list[str]:
-    """What session summaries have told that is in no memory of another category."""
+    """Return warnings about points of session summaries told in no memory of another category."""
     known = words_of(others)
     found: list[str] = []
     for memory in gone:
@@ -387,10 +391,10 @@ def _existing(root: MemoryRoot, path: str, category: str) -> MemoryFile | None:
 def _changing(
     root: MemoryRoot, path: str, category: str, kind: str, instead: str = ""
 ) -> Generator[tuple[MemoryFile, list[str]]]:
-    """Hold the lock to change a memory that is there; the memory, and what is worth a warning."""
+    """Lock the memory root and yield an existing memory with warnings; refuse if it is missing."""
     missing = WriteRefused(kind, ("target", root.shown(path)), ("fix", f"there is no such file{instead}"))
     if not os.path.lexists(path):
-        raise missing  # before the lock, which would make the memory root
+        raise missing  # before the lock, because the lock would create the memory root
     with memories_locked(root.path) as warnings:
         memory = _existing(root, path, category)
         if memory is None:

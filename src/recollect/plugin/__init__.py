@@ -1,1 +1,1 @@
-"""Put recollect into clients and take it out again: the plugin, its packages, other clients of the server."""
+"""Install recollect into clients and remove it again: the plugin, its packages, entries in other clients' files."""

@@ -1,4 +1,4 @@
-"""Claude Code's own command, by which plugins are installed and removed, and the files in which it remembers them."""
+"""Claude Code's own command for installing and removing plugins, and its files with records of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_COMPLAINT = 400
 
 @dataclass(frozen=True)
 class Installed:
-    """One installation of the plugin; those of a project are known by its folder."""
+    """One installation of the plugin; `project` is the folder of the project it is for, if any."""
 
     scope: str
     version: str
@@ -33,10 +33,10 @@ class Installed:
 
 
 def find_claude(given: str = "") -> str:
-    """The command of Claude Code; empty if there is none, and none was given.
+    """Return the path of Claude Code's command; empty if none is found and none was given.
 
     Raises:
-        InstallError: what was given cannot be run.
+        InstallError: the given command cannot be run.
     """
     if given:
         found = shutil.which(os.path.expanduser(given))
@@ -48,17 +48,17 @@ def find_claude(given: str = "") -> str:
 
 
 class Claude:
-    """The command, run in a project's folder."""
+    """Claude Code's command, run in a project's folder."""
 
     def __init__(self, path: str, folder: str) -> None:
         self.path = path
         self._folder = folder
 
     def run(self, *arguments: str, folder: str = "") -> str:
-        """What the command prints.
+        """Run the command and return its output.
 
         Raises:
-            InstallError: it failed, cannot be run, or does not end.
+            InstallError: the command fails, cannot be run, or does not end within three minutes.
         """
         called = f"claude {' '.join(arguments)}"
         try:
@@ -82,19 +82,19 @@ class Claude:
         return done.stdout
 
     def marketplace(self) -> dict[str, Any] | None:
-        """Our marketplace as the client knows it.
+        """Return our marketplace from the client's list; None if it is not there.
 
         Raises:
-            InstallError: the client cannot tell.
+            InstallError: the client's list cannot be read.
         """
         known = self._listed("plugin", "marketplace", "list", "--json")
         return next((item for item in known if item.get("name") == MARKETPLACE), None)
 
     def installed(self) -> list[Installed]:
-        """Every installation of the plugin, in any scope and any project.
+        """Return every installation of the plugin, in any scope and any project.
 
         Raises:
-            InstallError: the client cannot tell.
+            InstallError: the client's list cannot be read.
         """
         return [
             Installed(
@@ -117,14 +117,14 @@ class Claude:
 
 
 def settings_file(scope: str, project: str) -> str:
-    """The file in which the client keeps what is switched on in a scope."""
+    """Return the path of the client's settings file for a scope."""
     if scope == "user":
         return os.path.join(locations.claude_config(), "settings.json")
     return os.path.join(project, ".claude", "settings.json" if scope == "project" else "settings.local.json")
 
 
 def traces(projects: Iterable[str]) -> dict[tuple[str, str], str]:
-    """What the client's files say about us, by file and by what of it: to tell what an installation changes."""
+    """Return our entries in the client's files, by file and key. Compared, they show an installation's changes."""
     plugins = os.path.join(locations.claude_config(), "plugins")
     found: dict[tuple[str, str], str] = {}
     files = {settings_file(scope, project) for project in projects for scope in SCOPES}
@@ -148,7 +148,7 @@ def traces(projects: Iterable[str]) -> dict[tuple[str, str], str]:
 
 
 def read_object(path: str) -> dict[str, Any]:
-    """The JSON object in a file; an empty one if there is none that can be read."""
+    """Return the JSON object in a file; an empty one if it cannot be read."""
     try:
         with open(path, encoding="utf-8") as file:
             return fields(json.load(file))

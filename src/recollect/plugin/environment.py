@@ -1,5 +1,5 @@
 # hot
-"""The environment that the plugin builds for itself: whether it is there, and who starts to build it."""
+"""The plugin's own Python environment: check for its packages, and start to build it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Set for the process that takes this one's place, so that it happens once.
+# Set for the process replacing this one, so that it happens only once.
 _AGAIN = "RECOLLECT_RUN_AGAIN"
 _again = os.environ.pop(_AGAIN, "")
 
@@ -30,7 +30,7 @@ _BUILD = (
 
 
 def prepare(environ: Mapping[str, str]) -> str:
-    """See to it that the plugin gets its packages, without waiting for them; one line for the user if there is news."""
+    """Start to install the plugin's packages in the background; return one line of news for the user, or nothing."""
     data = environ.get("CLAUDE_PLUGIN_DATA", "")
     requirements = requirements_file()
     if not os.path.isabs(data) or not requirements:
@@ -44,14 +44,15 @@ def prepare(environ: Mapping[str, str]) -> str:
         if not os.path.exists(os.path.join(data, INTERPRETER)):
             _point(data, sys.executable)
     except (OSError, StorageError) as error:
-        return "" if is_met else _cannot(str(error))  # what can be done without packages is done
+        return "" if is_met else _cannot(str(error))  # hooks work without packages, too
     return ""
 
 
 def complete(damage: str = "") -> None:
-    """Make sure that the packages which commands need are there; this may take a minute, and another process's place.
+    """Make sure of the packages for commands; exit with 1 if they cannot be installed.
 
-    `damage` says what was wrong with packages that are there by their names only. Exits with 1 when they cannot be had.
+    This may take a minute, and another interpreter may replace this process. `damage` describes the fault in packages
+    with a folder of the right name but broken content.
     """
     requirements = requirements_file()
     missing = [damage] if damage else unmet(requirements)
@@ -77,9 +78,9 @@ def complete(damage: str = "") -> None:
 
 
 def unmet(requirements: str, site: str = "") -> list[str]:
-    """The lines of a file of requirements that the packages of this interpreter, or in a folder, do not meet.
+    """Return the unmet lines of a requirements file, for this interpreter's packages or those in `site`.
 
-    Told by the names of folders, because a session waits for it.
+    Only the names of folders are read, because a session waits for the result.
     """
     installed: dict[str, str] = {}
     try:
@@ -93,7 +94,7 @@ def unmet(requirements: str, site: str = "") -> list[str]:
 
 
 def site_packages() -> str:
-    """Where this interpreter's packages are, also when it was told to do without."""
+    """Return the folder of this interpreter's packages, even if it was started without them (-S)."""
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     return sys.executable.rpartition("/bin/")[0] + f"/lib/{version}/site-packages"
 
@@ -107,7 +108,7 @@ def requirements_in(path: str) -> list[str]:
 
 
 def name_of(requirement: str) -> str:
-    """The package that a line of requirements is about, as its folder is called."""
+    """Return the package's name in a line of requirements, spelled as in its folder's name."""
     for place, character in enumerate(requirement):
         if character in "<>=!~;[ ":
             requirement = requirement[:place]
@@ -116,7 +117,10 @@ def name_of(requirement: str) -> str:
 
 
 def requirements_file() -> str:
-    """The plugin's list of packages: of an installed package, of the repository, or of an installed plugin."""
+    """Return the path of the plugin's requirements, or nothing.
+
+    It is in an installed package, in the repository, or in an installed plugin.
+    """
     package = os.path.join(_SOURCE, "recollect")
     top = os.path.dirname(_SOURCE)
     for folder in (os.path.join(package, "marketplace", "plugin"), os.path.join(top, "plugin"), top):
@@ -126,13 +130,14 @@ def requirements_file() -> str:
 
 
 def _built(data: str, requirements: str) -> str:
-    """The interpreter of an environment that is complete.
+    """Return the interpreter of a complete environment.
 
-    A command builds it. A server leaves that to a process of its own: the client that started the server may give up
-    before the packages are there, and then they are there for its next session.
+    A command builds it. A server leaves the build to a separate process: the client may give up on the server before
+    the packages are there, and its next session then finds them. Without an environment in time, a server answers the
+    client without tools until it is gone, then exits.
 
     Raises:
-        InstallError: it cannot be had; why.
+        InstallError: a command cannot build it; the message gives the reason.
     """
     if not _serves_client():
         from recollect.plugin.environment_build import build
@@ -144,7 +149,7 @@ def _built(data: str, requirements: str) -> str:
     from recollect.plugin.environment_standin import stand_in
     from recollect.plugin.environment_wait import ClientGone, patience_of_client, wait_for_environment
 
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # how clients end a server; nothing is half done
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # clients end a server this way; nothing is half done
     patience = patience_of_client(os.environ)
     try:
         os.makedirs(data, exist_ok=True)
@@ -159,7 +164,7 @@ def _built(data: str, requirements: str) -> str:
 
 
 def _serves_client() -> bool:
-    """Whether this is a server that a client has started and talks to through pipes."""
+    """Return True if this process is a server started by a client, over pipes."""
     is_server = sys.argv[2:3] == ["mcp"] and not os.isatty(0)
     return is_server and not any(word.startswith(("--http", "--help", "-h")) for word in sys.argv[3:])
 
@@ -178,7 +183,7 @@ def _begin(data: str, requirements: str) -> str:
 
 
 def _build_apart(data: str, requirements: str) -> subprocess.Popen[bytes]:
-    """Start a process that builds, and that no end of this one ends."""
+    """Start the build in a process of its own session, to survive the end of this one."""
     import subprocess
 
     return subprocess.Popen(
@@ -198,7 +203,7 @@ def _news(old: str) -> str:
 
 
 def _failed(outcome: Outcome) -> str:
-    """Why there is no environment."""
+    """Return the reason for the missing environment, at most once a day."""
     why = outcome.reason or "it was interrupted again and again"
     return _once_a_day(
         f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
@@ -206,7 +211,7 @@ def _failed(outcome: Outcome) -> str:
 
 
 def _cannot(why: str) -> str:
-    """That nothing can be built, where that cannot even be noted."""
+    """Return the reason why no build can start, at most once a day. There is no outcome to read it from."""
     return _once_a_day(f"recollect cannot set itself up: {why}. Memories are found by their words")
 
 
@@ -217,10 +222,10 @@ def _once_a_day(sentence: str) -> str:
 
 
 def _point(data: str, interpreter: str) -> None:
-    """Have the launcher run this interpreter from now on; without that, it searches for one each time.
+    """Make the launcher run this interpreter from now on; otherwise it searches for one each time.
 
     Raises:
-        StorageError: that could not be written.
+        StorageError: the file cannot be written.
     """
     from recollect.files.textfile import write_text
 
@@ -242,7 +247,7 @@ def _is_met(requirement: str, installed: Mapping[str, str]) -> bool:
 
 
 def _release(version: str) -> list[int]:
-    """The numbers that a version begins with."""
+    """Return the leading numbers of a version, without trailing zeros."""
     numbers: list[int] = []
     for part in version.strip().split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]
@@ -257,7 +262,7 @@ def _release(version: str) -> list[int]:
 
 
 def _run_again(interpreter: str, how: str = "named") -> None:
-    """Have another interpreter take this process's place."""
+    """Replace this process by another interpreter with the same arguments."""
     os.environ[_AGAIN] = how
     script = os.path.join(_SOURCE, "recollect", "hooks", "bare.py")
     sys.stderr.flush()

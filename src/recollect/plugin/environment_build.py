@@ -1,4 +1,4 @@
-"""The building of the plugin's environment: a new folder each time, checked, then named by one atomic change."""
+"""Build the plugin's environment in a new folder, check it, then switch to it in one atomic change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST_REASON = 200
 
 Say = Callable[[str], None]
 
-# What a build needs of the user's environment is how to reach a package index; not where else to put packages.
+# A build needs the user's variables to reach a package index, but not those for installing packages elsewhere.
 _NOT_PASSED_ON = {"PIP_TARGET", "PIP_PREFIX", "PIP_USER", "PIP_ROOT", "PIP_REQUIREMENT", "VIRTUAL_ENV", "UV_PYTHON"}
 _NO_CONNECTION = ("NewConnectionError", "ConnectTimeout", "NameResolutionError", "dns error", "Connection refused")
 
@@ -48,7 +48,7 @@ _PIP_THAT_INSTALLS_ELSEWHERE = (
 
 
 def build_in_background(data: str, requirements: str) -> None:
-    """Build with nobody to tell; whoever comes second leaves it to the first."""
+    """Build without messages. Exit with 1 on failure, also if another process is building already."""
     try:
         build(data, requirements, lambda _: None, wait=False)
     except (RecollectError, OSError):
@@ -56,10 +56,10 @@ def build_in_background(data: str, requirements: str) -> None:
 
 
 def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
-    """Build an environment in the data folder and name it; its interpreter.
+    """Build an environment in the data folder, switch to it and return its interpreter.
 
     Raises:
-        InstallError: it could not be built; why, and what to do. What was there before serves on.
+        InstallError: the build failed; the message gives the reason and a remedy. The earlier environment stays in use.
     """
     try:
         os.makedirs(data, exist_ok=True)
@@ -67,14 +67,14 @@ def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
             named = interpreter_of(data)
             is_new = named != sys.executable and named.startswith(os.path.join(data, ENVIRONMENTS) + os.sep)
             if is_new and not read_outcome(data).failures:
-                return named  # somebody has built it since this process began
+                return named  # another process has built it since this one began
             return _Build(data, requirements, say, lock).run()
     except OSError as error:
         raise _cannot_build(data, error) from error
 
 
 def stop_build(data: str) -> None:
-    """End a build that is under way, whoever began it."""
+    """Stop a running build, started by any process."""
     try:
         descriptor = os.open(os.path.join(data, LOCK), os.O_RDWR)
     except OSError:
@@ -87,7 +87,7 @@ def stop_build(data: str) -> None:
                     return
                 time.sleep(0.05)
     except (OSError, ValueError):
-        return  # it has just ended
+        return  # the build has just ended
     finally:
         os.close(descriptor)
 
@@ -95,14 +95,14 @@ def stop_build(data: str) -> None:
 def _end(process: int) -> None:
     if process > 1:
         try:
-            os.killpg(process, signal.SIGTERM)  # with the installer that it waits for, or that has outlived it
+            os.killpg(process, signal.SIGTERM)  # the group: its installer may be running, even without it
         except ProcessLookupError:
             os.kill(process, signal.SIGTERM)
 
 
 @contextmanager
 def _locked(data: str, say: Say, wait: bool) -> Generator[int]:
-    """The descriptor of the lock, which the build's own processes inherit."""
+    """Hold the build lock and yield its descriptor, for the build's own processes to inherit."""
     path = os.path.join(data, LOCK)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -116,7 +116,7 @@ def _locked(data: str, say: Say, wait: bool) -> Generator[int]:
         try:
             yield descriptor
         finally:
-            os.ftruncate(descriptor, 0)  # the number may be another process's next
+            os.ftruncate(descriptor, 0)  # the process id may be reused
     finally:
         os.close(descriptor)
 
@@ -155,7 +155,7 @@ class _Build:
         try:
             python = self._make(folder)
         except RecollectError as error:
-            self._tidy()  # first of all, for the disk may be full
+            self._tidy()  # first, because the disk may be full
             self._fail(error)
             raise
         finally:
@@ -195,7 +195,7 @@ class _Build:
         return python
 
     def _installers(self, base: str, python: str, log: BinaryIO) -> Sequence[Sequence[str]]:
-        """Every way to install that this machine has. Wheels only: nothing is compiled, and no foreign script runs."""
+        """Return a command for each installer on this machine. Wheels only: no compiling, no foreign scripts."""
         options = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--only-binary=:all:"]
         options += ["--progress-bar=off", "--timeout=15", "--retries=2", "--requirement", self._requirements]
         found: list[Sequence[str]] = []
@@ -210,7 +210,7 @@ class _Build:
         return found
 
     def _ran(self, command: Sequence[str], log: BinaryIO) -> bool:
-        """Whether a command succeeded; what it says goes to the log."""
+        """Run a command with its output in the log; return True if it succeeds."""
         log.write(f"$ {' '.join(command)}\n".encode("utf-8", "replace"))
         log.flush()
         try:
@@ -230,7 +230,10 @@ class _Build:
         return done.returncode == 0
 
     def _environment(self) -> dict[str, str]:
-        """Caches and temporary files go where they are removed with the build."""
+        """Return the variables for a command, with caches and temporary files in the scratch folder.
+
+        The scratch folder is removed after the build.
+        """
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -261,17 +264,17 @@ class _Build:
 
     def _fail(self, error: RecollectError) -> None:
         if os.path.exists(os.path.join(self._data, LOCK)):
-            with suppress(StorageError):  # what went wrong before is what matters
+            with suppress(StorageError):  # the earlier error matters more
                 self._remember(one_line(str(error)))
         else:
-            shutil.rmtree(self._data, ignore_errors=True)  # the plugin is gone, and what is here is ours alone
+            shutil.rmtree(self._data, ignore_errors=True)  # the plugin is gone, and only our files are here
 
     def _remember(self, reason: str) -> None:
         text = f"{self._failures}\n{self._began:.0f}\n{reason}\n"
         write_text(os.path.join(self._data, OUTCOME), text, durable=False)
 
     def _tidy(self) -> None:
-        """Remove environments that nothing names: of builds that were killed, and those that were replaced."""
+        """Remove environments not in use: left by killed builds, or replaced by newer ones."""
         shutil.rmtree(self._scratch, ignore_errors=True)
         folder = os.path.join(self._data, ENVIRONMENTS)
         named = interpreter_of(self._data)

@@ -1,7 +1,7 @@
-"""What a client is served when the packages are not there: a server without tools, which says why.
+"""A server without tools, for use while the packages are missing; it tells the client why.
 
-A client that cannot shake hands with a server does not start it again for a quarter of an hour, in no session. So hands
-are shaken, by the standard library alone, and the next session starts the server that has the tools.
+After a failed handshake a client does not start the server again for a quarter of an hour, in any session. So this one
+completes the handshake with the standard library alone, and the next session starts the server with the tools.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def stand_in(reason: str) -> None:
     """Answer a client until it closes standard input."""
     if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] (a process may have neither)
         return
-    with suppress(BrokenPipeError):  # nobody listens any more
+    with suppress(BrokenPipeError):  # the client is gone
         while line := sys.stdin.buffer.readline(_LONGEST_LINE):
             answer = answer_to(line, reason)
             if answer is not None:
@@ -31,7 +31,7 @@ def stand_in(reason: str) -> None:
 
 
 def answer_to(line: bytes, reason: str) -> dict[str, Any] | None:
-    """What to answer to a message, if anything."""
+    """Return the answer to a message; None if it needs none."""
     try:
         message: Any = json.loads(line)
     except (ValueError, RecursionError):
@@ -40,7 +40,7 @@ def answer_to(line: bytes, reason: str) -> dict[str, Any] | None:
         return None
     request = cast("dict[str, Any]", message)
     if "method" not in request or not isinstance(request.get("id"), (int, str)):
-        return None  # a notification, or an answer to what was never asked
+        return None  # a notification or a response: neither is answered
     answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request["id"]}
     match request["method"]:
         case "initialize":

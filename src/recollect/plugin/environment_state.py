@@ -1,5 +1,5 @@
 # hot
-"""What the plugin's data folder says of its environment: which interpreter it has, and how building it went."""
+"""The state of the plugin's environment in its data folder: the interpreter, and the outcome of builds."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ OUTCOME = "build.outcome"
 LOG = "build.log"
 ENVIRONMENTS = "environments"
 SCRATCH = "scratch"
-BYTECODE = "bytecode"  # of a plugin that cannot be written; bare.py has it made
+BYTECODE = "bytecode"  # for a plugin in a read-only folder; made by bare.py
 
-MADE = (INTERPRETER, LOCK, OUTCOME, LOG, ENVIRONMENTS, SCRATCH, BYTECODE)  # everything that we make there
+MADE = (INTERPRETER, LOCK, OUTCOME, LOG, ENVIRONMENTS, SCRATCH, BYTECODE)  # everything we create there
 
 _FIRST_COOLDOWN = 3_600
 _LONGEST_COOLDOWN = 86_400
 
 
 def interpreter_of(data: str) -> str:
-    """The interpreter that a data folder names, if it can be run."""
+    """Return the interpreter named in a data folder; empty if it cannot be run."""
     try:
         with open(os.path.join(data, INTERPRETER), encoding="utf-8", errors="surrogateescape") as file:
             path = file.readline(4096).rstrip("\n")
@@ -30,7 +30,7 @@ def interpreter_of(data: str) -> str:
 
 
 def is_being_built(data: str) -> bool:
-    """Whether a process holds the lock of the build."""
+    """Return True if a process holds the build lock."""
     import fcntl
 
     try:
@@ -47,7 +47,7 @@ def is_being_built(data: str) -> bool:
 
 
 class Outcome:
-    """How the last builds went: how many did not succeed, when the last one began, and why it failed if it ended."""
+    """The outcome of recent builds: the number without success, the last one's start, and its reason if it failed."""
 
     __slots__ = ("began", "failures", "reason")
 
@@ -57,7 +57,11 @@ class Outcome:
         self.reason = reason
 
     def is_due(self, now: float) -> bool:
-        """Whether to try again: an hour after a failure, later each time; one that was interrupted, at once."""
+        """Return True if it is time to build again.
+
+        After a failure, wait an hour, twice as long each time up to a day. After an interruption, do not wait, unless
+        three builds in a row were without success.
+        """
         interrupted = not self.reason and self.failures < 3
         cooldown = min(_FIRST_COOLDOWN * 2 ** min(self.failures - 1, 10), _LONGEST_COOLDOWN)
         return self.failures == 0 or interrupted or not self.began <= now < self.began + cooldown

@@ -1,4 +1,4 @@
-"""Waiting for the plugin's environment without being the one who builds it, so that it outlives whoever gives up."""
+"""Wait for the plugin's environment while another process builds it, so that the build survives this process."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from collections.abc import Callable, Mapping
 from recollect.errors import InstallError
 from recollect.plugin.environment_state import ENVIRONMENTS, interpreter_of, is_being_built, read_outcome
 
-_PATIENCE = 30.0  # of clients, unless MCP_TIMEOUT says otherwise; in seconds
+_PATIENCE = 30.0  # in seconds: the timeout of clients, unless MCP_TIMEOUT is set
 _TRIES = 3
 _STEP = 100  # milliseconds
 _HUNG_UP = select.POLLHUP | select.POLLERR | select.POLLNVAL | getattr(select, "POLLRDHUP", 0)
 
 
 class ClientGone(Exception):
-    """Whoever started this process has closed its standard input, and waits for nothing any more."""
+    """The client has closed our standard input and no longer waits."""
 
 
 def patience_of_client(environ: Mapping[str, str]) -> float:
-    """How many seconds a client can be kept waiting for a first word: it has to be said before the client gives up."""
+    """Return the seconds until a first answer is due: four fifths of the client's timeout."""
     given = environ.get("MCP_TIMEOUT", "")
     whole = int(given) / 1000 if given.isascii() and given.isdecimal() and len(given) < 10 else _PATIENCE
     return whole * 4 / 5
@@ -32,13 +32,13 @@ def patience_of_client(environ: Mapping[str, str]) -> float:
 def wait_for_environment(
     data: str, start: Callable[[], subprocess.Popen[bytes]], *, is_due: bool, patience: float
 ) -> str:
-    """The interpreter of an environment that another process builds; `start` starts one if none is at it.
+    """Wait for another process to build an environment; return its interpreter.
 
-    Nothing is read from standard input, which belongs to the process that comes after.
+    `start` starts a build if none is running. Standard input is not read: it belongs to the next process.
 
     Raises:
-        ClientGone: nobody waits any more.
-        InstallError: it could not be built, now or a short while ago, or is not ready yet; why.
+        ClientGone: the client no longer waits.
+        InstallError: the build failed, now or a short while ago, or is not ready yet; the message says which.
     """
     end = time.monotonic() + patience
     before = read_outcome(data)
@@ -60,7 +60,7 @@ def wait_for_environment(
 
 
 def _wait(data: str, builder: subprocess.Popen[bytes] | None, end: float) -> None:
-    """Until the builder that was started has ended, and no other is at it."""
+    """Wait until the started build has ended and no other is running."""
     client = _standard_input()
     while (builder is not None and builder.poll() is None) or is_being_built(data):
         if client.poll(_STEP):
@@ -70,7 +70,7 @@ def _wait(data: str, builder: subprocess.Popen[bytes] | None, end: float) -> Non
 
 
 def _standard_input() -> select.poll:
-    """Tells whether standard input has ended, and only that: what waits to be read there is no event."""
+    """Return a poll for the end of standard input only: unread data there is no event."""
     poll = select.poll()
     if sys.stdin is not None:
         poll.register(sys.stdin.fileno(), _HUNG_UP)

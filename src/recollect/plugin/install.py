@@ -1,4 +1,4 @@
-"""The plugin put into Claude Code, by Claude Code's own means, with an account of every change."""
+"""Install the plugin into Claude Code with its own command, and list every change."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @dataclass
 class Installation:
-    """What an installation changed, file by file; nothing if it was there already."""
+    """The changes by an installation, file by file; none if the plugin was there already."""
 
     marketplace: str
     scope: str
     changed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    interpreter: str = ""  # what the plugin's hooks run, if it is known already; else the plugin builds an environment
+    interpreter: str = ""  # of the plugin's hooks; empty if the plugin has yet to build an environment
 
 
 def marketplace_folder() -> str:
-    """The folder to give to Claude Code: in an installed package, or the repository.
+    """Return the marketplace folder for Claude Code: in an installed package, or the repository.
 
     Raises:
         InstallError: there is none beside this code.
@@ -42,10 +42,10 @@ def marketplace_folder() -> str:
 
 
 def install(claude: Claude, scope: str, project: str) -> Installation:
-    """Put the plugin into Claude Code; what is there already is left as it is.
+    """Install the plugin into Claude Code; skip the steps already done.
 
     Raises:
-        InstallError: Claude Code refuses, or does nothing, or there is nothing to install here.
+        InstallError: Claude Code refuses or does nothing, or there is nothing to install here.
         StorageError: the plugin's data folder cannot be written.
     """
     folder = marketplace_folder()
@@ -84,7 +84,7 @@ def _is_here(item: Installed, scope: str, project: str) -> bool:
 
 
 def _name_interpreter(result: Installation) -> None:
-    """Spare the plugin the building of an environment, when this one has all that it needs."""
+    """Give the plugin this interpreter if it has all packages, to save building an environment."""
     data = locations.usual_plugin_data()
     named = interpreter_of(data)
     requirements = environment.requirements_file()

@@ -1,4 +1,4 @@
-"""Our server made known to clients other than Claude Code, by one entry in the file where each keeps its servers."""
+"""Register our server with clients other than Claude Code, by one entry in each client's configuration file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 @dataclass(frozen=True)
 class Registration:
-    """One entry: in which file, by which name, what it starts, and what the file holds without and with it."""
+    """One planned entry: its file, its command, and the file's text before and after."""
 
     client: Known
     path: str
@@ -36,14 +36,14 @@ class Registration:
 
     @property
     def outcome(self) -> str:
-        """`added`, `updated`, or `unchanged` because it is there already."""
+        """Return `added`, `updated`, or `unchanged` if the entry is there already."""
         if self.before == self.after:
             return "unchanged"
         return "added" if self.client.format.entry_in(self.before, self.client.section) is None else "updated"
 
     @property
     def difference(self) -> str:
-        """The change, as `diff -u` would print it."""
+        """Return the change in the form of `diff -u`."""
         before, after = self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
         lines = difflib.unified_diff(before, after, self.path, self.path)
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
@@ -51,7 +51,7 @@ class Registration:
 
 @dataclass(frozen=True)
 class Registered:
-    """An entry of ours that was found; one that has to be removed by hand stands in a text that we cannot change."""
+    """An entry of ours in a client's file. `by_hand` says why we cannot remove it ourselves."""
 
     client: Known
     place: Place
@@ -63,9 +63,9 @@ class Registered:
 
 
 def server_command(known: Known | None = None, *, shared: bool = False) -> list[str]:
-    """What starts our server: this very installation of recollect, by its path.
+    """Return the command for our server: this installation of recollect, by its path.
 
-    A file that is `shared` with other machines gets the bare name, if that leads here.
+    A file `shared` with other machines gets the bare name, if it leads to this installation.
     """
     path, is_launcher = _executable()
     found = shutil.which(NAME)
@@ -76,23 +76,24 @@ def server_command(known: Known | None = None, *, shared: bool = False) -> list[
 
 
 def runs_in_plugin() -> bool:
-    """Whether the command is the plugin's own, whose path another version of the plugin changes."""
+    """Return True if the command is the plugin's own; its path changes with the plugin's version."""
     return _executable()[1]
 
 
 def common_entry() -> str:
-    """The entry in the form that most clients read, to be pasted."""
+    """Return the entry in the form most clients read, for pasting."""
     command = server_command()
     return shown("mcpServers", {"command": command[0], "args": command[1:]})
 
 
 def registration(known: Known, project: str, *, user: bool) -> Registration:
-    """What would be written, and where. Nothing is changed.
+    """Plan an entry, without changing anything.
 
     Raises:
-        InstallError: the client has no such file, a link leads out of where it belongs, or another server has our name.
-        UnsafeEdit: the file cannot be changed without losing something; what to add by hand.
-        StorageError: it cannot be read.
+        InstallError: the client has no such file, a link leads out of its folder, the file may not be written, or
+            another server has our name.
+        UnsafeEdit: the file cannot be changed without losing something; the message says what to add by hand.
+        StorageError: the file cannot be read.
     """
     place = known.place(project, user=user)
     if place is not None:
@@ -123,7 +124,7 @@ def register(planned: Registration) -> None:
     """Write the entry.
 
     Raises:
-        StorageError: the file cannot be written, or another process has changed it meanwhile.
+        StorageError: the file cannot be written, or has changed since it was planned.
     """
     if planned.before == planned.after:
         return
@@ -133,7 +134,7 @@ def register(planned: Registration) -> None:
 
 
 def registered(projects: Iterable[str]) -> list[Registered]:
-    """Every entry of ours, in these projects' files and in the user's."""
+    """Return every entry of ours in the files of these projects and of the user."""
     found: dict[str, Registered] = {}
     for known in CLIENTS.values():
         places = known.places("", user=True)
@@ -147,19 +148,19 @@ def registered(projects: Iterable[str]) -> list[Registered]:
 
 
 def unregister(entry: Registered) -> None:
-    """Take our entry out, and the file if it holds nothing else.
+    """Remove our entry, and the file if it holds nothing else.
 
     Raises:
-        InstallError: it has to be done by hand, or a link leads out of where the file belongs.
+        InstallError: it must be done by hand, a link leads out of the file's folder, or the file may not be written.
         UnsafeEdit: the file cannot be changed without losing something.
-        StorageError: it cannot be read or written.
+        StorageError: the file cannot be read or written.
     """
     if entry.by_hand:
         raise InstallError(f"{entry.by_hand}; take {entry.what} out by hand")
     path = entry.place.path
     _check_place(entry.place)
     after = entry.client.format.without_entry(read_text(path, _LARGEST), entry.client.section)
-    if after or os.path.islink(path):  # a link is somebody's, whatever it leads to
+    if after or os.path.islink(path):  # a link was made by the user, so it stays
         write_text(path, after)
         return
     try:
@@ -205,14 +206,14 @@ def _check_place(place: Place) -> None:
 
 
 def _executable() -> tuple[str, bool]:
-    """The command that runs, and whether it is the plugin's launcher."""
+    """Return the path of the recollect command, and whether it is the plugin's launcher."""
     called = sys.argv[0]
     if os.path.basename(called) == NAME and os.sep in called and os.path.isfile(called):
         return os.path.abspath(called), False
     beside = os.path.join(os.path.dirname(sys.executable), NAME)
     top = os.path.dirname(os.path.dirname(_PACKAGE))
     launchers = (
-        os.path.join(top, "bin", NAME),  # of an installed plugin, whose code is in it
+        os.path.join(top, "bin", NAME),  # of an installed plugin, around this code
         os.path.join(top, "plugin", "bin", NAME),
         os.path.join(_PACKAGE, "marketplace", "plugin", "bin", NAME),
     )

@@ -1,4 +1,4 @@
-"""The clients that can be told of our server: where each keeps its servers, and how it writes one down."""
+"""The known clients of our server: their configuration files, and the form of an entry in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORKSPACE = "${workspaceFolder}"
 
 @dataclass(frozen=True)
 class Place:
-    """A file, and the folder that no link on the way to it may lead out of."""
+    """A file and its top folder; no link on the way to the file may lead out of `top`."""
 
     path: str
     top: str
@@ -26,7 +26,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Format:
-    """How an entry is read from a text, put into it and taken out of it; all but the last two raise UnsafeEdit."""
+    """The functions to read, add, remove and show an entry; all but the last two raise UnsafeEdit."""
 
     entry_in: Callable[[str, str], Entry | None]
     with_entry: Callable[[str, str, Entry], str]
@@ -65,9 +65,9 @@ def _one_list(words: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Known:
-    """A client: the file of a project and the file of a user, where it has them, and the shape of an entry.
+    """A client: its files for a project and for a user, if any, and the form of an entry.
 
-    `root` is what the client replaces by the project's folder; without, the server is told of none.
+    `root` is the client's placeholder for the project's folder; without one, the server is given no project root.
     """
 
     name: str
@@ -81,12 +81,12 @@ class Known:
     format: Format = _JSON
 
     def place(self, project: str, *, user: bool) -> Place | None:
-        """Where the entry belongs: in the first of the files that is there, or else in the first."""
+        """Return the file for the entry: the first existing one, else the first; None if there is none."""
         places = self.places(project, user=user)
         return next((place for place in places if os.path.lexists(place.path)), places[0] if places else None)
 
     def places(self, project: str, *, user: bool) -> list[Place]:
-        """Every file that the entry may be in."""
+        """Return every possible file for the entry."""
         if user:
             return list(self.of_user()) if self.of_user else []
         return [Place(os.path.join(project, *name.split("/")), project) for name in self.in_project]
@@ -117,7 +117,7 @@ def _codex() -> Sequence[Place]:
 
 def _claude_desktop() -> Sequence[Place]:
     if sys.platform != "darwin":
-        return []  # there is none that its makers document
+        return []  # its makers document no other path
     return _home("Library/Application Support/Claude/claude_desktop_config.json")()
 
 

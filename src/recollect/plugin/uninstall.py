@@ -1,4 +1,4 @@
-"""Everything that recollect made, found and removed; memories, and settings that people wrote, stay."""
+"""Find and remove everything made by recollect; memories and settings written by people stay."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ _ABANDONED = 3600.0  # seconds
 
 @dataclass
 class Removal:
-    """What is to be removed, what stays, and what was done."""
+    """The plan and the result of a removal: files to remove, files to keep, failures."""
 
     store: str
     project: str
-    client: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # what Claude Code removes
-    servers: list[Registered] = field(default_factory=list[Registered])  # what other clients know of us
+    client: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # removed by Claude Code
+    servers: list[Registered] = field(default_factory=list[Registered])  # our entries in other clients' files
     paths: list[str] = field(default_factory=list[str])
     kept: list[str] = field(default_factory=list[str])
     projects: list[str] = field(default_factory=list[str])
@@ -76,7 +76,7 @@ class Removal:
 
 
 def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> Removal:
-    """Find everything of ours, and what will be kept. Nothing is changed."""
+    """Find everything of ours, and the files to keep. Nothing is changed."""
     removal = Removal(store, project)
     removal.projects = sorted({project, *_known_projects(locations.database(store))})
     removal.client = list(traces(removal.projects))
@@ -95,16 +95,16 @@ def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> R
 
 
 def uninstall(removal: Removal, claude_path: str) -> None:
-    """Remove what was found; what cannot be removed is listed in `failed`.
+    """Remove everything found; add failures to `failed`.
 
     Raises:
-        InstallError: the plugin is installed, and Claude Code is not there to remove it or refuses; nothing is changed
-            that was not Claude Code's.
+        InstallError: the plugin is installed, but Claude Code is missing or refuses to remove it. No files have been
+            changed except by Claude Code.
     """
     for folder in _data_folders():
         stop_build(folder)
     for folder in folders(removal.store):
-        sweep(folder)  # what a killed engine has left; one that runs ends with its client
+        sweep(folder)  # left by a killed resident; a running one ends with its client
     if removal.client:
         _tell_client(removal, claude_path)
     for server in list(removal.servers):
@@ -117,7 +117,7 @@ def uninstall(removal: Removal, claude_path: str) -> None:
         try:
             _remove(path)
         except FileNotFoundError:
-            continue  # the client was first
+            continue  # the client has removed it already
         except OSError as error:
             removal.failed.append(f"{path}: {error.strerror or error}")
     for folder in _made_for_it(removal):
@@ -135,7 +135,7 @@ def _tell_client(removal: Removal, path: str) -> None:
     removal.projects = sorted({*removal.projects, *(item.project for item in installed if os.path.isdir(item.project))})
     removal.client = list(traces(removal.projects))
     for item in installed:
-        if item.scope == "user" or item.project in removal.projects:  # or its settings are gone with the project
+        if item.scope == "user" or item.project in removal.projects:  # else its settings are gone with the project
             claude.run("plugin", "uninstall", PLUGIN, "--scope", item.scope, folder=item.project)
     _remove_marketplace(claude, removal.projects)
     copies = os.path.join(locations.claude_config(), "plugins", "cache", MARKETPLACE)
@@ -147,7 +147,10 @@ def _tell_client(removal: Removal, path: str) -> None:
 
 
 def _remove_marketplace(claude: Claude, projects: Iterable[str]) -> None:
-    """Once for each project that declares it, and once for good: the client looks only into the project it runs in."""
+    """Remove our marketplace from every project with a declaration of it, then altogether.
+
+    The client looks only into the project it runs in.
+    """
     for project in projects:
         for scope in ("project", "local"):
             declared = fields(read_object(settings_file(scope, project)).get("extraKnownMarketplaces"))
@@ -158,7 +161,10 @@ def _remove_marketplace(claude: Claude, projects: Iterable[str]) -> None:
 
 
 def _drop_empty_sections(path: str) -> None:
-    """Take out of settings what the client leaves empty in them, byte by byte as the client writes it."""
+    """Remove empty sections left by the client in its settings, and a file without anything else.
+
+    Only sections exactly as the client writes them are removed; every other byte stays.
+    """
     try:
         with open(path, encoding="utf-8", newline="") as file:
             text = file.read()
@@ -169,7 +175,7 @@ def _drop_empty_sections(path: str) -> None:
     if not empty:
         return
     rest = {key: value for key, value in before.items() if key not in empty}
-    if not rest and not os.path.islink(path):  # a link is somebody's, whatever it leads to
+    if not rest and not os.path.islink(path):  # a link was made by the user, so it stays
         os.unlink(path)
         _remove_empty(os.path.dirname(path))
         return
@@ -179,11 +185,11 @@ def _drop_empty_sections(path: str) -> None:
         if json.loads(text) == rest:
             write_text(path, text)
     except (ValueError, StorageError):
-        return  # as it was is as good
+        return  # empty sections do no harm
 
 
 def _data_folders() -> list[str]:
-    """Where the plugin keeps its environment. Other plugins have such folders too, and one may be called as ours is."""
+    """Return the plugin's data folders, identified by our files: another plugin's folder may have the same name."""
     folders = locations.plugin_data_folders()
     ours = (INTERPRETER, BUILD_LOCK)
     return sorted(folder for folder in folders if any(os.path.isfile(os.path.join(folder, name)) for name in ours))
@@ -195,7 +201,7 @@ def _of_environment() -> Iterator[str]:
 
 
 def _of_store(store: str) -> Iterator[str]:
-    """Files only, and only what is known to be ours: the folder may be one that holds other things too."""
+    """Yield our files in the store. Only known files count: the folder may hold other things, too."""
     database = os.path.basename(locations.database(store))
     yield from _files(store, _IN_STORE.__contains__)
     yield from _files(store, lambda name: name.startswith(database) and _OF_DATABASE.fullmatch(name[len(database) :]))
@@ -215,13 +221,13 @@ def _is_record(path: str) -> bool:
 
 
 def _whole(folder: str, ours: list[str]) -> list[str]:
-    """A folder if everything in it is ours, or else what is."""
+    """Return the folder if everything in it is ours, else only our files."""
     is_ours = os.path.isdir(folder) and not os.path.islink(folder) and len(ours) == len(os.listdir(folder))
     return [folder] if is_ours else ours
 
 
 def _root_of(project: str, settings: Settings) -> str:
-    """A project's memory root; none if that is a link which leads elsewhere, where nothing of ours is."""
+    """Return a project's memory root; empty if it is a link to elsewhere, because nothing of ours is there."""
     try:
         return memory_root(project, settings).path
     except WriteRefused:
@@ -240,9 +246,9 @@ def _of_projects(roots: Mapping[str, str]) -> Iterator[str]:
 
 
 def _temporary(store: str) -> Iterator[str]:
-    """Notes for agents, and drafts that agents handed over: of the store's own sessions, or long since abandoned.
+    """Yield notes for agents and drafts by agents: of the store's own sessions, or older than an hour.
 
-    The folder is shared, with other stores' sessions too, and they may be running.
+    The temporary folder is shared with the sessions of other stores, and these may be running.
     """
     try:
         sessions = {f"Session: {name}" for name in os.listdir(os.path.join(store, SESSIONS))}
@@ -270,7 +276,7 @@ def _memories(project: str, store: str, root: str) -> Iterator[str]:
 
 
 def _known_projects(database: str) -> list[str]:
-    """The folders of projects that the store has read from and that are still there."""
+    """Return the existing folders of projects known to the store."""
     return roots_of(sources_of(database)) if os.path.isfile(database) else []
 
 
@@ -302,7 +308,7 @@ def _remove(path: str) -> None:
 
 
 def _made_for_it(removal: Removal) -> Iterator[str]:
-    """Folders that may have been made for what was removed, the innermost first."""
+    """Yield folders possibly made for the removed files, the innermost first."""
     yield os.path.dirname(locations.usual_plugin_data())
     yield removal.store
     if removal.store == os.path.join(locations.home(), locations.GLOBAL_STORE):

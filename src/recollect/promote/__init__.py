@@ -1,1 +1,1 @@
-"""Carry lessons from one project to the store of all projects."""
+"""Promote lessons from one project to the global store of all projects."""

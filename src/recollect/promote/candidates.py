@@ -1,4 +1,4 @@
-"""Entries that may be promoted: taken from a project's bank, given as JSON, or captured in a session."""
+"""Candidates for promotion: from a project's bank, from JSON, or captured in a session."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from recollect.sync.entry_input import GivenEntry, clean, entries_from_json, fea
 _FEATURE = re.compile(r"(?i)\bfeature\s*#?\s*([0-9]+[a-z0-9-]*)")
 _PROVENANCE = ("last observed", "observed in", "used in", "source")
 
-# Written anew in the global store, or about the project rather than about the lesson.
+# Metadata written anew in the global store, or about the project rather than the lesson.
 _NOT_CARRIED = frozenset((*_PROVENANCE, "observation count", "confidence", "content hash", "tags"))
 _NOT_JUDGED = _NOT_CARRIED | {"keywords", "references", "reasoning"}
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entry on its way to the global store. `more` are lines that travel with it.
+    """An entry on its way to the global store. `more` are further lines to copy with it.
 
-    Its hash is that of the description as it was given, which may hold what is not written. What was `captured` in a
-    session is in the journal, with so many observations; it is `shared` if not all of them are of this project's
-    sessions.
+    `content_hash` is that of the description as given, perhaps with text not written to the store. A `captured`
+    candidate is in the journal with `observations` captures. It is `shared` if some of these are not from sessions of
+    this project.
     """
 
     category: str
@@ -50,19 +50,19 @@ class Candidate:
 
     @property
     def heading(self) -> str:
-        """As a bank would have it."""
+        """Return the heading of the entry in a bank."""
         return f"### {self.title}"
 
     def from_feature(self, feature: str | None) -> Candidate:
-        """The candidate with its feature, unless it names one itself."""
+        """Return the candidate with this feature, unless it has one already."""
         number = feature_id(feature or "")
         return self if self.feature or not number else replace(self, feature=number)
 
 
 def from_bank(entry: Entry) -> Candidate:
-    """A candidate from an entry of the project's own bank."""
+    """Return a candidate from an entry of the project's own bank."""
     carried = [part for part in entry.parts[1:] if part.key not in _NOT_CARRIED]
-    # A blank line before free text, or it would read as more of the item above it.
+    # A blank line before free text, else it would become part of the item above.
     more = clean("\n".join(("" if part.key else "\n") + "\n".join(part.lines).rstrip() for part in carried))
     return Candidate(
         category=entry.category,
@@ -78,10 +78,10 @@ def from_bank(entry: Entry) -> Candidate:
 
 
 def pick(entries: Sequence[Entry | Candidate], wanted: Sequence[str]) -> list[Entry | Candidate]:
-    """The entries that are asked for by name or by title ("Pattern: Name"), whatever the case, or by id.
+    """Return the entries with the wanted names, titles ("Pattern: Name") or ids, ignoring case.
 
     Raises:
-        InvalidEntry: one fits none, or several that only their titles or ids tell apart.
+        InvalidEntry: a text fits no entry, or several with different titles or ids.
     """
     picked: list[Entry | Candidate] = []
     for text in wanted:
@@ -107,16 +107,16 @@ def _names(entry: Entry | Candidate) -> tuple[str, ...]:
 
 
 def from_json(text: str) -> list[Candidate]:
-    """Candidates from a JSON object, or from an array of such objects.
+    """Return candidates from a JSON object, or from an array of objects.
 
     Raises:
-        InvalidEntry: not JSON, or an entry that cannot be stored; says which field and what it must be.
+        InvalidEntry: the text is not JSON, or an entry cannot be stored; the message names the field and the rule.
     """
     return [from_given(entry) for entry in entries_from_json(text)]
 
 
 def from_given(entry: GivenEntry) -> Candidate:
-    """A candidate from an entry that somebody wrote down."""
+    """Return a candidate from an entry given as JSON or captured in a session."""
     more = {
         "Keywords": ", ".join(entry.keywords),
         "References": ", ".join(entry.references),
@@ -136,12 +136,12 @@ def from_given(entry: GivenEntry) -> Candidate:
 
 
 def _feature(text: str) -> str:
-    """The number of the last feature that the text names, as it is written there."""
+    """Return the number of the last feature named in a text, as written there."""
     found = _FEATURE.findall(text)
     return found[-1] if found else ""
 
 
 def _judged_text(entry: Entry) -> str:
-    """What the lesson says, without where it was learned."""
+    """Return the text of a lesson, without its provenance and other metadata."""
     shown = ["\n".join(part.lines) for part in entry.parts if part.key not in _NOT_JUDGED]
     return "\n".join([entry.name, *shown])

@@ -1,4 +1,4 @@
-"""Whether a lesson holds everywhere or only in the project it came from, judged from evidence."""
+"""Judge from evidence if a lesson holds everywhere or only in its own project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 UNIVERSAL = "universal"
 PROJECT_SPECIFIC = "project-specific"
 
-# Files and folders that nearly every project has say nothing about one of them.
+# Files and folders of nearly every project are no evidence for a single one.
 _COMMON_FILES = frozenset(
     """
     .dockerignore .editorconfig .env .gitattributes .gitignore .pre-commit-config.yaml __init__.py __main__.py
@@ -57,7 +57,7 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 @dataclass(frozen=True)
 class ProjectFacts:
-    """What is known of a project: its names, its files, which of the asked identifiers it defines, its repository."""
+    """Facts about a project: its names, its files, its repository, and its definitions among the wanted identifiers."""
 
     names: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
@@ -65,7 +65,10 @@ class ProjectFacts:
     repository: str = ""
 
     def has_path(self, path: str) -> bool:
-        """Whether the project has this file, or this folder of at least two parts, possibly given from within."""
+        """Return True if the project has this file, or this folder of at least two parts.
+
+        The path may begin at any folder of the project.
+        """
         return path in self._paths
 
     @cached_property
@@ -85,7 +88,7 @@ class Verdict:
 
 
 def classify(text: str, facts: ProjectFacts) -> Verdict:
-    """Universal, unless the text names something that only this project has."""
+    """Return a verdict: universal, unless the text names something of this project alone."""
     for evidence in (_urls(text, facts), _paths(text, facts), _names(text, facts)):
         if evidence:
             return Verdict(False, evidence)
@@ -96,7 +99,7 @@ def classify(text: str, facts: ProjectFacts) -> Verdict:
 
 
 def identifiers_in(text: str) -> list[str]:
-    """The words of a text that look like code and that not everybody defines: snake_case, camelCase, `Class`."""
+    """Return the words of a text in the shape of code (snake_case, camelCase, `Class`), without common ones."""
     text = _URL.sub(" ", text)
     shaped = [word for word in _IDENTIFIER.findall(text) if _SHAPED.search(word)]
     dunder = ("__", "__")
@@ -153,7 +156,7 @@ def _paths(text: str, facts: ProjectFacts) -> str:
 
 
 def _parents(files: Iterable[str]) -> Iterable[str]:
-    """All folders of at least two parts."""
+    """Yield all folders with at least two parts."""
     for path in files:
         folder = path.rpartition("/")[0]
         while "/" in folder:
@@ -162,7 +165,7 @@ def _parents(files: Iterable[str]) -> Iterable[str]:
 
 
 def _tails(path: str) -> Iterable[str]:
-    """The path, and what is left of it below each of its folders."""
+    """Yield the path, and its rest below each of its folders."""
     while path:
         yield path
         path = path.partition("/")[2]

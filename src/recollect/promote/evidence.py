@@ -1,4 +1,4 @@
-"""What a project's tree says about it: names, files, definitions. Bounded in time and size."""
+"""Gather facts about a project from its files: names, paths, definitions. Bounded in time and size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DEFINITION = re.compile(
 
 
 def gather(root: str, identifiers: Collection[str]) -> ProjectFacts:
-    """The facts about the project at `root`; of the identifiers, those that its sources define."""
+    """Return the facts about the project at `root`; of `identifiers`, only those defined in its sources."""
     files = _files(root)
     return ProjectFacts(
         names=frozenset(_names(root)),
@@ -60,7 +60,10 @@ def _declared(root: str, file: str, parse: Any, table: str) -> str:
 
 
 def _files(root: str) -> list[str]:
-    """Relative paths, with forward slashes, of the project's own files. The bank is about the project, not of it."""
+    """Return relative paths of the project's own files, with forward slashes.
+
+    Files of the bank are left out: they are about the project, not part of it.
+    """
     bank = locations.BANK.replace(os.sep, "/") + "/"
     top = git.repository(root)
     below = "" if not top or os.path.realpath(root) == top else os.path.relpath(os.path.realpath(root), top) + "/"
@@ -100,14 +103,14 @@ def _defined(root: str, files: Iterable[str], wanted: set[str]) -> set[str]:
 
 
 def _repository(root: str) -> str:
-    """Host and path of the repository's origin, as they stand in a web address: "example.com/owner/name"."""
+    """Return host and path of the repository's origin, as in a web address: "example.com/owner/name"."""
     url = _git(root, "config", "--get", "remote.origin.url").strip().removesuffix(".git")
     match = re.fullmatch(r"(?:[a-z+]+://)?(?:[^@/]+@)?([^/:@]+\.[^/:@]+)(?::\d+)?[:/](.+)", url)
     return f"{match[1]}/{match[2]}" if match else ""
 
 
 def _git(root: str, *arguments: str) -> str:
-    """Return what git prints in the checkout around a folder; nothing when there is none."""
+    """Return git's output in the checkout around a folder; empty if there is no checkout or git fails."""
     top = git.repository(root)
     try:
         code, output, _ = git.run(top, _GIT_SECONDS, *arguments) if top else (1, "", "")

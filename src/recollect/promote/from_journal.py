@@ -1,4 +1,4 @@
-"""Lessons that a project's sessions have stored and no bank has: candidates from the journal."""
+"""Candidates from the journal: lessons captured in a project's sessions and not in a bank yet."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ _SESSION_CAPTURE = "session-capture"
 def captured_lessons(
     project_root: str, global_store: str, banked: Iterable[Entry], warnings: list[str]
 ) -> list[Candidate]:
-    """What sessions of this project have stored and is neither in its bank, whose entries these are, nor in the global
-    one. Whether it was judged before, or is retired, is for the caller to say.
+    """Return lessons captured in sessions of this project, and neither in its bank nor in the global one.
+
+    `banked` are the entries of its bank. Lessons judged before or retired are included; the caller filters them.
     """
     path = locations.journal(global_store)
     if not os.path.exists(path):
-        return []  # if only because the store cannot be entered, the promotion itself will say so
+        return []  # if the store cannot be accessed, the promotion itself reports it
     try:
         lines = read_captures(path, 0).lines
     except StorageError as error:
@@ -49,13 +50,13 @@ def captured_lessons(
 
 
 def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """The lines that observe something and still count by themselves, by the hash of what they observe."""
+    """Return the observations not yet moved into a bank, by the hash of their description."""
     moved: dict[str, int] = {}
     observed: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
         description = line.get("description")
         if is_about_moving(line):
-            with suppress(InvalidEntry):  # whoever has the store follow the journal says so
+            with suppress(InvalidEntry):  # the sync of the store reports it
                 count_moved(line, moved)
         elif isinstance(description, str) and not is_about_staging(line) and not is_about_retiring(line):
             observed.append((content_hash(description), line))
@@ -66,14 +67,17 @@ def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
 
 
 class _Own:
-    """Tells the lines of a project's sessions from those of others: another project may have the same name."""
+    """A test for lines from sessions of one project: another project may have the same name."""
 
     def __init__(self, project_root: str) -> None:
         self._name = one_line(project.name(project_root))
         self._identity = project.identity(project_root)
 
     def has(self, line: Mapping[str, Any]) -> bool:
-        """Return whether a line is the project's own; one that says only its name, or the place it has left, is too."""
+        """Return True if a line is from a session of the project.
+
+        The name decides if the line has no identity, or one of a folder no longer there: the project may have moved.
+        """
         if line.get("source") != _SESSION_CAPTURE:
             return False
         identity = line.get("project")
@@ -82,7 +86,10 @@ class _Own:
 
 
 def _lesson(lines: Iterable[dict[str, Any]], whose: _Own) -> list[Candidate]:
-    """The candidate that lines with one text are, described by the first of this project; none if none can be used."""
+    """Return a candidate from lines with the same text, or none if no line of this project is valid.
+
+    The first valid line of this project describes it.
+    """
     given: list[tuple[GivenEntry, bool]] = []
     for line in lines:
         fields = {key: value for key, value in line.items() if key not in ("at", "id", "project")}

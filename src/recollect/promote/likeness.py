@@ -1,4 +1,4 @@
-"""What is like a lesson that was captured in a session, so that somebody can make one of two: by titles, by meaning."""
+"""Find entries similar to a captured lesson, by title and by meaning, to help people merge duplicates."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from recollect.promote.candidates import Candidate
 
 _MOST = 3
 
-# Each costs milliseconds; who has stored more than this has other worries than twins.
+# Each comparison takes milliseconds; with more lessons than this, duplicates are a small problem.
 _MOST_COMPARED = 100
 
 
 @dataclass(frozen=True)
 class Alike:
-    """An entry that is like another."""
+    """An entry similar to another."""
 
     id: str
     title: str
@@ -34,9 +34,9 @@ class Alike:
 def alike(
     project_root: str, global_store: str, settings: Settings, candidates: Sequence[Candidate]
 ) -> dict[str, list[Alike]]:
-    """The entries of this project and of the global store that captured candidates may repeat, by the hash of each.
+    """Return entries similar to captured candidates, by the hash of each candidate.
 
-    A hint, and done without where it cannot be had.
+    The entries are from this project and the global store. They are only a hint, so failures of the store are ignored.
     """
     lessons = [candidate for candidate in candidates if candidate.captured][:_MOST_COMPARED]
     if not lessons:

@@ -1,4 +1,4 @@
-"""Promotion: lessons that hold everywhere go from a project's bank to the global store."""
+"""Promote universal lessons from a project to the global store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict, cla
 from recollect.promote.evidence import gather
 from recollect.promote.from_journal import captured_lessons
 
-# In seconds: how long is waited, time after time, for somebody who is editing a bank.
+# In seconds: the waits between attempts while somebody edits a bank.
 _WAITS = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 ADDED = "added"
@@ -42,7 +42,7 @@ JUDGED = "judged only"
 
 @dataclass
 class Outcome:
-    """What became of one candidate, and why."""
+    """The result for one candidate, with its verdict."""
 
     candidate: Candidate
     verdict: Verdict
@@ -53,7 +53,7 @@ class Outcome:
 
 @dataclass
 class Promotion:
-    """What a promotion did."""
+    """The result of a promotion."""
 
     outcomes: list[Outcome] = field(default_factory=list[Outcome])
     warnings: list[str] = field(default_factory=list[str])
@@ -78,11 +78,12 @@ class Promotion:
 
 
 def candidates_of(project_root: str, global_store: str, names: Sequence[str] = ()) -> tuple[list[Candidate], list[str]]:
-    """The named entries of the project's bank and of what its sessions have stored, or those that no promotion has
-    looked at; and warnings.
+    """Return candidates for promotion, and warnings: the named entries, or all entries not judged before.
+
+    Entries are from the project's bank and from its sessions. Retired ones are candidates only if named.
 
     Raises:
-        InvalidEntry: a name that fits no entry, or several.
+        InvalidEntry: a name fits no entry, or several.
     """
     entries, warnings = read_bank(locations.bank(project_root), "local")
     known = [*entries, *captured_lessons(project_root, global_store, entries, warnings)]
@@ -100,13 +101,13 @@ def candidates_of(project_root: str, global_store: str, names: Sequence[str] = (
 
 
 def _retired(project_root: str, global_store: str) -> set[str]:
-    """What is retired here, by the journal: it does not travel unless somebody names it."""
+    """Return the ids of entries retired here, by the journal: they are promoted only if named."""
     everywhere, here = retired_ids(locations.journal(global_store), project.identity(project_root), ALL)
     return everywhere | here
 
 
 def nothing_new(project_root: str) -> str:
-    """Why a project's bank has no candidates."""
+    """Return the reason why a project's bank has no candidates."""
     folder = locations.bank(project_root)
     if read_bank(folder, "local")[0]:
         return f"nothing is new in {folder} since the last promotion"
@@ -117,11 +118,11 @@ def _judged_before(project_root: str, global_store: str, warnings: list[str]) ->
     try:
         return _read_ledger(global_store, warnings).get(project.identity(project_root), {})
     except StorageError:
-        return {}  # what cannot be read cannot be written either, and the promotion itself will say so
+        return {}  # an unreadable ledger cannot be written either, and the promotion itself reports it
 
 
 def judge(project_root: str, candidates: Sequence[Candidate], judgement: str = "") -> list[Verdict]:
-    """A verdict on each candidate: the caller's, or from evidence. No judgement makes a credential universal."""
+    """Return a verdict on each candidate: the caller's, or one from evidence. A credential is never universal."""
     if judgement:
         caller = Verdict(judgement == UNIVERSAL, "the caller judged so")
         return [_credential(candidate) or caller for candidate in candidates]
@@ -145,10 +146,10 @@ def promote(
     only_new: bool = False,
     dry_run: bool = False,
 ) -> Promotion:
-    """Put universal candidates into the global store: new ones are added, known ones gain an observation.
+    """Promote universal candidates to the global store: add new ones, count an observation of known ones.
 
     With `only_new`, an entry that already counts an observation from this project and feature is not counted again.
-    Several processes may promote at once. When a file cannot be written, nothing is, and a warning says so.
+    Several processes may promote at once. If one file cannot be written, none is, and a warning says so.
 
     Raises:
         LockTimeout: another promotion did not finish in time.
@@ -172,7 +173,7 @@ def promote(
 
 
 def _tell_journal(project_root: str, global_store: str, result: Promotion) -> None:
-    """What was retired and has been written again is retired no longer; what a bank counts, the journal need not."""
+    """Restore retired entries now written again, and mark captures now counted in a bank as moved."""
     written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
     journal = locations.journal(global_store)
     try:
@@ -187,7 +188,7 @@ def _tell_journal(project_root: str, global_store: str, result: Promotion) -> No
 
 
 def _carry_out_in_turn(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
-    """Carry a promotion out; if somebody edits a bank at the same moment, begin again with what they wrote."""
+    """Carry out a promotion; if somebody edits a bank at the same moment, start again from the new text."""
     for wait in _WAITS:
         try:
             return _carry_out(project_root, global_store, result, only_new)
@@ -213,7 +214,7 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
             outcome.action, entry = _put(shelf, candidate, source, only_new)
             outcome.stored_as, outcome.observation_count = entry.title, entry.observation_count
         elif candidate.shared:
-            outcome.action = LEFT  # it is not this project's alone
+            outcome.action = LEFT  # others have captured it too
         else:
             outcome.action = KEPT
             homeless += [] if candidate.in_bank else [outcome]
@@ -231,7 +232,7 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
 
 
 def _wait_for_editors(paths: Sequence[str]) -> None:
-    """Wait, not for long, for banks that were emptied a moment ago: an editor is about to write them."""
+    """Wait briefly for banks emptied a moment ago: an editor is about to write them."""
     end = time.monotonic() + _WAITS[-1]
     while any(map(_was_just_emptied, paths)) and time.monotonic() < end:
         time.sleep(_WAITS[0])
@@ -246,7 +247,7 @@ def _was_just_emptied(path: str) -> bool:
 
 
 def _keep_local(project_root: str, shelf: _Shelf, outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """The project's bank with entries that were given as project-specific and would be lost otherwise."""
+    """Add project-specific candidates to the project's bank, else they would be lost. Return its changed files."""
     for outcome in outcomes:
         candidate = outcome.candidate
         if shelf.find(candidate) is None:
@@ -291,7 +292,7 @@ def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tu
 
 
 def _counted(shelf: _Shelf, added: Entry, observations: int) -> Entry:
-    """A new entry with what was observed before it was written down in a bank."""
+    """Return a new entry, with earlier observations of the candidate counted."""
     return added if observations == 1 else shelf.change(added, {"Observation count": str(observations)})
 
 
@@ -301,7 +302,7 @@ def _source(project_name: str, feature: str) -> str:
 
 
 def _split_sources(text: str) -> list[tuple[str, str]]:
-    """Projects and features of a Source line: "a, Feature #1, b, c Feature #2" names three."""
+    """Return the projects and features in a Source line: "a, Feature #1, b, c Feature #2" names three."""
     sources: list[tuple[str, str]] = []
     for item in map(str.strip, text.split(",")):
         name, found, feature = item.rpartition("Feature #")
@@ -332,12 +333,12 @@ class _Shelf:
                 self._index(entry)
 
     def find(self, candidate: Candidate) -> Entry | None:
-        """The entry with the candidate's text, in any category; or one that had it before somebody edited it."""
+        """Return the entry with the candidate's text, in any category, or with this text before somebody edited it."""
         known = self._by_text.get(normalize(candidate.description))
         if known is None:
             known = self._by_stored_hash.get(candidate.content_hash)
             if known and known.content_hash == candidate.content_hash:
-                return None  # another text with the same hash: correctness over deduplication
+                return None  # another text with the same hash: rather a duplicate than a wrong match
         return known
 
     def add(self, candidate: Candidate, lines: Sequence[str]) -> Entry:
@@ -361,7 +362,7 @@ class _Shelf:
         return changed
 
     def changed(self) -> dict[str, str]:
-        """The new text of each file that changed, by its path."""
+        """Return the new text of each changed file by its path."""
         return {self._path(category): self._files[category].text for category in sorted(self._changed)}
 
     def _path(self, category: str) -> str:
@@ -374,7 +375,7 @@ class _Shelf:
 
 
 def _read_ledger(global_store: str, warnings: list[str]) -> dict[str, dict[str, str]]:
-    """What was judged before: by project, then by content hash. A damaged ledger is an empty one."""
+    """Return earlier verdicts by project, then by content hash. A damaged ledger counts as empty."""
     path = os.path.join(global_store, locations.LEDGER)
     text = read_text(path)
     if not text:

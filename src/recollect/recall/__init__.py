@@ -1,1 +1,1 @@
-"""Find what is about something, for a search, a prompt or the start of a session. Nothing here changes a memory."""
+"""Find relevant entries for a search, a prompt or the start of a session. Nothing here changes a memory."""

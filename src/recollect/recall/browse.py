@@ -1,4 +1,4 @@
-"""Looking at what is stored: page by page, or an entry with all of its text."""
+"""Browse stored entries: list them page by page, or read single entries in full."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ _FURTHEST = 10**9
 
 @dataclass(frozen=True)
 class Looked:
-    """An entry, the path of the memory file that it is (from its project's folder on), and how often it was recalled.
+    """An entry with the path of its memory file, its number of recalls and its full text.
 
-    `text` is all that it says, line by line; a page leaves it empty. `origin` is whose word it is.
+    `path` is relative to the project's folder, and empty for an entry without a memory file. `text` holds the full
+    text, line by line; in a `Page` it is empty. `origin` says who stands behind the entry.
     """
 
     entry: StoredEntry
@@ -49,7 +50,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class Page:
-    """Some of the entries, and how many there are in all."""
+    """One page of entries, and the total number of matching entries."""
 
     entries: list[Looked]
     total: int
@@ -65,12 +66,13 @@ def list_entries(
     limit: int = 20,
     offset: int = 0,
 ) -> Page:
-    """Entries that changed last first: those that hold everywhere, of a project by its identity, or of all (None).
+    """Return a page of entries, the most recently changed first.
 
-    `status` may be `all`; every word of `text` must occur in an entry. The store is looked at as it is.
+    `project` is the identity of a project: its entries and the global ones are listed. None lists the entries of all
+    projects. `status` may be `all`. Every word of `text` must occur in an entry. The store is not synced first.
 
     Raises:
-        InvalidEntry: a category or a status that there is none of.
+        InvalidEntry: a category or the status is unknown.
         StoreError: the store cannot be read.
     """
     if status not in (*STATUSES, ALL):
@@ -92,15 +94,14 @@ def list_entries(
 def full_entries(
     engine: Engine, ids: Sequence[str], *, project: str | None, problems: list[str] | None = None
 ) -> tuple[list[Looked], list[str]]:
-    """The entries with these ids, or with the only id that begins so, and what of the ids means none of them.
+    """Return the entries with the given ids in full, and the ids without a match.
 
-    What is withheld because it seems to hold a credential is told in `problems`.
-
-    A beginning has six characters at least. Whatever their status, entries of other projects than `project` (as for
-    `list_entries`) are as good as unknown.
+    An id may be shortened to a unique prefix of at least six characters. Entries of any status are returned, but none
+    of projects other than `project` (as for `list_entries`). A sentence on each withheld entry, one that seems to hold
+    a credential, is added to `problems`.
 
     Raises:
-        InvalidEntry: more ids than are answered at once.
+        InvalidEntry: there are more than `MOST_READ` ids.
         StoreError: the store cannot be read.
     """
     if len(ids) > MOST_READ:
@@ -139,7 +140,7 @@ def _knowledge_lines(entry: StoredEntry) -> Iterator[str]:
 
 
 def _memory_lines(entry: StoredEntry, path: str) -> Iterator[str]:
-    """All that a memory's file says; what the store has of it, if the file cannot be read now."""
+    """Yield the full text of a memory file, or the store's version if the file cannot be read."""
     try:
         content = read_memory(path, entry.category).content
     except (OSError, StorageError):

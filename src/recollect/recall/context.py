@@ -1,8 +1,8 @@
 # hot
-"""What a session is likely to be about: the active feature, recent commits, the branch, work not yet committed.
+"""Guess the topic of a session: the active feature, recent commits, the branch, uncommitted work.
 
-A session waits for this as it starts, and all of it is read from a project that may hold anything. So sizes and the
-time as a whole are bounded, and git works while files are read.
+A session waits for this as it starts, and the project is untrusted input. So sizes and the total time are bounded, and
+git runs while files are read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LONGEST_NAME = 200
 
 _BRANCH = "ref: refs/heads/"
 _SAY_NOTHING = ("main", "master", "trunk", "develop", ".invalid")  # the last stands in HEAD beside a reftable
-# Only exact renames: others are found by reading contents, which a partial clone would have to fetch.
+# Only exact renames: git finds others by reading contents, and a partial clone would have to fetch those.
 _DIFF = (
     "diff",
     "--name-only",
@@ -51,7 +51,7 @@ _STATUS_MARK = 3  # the length of "?? " and the like before a name
 
 
 class Context:
-    """The signals, in the order in which they make up the query, and a sentence on each thing that was skipped."""
+    """The parts of the query for a session, in order, and a warning for each skipped file."""
 
     __slots__ = ("signals", "warnings")
 
@@ -61,12 +61,12 @@ class Context:
 
     @property
     def query(self) -> str | None:
-        """The text to search by; None when nothing is known of the session."""
+        """Return the text to search for, or None if there are no signals."""
         return ". ".join(self.signals) or None
 
 
 def collect(project_root: str, seconds: float = 2.0) -> Context:
-    """The context of a session in a project, gathered within about `seconds`; what cannot be read is left out."""
+    """Collect the context of a session within about `seconds`, leaving out everything unreadable."""
     context = Context()
     if "\0" in project_root:
         return context
@@ -77,7 +77,8 @@ def collect(project_root: str, seconds: float = 2.0) -> Context:
         filters = git.start(*LIST_FILTERS) if root else None
         recent = git.start(*_DIFF, "HEAD~3..HEAD") if root else None
         options = git.without_filters(filters)
-        # What is not staged can only be told by comparing contents, which go through filters.
+        # To find unstaged changes, git compares contents, and that could run filters. If they cannot all be disabled,
+        # only staged changes are listed.
         command = (*_DIFF, "--cached") if options is None else (*options, *_STATUS)
         pending = git.start(*command) if root else None
         _add_feature(context, project_root, deadline)
@@ -122,7 +123,7 @@ def _add_feature(context: Context, project_root: str, deadline: float) -> None:
 
 
 def _active_feature(context: Context, project_root: str, deadline: float) -> tuple[str, dict[str, Any]]:
-    """The folder and the metadata of the active feature with the highest number; empty ones when none is active."""
+    """Return the folder and metadata of the active feature with the highest number; both empty if none is active."""
     features = os.path.join(project_root, FEATURES)
     active: tuple[str, dict[str, Any]] = ("", {})
     for count, name in enumerate(sorted(_folders(context, features), key=_number, reverse=True)):
@@ -162,13 +163,13 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _number(name: str) -> tuple[int, str]:
-    """What features are ordered by: the number that a folder's name begins with; a name without one comes last."""
+    """Return a sort key: the number at the beginning of a folder's name, or -1 without one."""
     number = name.partition("-")[0]
     return (int(number) if number.isascii() and number.isdigit() else -1, name)
 
 
 def _read_meta(context: Context, project_root: str, path: str) -> dict[str, Any]:
-    """The object in a .meta.json; empty when there is none, with a warning when it is of no use."""
+    """Return the object in a .meta.json, or an empty one; warn if the file exists but cannot be used."""
     import json
 
     is_linked = os.path.islink(path) or os.path.islink(os.path.dirname(path))
@@ -198,7 +199,7 @@ def _text(meta: dict[str, Any], key: str) -> str:
 
 
 def _description(context: Context, project_root: str, folder: str) -> str:
-    """How the feature's specification begins, or else its requirements document."""
+    """Return the beginning of the feature's specification, or else of its requirements document."""
     for name in ("spec.md", "prd.md"):
         path = os.path.join(folder, name)
         # A link could lead to any file of the user's, and the query may be sent to a provider.
@@ -227,7 +228,7 @@ def _branch(root: str) -> str:
 
 
 def _line(path: str) -> str:
-    """The first line of a small file, or an empty string."""
+    """Return the first line of a small file, or an empty string."""
     try:
         return read_text(path, 8 * 1024).partition("\n")[0].strip()
     except (StorageError, ValueError):  # a path with a NUL in it is a ValueError

@@ -1,4 +1,4 @@
-"""A search counts as recall: a receipt of what it gave is kept."""
+"""Count searches as recall, by keeping a receipt of their hits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _LONGEST_QUERY = 1_000
 
 
 def count_search(engine: Engine, result: SearchResult) -> list[str]:
-    """Keep a receipt of what a search has found, and count it as recalled if the settings say so; else a warning."""
+    """Keep a receipt of a search's hits, count them as recalled if the settings say so, and return warnings."""
     if not result.hits:
         return []
-    # Of the question only words that the store has as well: whatever else is in it is not ours to keep.
+    # For privacy, only those words of the query are kept that the store holds already.
     known = [term for term in result.retrieval.terms if result.retrieval.statistics.frequencies.get(term)]
     receipt = Receipt(
         at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

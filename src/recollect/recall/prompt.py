@@ -1,5 +1,5 @@
 # hot
-"""The memories that a prompt is about: found by the store's full text, or by titles and tags alone."""
+"""Find memories for a prompt, with the store or by titles and tags alone."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
 
-# Where titles and tags only stand in for the store, one shared word is no reason to speak.
+# The least number of points if titles and tags only replace the store: one shared word is too weak a match.
 _STANDING_IN = 5
 
-# In seconds: what a person, and what nobody, waits for the store to follow the files.
+# Timeouts in seconds for bringing the store up to date: while a person waits, and in the background.
 _SHORT = 0.3
 LONG = 60.0
 
 
 class PromptMemories:
-    """The block for a prompt, or the reason why there is none, and what went wrong on the way."""
+    """The block for a prompt, or the reason for its absence, with warnings."""
 
     __slots__ = ("afterwards", "is_long", "notes", "reason", "text", "told", "warnings")
 
@@ -39,10 +39,10 @@ class PromptMemories:
         self.text = ""
         self.reason = reason
         self.told: list[Told] = []
-        self.notes = Notes()  # what is to be written once the block is used; nothing, unless the store is kept warm
+        self.notes = Notes()  # deferred writes for when the block was used; empty unless there is a `Warm`
         self.warnings: list[str] = []
-        self.afterwards: Callable[[], Sequence[str]] | None = None  # what can wait until the block is out
-        self.is_long = False  # whether that may take longer than anybody should wait
+        self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
+        self.is_long = False  # whether that work is too long to wait for
 
 
 def memories_for(
@@ -54,9 +54,9 @@ def memories_for(
     *,
     warm: Warm | None = None,
 ) -> PromptMemories:
-    """The block for a prompt in a project, recorded as given to the session; nothing is given to a session twice.
+    """Build the block for a prompt and record it as given; a session never gets an entry twice.
 
-    Where things are kept `warm` it is recorded by writing the `notes`.
+    With `warm`, the record is deferred: it is written when the caller writes the `notes`.
     """
     found = PromptMemories(_suppressed(prompt, settings))
     if found.reason:
@@ -79,7 +79,7 @@ def memories_for(
 
 
 def _found(asked: Asked, found: PromptMemories) -> list[Told]:
-    """By the store; by titles and tags if they were asked for, or when there is no store to be used."""
+    """Search the store, or titles and tags if the settings say so or the store cannot be used."""
     settings = asked.settings
     by_titles = settings.text("retrieval.match_strategy") == "title_tags"
     if not by_titles and settings.flag("memory_semantic_enabled"):
@@ -100,7 +100,7 @@ def _found(asked: Asked, found: PromptMemories) -> list[Told]:
 
 
 def _begin(asked: Asked, found: PromptMemories) -> None:
-    """Have the store made that is not there, so that the next prompt has it."""
+    """Schedule the creation of the missing store, for the next prompt."""
     from recollect.sync.if_changed import LARGE, bank_bytes
 
     size = bank_bytes(asked.project_root, asked.global_store)
@@ -122,7 +122,7 @@ def _follow(asked: Asked, seconds: float) -> list[str]:
 
 
 def _record(asked: Asked, told: Sequence[Told]) -> list[str]:
-    """Keep a receipt of what was found by its title, which the store has had no part in."""
+    """Keep a receipt of memories found by title, without the store's search."""
     try:
         from recollect.domain.ranking.title_match import Wording
         from recollect.engine.engine import Engine

@@ -1,5 +1,5 @@
 # hot
-"""A prompt that asks for memories: where, in which session, what that has had, and what it takes of what is found."""
+"""A prompt in search of memories: its project and session, and the choice among the memories found."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from recollect.files.memory.memories import MemoryRoot
 
 
-# Of a longer prompt the beginning and the end are read: what is pasted stands between.
+# Of a longer prompt only the beginning and the end are read, because pasted text is usually in the middle.
 _LONGEST = 100_000
 
 
 class Asked:
-    """A prompt of a session in a project. `root` is None where the project's memories must not be read."""
+    """A prompt of a session in a project. `root` is None if the project's memories must not be read."""
 
     __slots__ = (
         "_real",
@@ -54,7 +54,7 @@ class Asked:
         "warnings",
     )
 
-    def __init__(  # noqa: PLR0917 (what `memories_for` was called with)
+    def __init__(  # noqa: PLR0917 (the arguments of `memories_for`)
         self,
         prompt: str,
         project_root: str,
@@ -65,7 +65,7 @@ class Asked:
         warnings: list[str],
         warm: Warm | None = None,
     ) -> None:
-        self._real: dict[str, bool] = {}  # folders that were asked about
+        self._real: dict[str, bool] = {}  # the cache of `_is_real`
         half = _LONGEST // 2
         self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
         self.project_root = project_root
@@ -78,14 +78,17 @@ class Asked:
         self.notes = Notes(wait=warm is not None)
         self.source = settings.text("memory_root") + "/"
         self.given = read_record(global_store, session).given
-        self.is_behind = False  # whether the store has yet to read more than a prompt can wait for
+        self.is_behind = False  # whether the store has more files to read than a prompt can wait for
 
     def leave(self) -> None:
-        """Leave files to be read when nobody waits for it."""
+        """Leave the reading of files to the background."""
         self.is_behind = True
 
     def take(self, told: Sequence[Told]) -> list[Told]:
-        """Those that have room in the block, noted as given, but for what another prompt took at this very moment."""
+        """Select memories for the block and note them as given.
+
+        Memories given to another prompt of the session in the meantime are left out.
+        """
         _, shown = prompt_block(self._harmless(told), self.source)
         had: set[str] = set()
 
@@ -96,7 +99,7 @@ class Asked:
         return [each for each in shown if each.key not in had]
 
     def _harmless(self, told: Sequence[Told]) -> list[Told]:
-        """Return what holds no credential; memory files were looked through when they were read."""
+        """Return the memories without a credential; memory files were checked when they were read."""
         entries = [each for each in told if not each.path]
         groups = [[each.title, each.description, each.reasoning, each.details, *each.tags] for each in entries]
         bad = {
@@ -105,14 +108,15 @@ class Asked:
         return [each for each in told if each.key not in bad]
 
     def note_words(self, text: str) -> None:
-        """Note the words of the block, so that nobody who repeats them is taken for somebody with news."""
+        """Record the words of the block, so that triage does not take a quotation for something new."""
         if text:
             self.notes.do(lambda: add_words(self.global_store, self.session, marks(text)))
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
-        """Return the memory file at a path as it is now; None if it is not to be told of.
+        """Return the current memory file at a path, or None if it must not be shown.
 
-        That is one that cannot be read, is behind a link, is not active, is no memory, or seems to hold a credential.
+        A file is not shown if it cannot be read, is behind a link, is not active, is not a valid memory, or seems to
+        hold a credential.
         """
         folder = os.path.dirname(path)
         if self.root is None or folder != self.root.folder(category) or not self._is_real(folder):
@@ -132,14 +136,14 @@ class Asked:
         )
 
     def _is_real(self, folder: str) -> bool:
-        """Return whether no link leads to a folder. The file itself is read behind none."""
+        """Return True if a folder's path contains no link. For the file itself, reading it checks this."""
         if folder not in self._real:
             self._real[folder] = os.path.realpath(folder) == folder
         return self._real[folder]
 
 
 def retell(told: Told, memory: MemoryFile) -> Told:
-    """Return what a prompt is told, by the file alone: what else there is of it, nobody has looked through."""
+    """Replace the texts shown to a prompt by those of the memory file; only these were checked for credentials."""
     told.title, told.tags = memory.title, memory.tags
     told.description, told.reasoning, told.details = described(told.category, told.title, memory.content)
     return told

@@ -1,5 +1,5 @@
 # hot
-"""The memories that a prompt is about, out of the store: what shares telling words with it, and enough of them."""
+"""Find memories for a prompt in the store, by enough rare words in common and by meaning."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from recollect.recall.prompt_asked import Asked
     from recollect.store.base import Store
 
-    # The vector of a text, in which each word counts as much as the statistics say; nothing if it cannot be had.
+    # Returns the vector of a text, its words weighted by the statistics; empty if it cannot be made.
     Embed = Callable[[str, TermStatistics], bytes]
 
-# How many entries are looked at more closely, and by how many of the prompt's rarest terms they are found.
+# How many entries full-text search returns, and how many of the prompt's rarest terms it searches for.
 _CANDIDATES = 20
 _MOST_TERMS = 16
 
-# How many passages of a prompt are compared in meaning, and how many entries each adds, the nearest: a passage takes
-# the model some milliseconds, and what is farther away could not be meant without sharing words.
+# How many passages of a prompt are compared by vector, and how many nearest entries each adds. A passage takes the
+# model some milliseconds, and an entry farther away would need words in common to count as a match.
 _MOST_COMPARED = 4
 _NEAREST = 8
 
-# Another writer may take so long before the prompt goes without.
+# In seconds: how long to wait for another writer of the store.
 _PATIENCE = 0.5
 
 # In characters: the model reads no more of a prompt.
@@ -46,12 +46,12 @@ _READ = 2_000
 _LONGEST_QUERY = 300
 _LONGEST_SESSION = 100
 
-# A hit needs some hundred characters of the block, so that more than these are never shown.
+# A hit needs at least a hundred characters of the block, so no more hits than these fit.
 _MOST_SHOWN = LONGEST // 100
 
 
 class Hit:
-    """An entry that a prompt is about, and how surely."""
+    """An entry found for a prompt, and its score in nats."""
 
     __slots__ = ("entry", "nats")
 
@@ -61,7 +61,7 @@ class Hit:
 
 
 class Answer:
-    """What the store answers a prompt: the hits, the best first, and the words that it knew."""
+    """The hits for a prompt, the best first, and the prompt's words known to the store."""
 
     __slots__ = ("hits", "known")
 
@@ -71,7 +71,7 @@ class Answer:
 
 
 def from_store(asked: Asked) -> list[Told]:
-    """What the prompt is told, the best first; a receipt of it is kept.
+    """Return the memories for a prompt, the best first, and keep a receipt of them.
 
     Raises:
         StoreError: the store cannot be read.
@@ -83,7 +83,7 @@ def from_store(asked: Asked) -> list[Told]:
         answer = ask(store, asked.prompt, Scope(engine.project, _used(settings)), _by_meaning(engine, asked))
         shown = asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
         if shown:
-            # Of the prompt only words that the store has as well: whatever else is in it is not ours to keep.
+            # For privacy, only those words of the prompt are kept that the store holds already.
             given = [(each.id, each.nats) for each in shown]
             asked.notes.do(lambda: keep_receipt(engine, asked.session, answer.known, given))
         asked.warnings += store.findings
@@ -91,12 +91,15 @@ def from_store(asked: Asked) -> list[Told]:
 
 
 def _by_meaning(engine: Engine, asked: Asked) -> Embed | None:
-    """What makes the vectors of a prompt, where the model is at hand; None where words alone must do."""
+    """Return a function for the vectors of a prompt, or None if only words can be compared.
+
+    Vectors are used only if the model is local and kept loaded by the resident, and has made the store's vectors.
+    """
     settings = engine.settings
     if asked.warm is None or not settings.flag("memory_embedding_enabled"):
         return None
     if settings.text("memory_embedding_provider") != "local":
-        return None  # nobody else is sent all that a person says
+        return None  # prompts are not sent to other providers
     try:
         embedder, model = engine.embedder(), engine.store.model()
     except EmbeddingError:
@@ -108,13 +111,13 @@ def _by_meaning(engine: Engine, asked: Asked) -> Embed | None:
         try:
             return embedder.embed([text[:_READ]], "query", statistics.telling())[0]
         except EmbeddingError:
-            return b""  # it is still being loaded
+            return b""  # the model is still being loaded
 
     return embed
 
 
 def _new(asked: Asked, hits: Sequence[Hit], store: Store) -> list[Told]:
-    """What the session has not had, as far as it may be told, by its file if it has one."""
+    """Return the memories new to the session, with the current text of their memory files."""
     paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
     most = asked.settings.whole("retrieval.max_inject")
     new: list[Told] = []
@@ -126,10 +129,10 @@ def _new(asked: Asked, hits: Sequence[Hit], store: Store) -> list[Told]:
 
 
 def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequence[tuple[str, float]]) -> None:
-    """Keep what a prompt was given, by ids and scores, and the words that it was found by.
+    """Keep a receipt of the entries given to a prompt, with their scores and the matching words.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: the receipt cannot be written.
     """
     receipt = Receipt(
         at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -143,10 +146,9 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
 
 
 def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> Answer:
-    """The entries in scope that a prompt is about, the best first.
+    """Return the entries in scope relevant to a prompt, the best first.
 
-    By words alone, unless there is somebody to `embed` it, who may have no vectors either. An entry that has none
-    yet is judged by words alone as well.
+    Without `embed`, or if it returns no vector, only words are compared. The same goes for entries without a vector.
 
     Raises:
         StoreError: the store cannot be read.
@@ -175,7 +177,10 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
 
 
 class _Meant:
-    """What the passages of a prompt mean, the first and the last of them: what is pasted stands between."""
+    """The passages of a prompt, compared with entries by vector.
+
+    Only the first and the last few passages are used, because pasted text is usually in the middle.
+    """
 
     def __init__(self, store: Store, question: Question, statistics: TermStatistics, embed: Embed) -> None:
         passages = list(zip(question.passages, question.texts, strict=True))
@@ -186,18 +191,18 @@ class _Meant:
         self._embed = embed
 
     def nearest(self, scope: Scope) -> list[str]:
-        """The ids of the entries in scope that are nearest to any passage."""
+        """Return the ids of the entries in scope nearest to any passage."""
         found: dict[str, None] = {}
         for _, text in self._passages:
             vector = self._embed(text, self._statistics)
             if not vector:
-                self._passages = []  # nobody is asked a second time, as each may take long to say no
+                self._passages = []  # do not try again: each failure may take long
                 return []
             found |= {match.id: None for match in self._store.vector_matches(vector, scope, _NEAREST)}
         return list(found)
 
     def surprises(self, ids: Sequence[str], places: Mapping[str, Collection[str]]) -> dict[str, float]:
-        """How surprisingly close each entry is to what a passage says beside the words that they share."""
+        """Return for each entry its surprising closeness to a passage, apart from the words in common."""
         most: dict[str, float] = {}
         for terms, text in self._passages:
             alike: dict[frozenset[str], list[str]] = {}
@@ -211,13 +216,16 @@ class _Meant:
 
 
 def _used(settings: Settings) -> list[str]:
-    """The categories that may be given, if any may not."""
+    """Return the enabled categories, or an empty list if all are enabled."""
     used = [name for name in PROJECT if settings.flag(f"categories.{name}.enabled")]
     return [] if len(used) == len(PROJECT) else [*KNOWLEDGE, *used]
 
 
 def _told(hit: Hit, asked: Asked, path: str) -> Told | None:
-    """An entry as the prompt is told of it; None if its file says otherwise: the store may be behind."""
+    """Return an entry as shown to a prompt, or None if its memory file must not be shown.
+
+    The file is read again, because the store may be out of date.
+    """
     entry = hit.entry
     told = Told(
         category=entry.category,

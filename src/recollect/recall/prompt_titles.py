@@ -1,5 +1,5 @@
 # hot
-"""The memories whose titles and tags share words with a prompt, by the index alone: no database, no knowledge."""
+"""Find memory files for a prompt by the words of titles and tags in the index, without database or banks."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
     from recollect.recall.prompt_asked import Asked
 
-# Of equal scores, what comes first.
+# The order of categories among equal scores.
 PRIORITY = {"decision": 1, "constraint": 2, "preference": 3, "runbook": 4, "tech_debt": 5, "session_summary": 6}
 
-# How many files are opened, and how many days a memory is recent.
+# How many files are opened for the bonus, and up to how many days of age a memory gets it.
 _OPENED = 20
 _RECENT = 30
 _BONUS = 1
 
 
 class _Scored:
-    """A line of the index, its points, and its file once it was opened."""
+    """A line of the index with its points, and with its memory file once opened."""
 
     __slots__ = ("entry", "memory", "points")
 
@@ -44,14 +44,14 @@ class _Scored:
         return -self.points, PRIORITY.get(self.entry.category, 10)
 
     def open(self, asked: Asked, root: MemoryRoot) -> bool:
-        """Open the file, if it was not; whether it is one to tell of."""
+        """Open the memory file unless it is open already; return True if it may be shown."""
         path = os.path.join(root.project, *self.entry.path.split("/"))
         self.memory = self.memory or asked.as_it_is(path, self.entry.category)
         return self.memory is not None
 
 
 def from_titles(asked: Asked, root: MemoryRoot, *, least: int) -> list[Told]:
-    """What the prompt is told, the best first, without what was given; each has `least` points or more."""
+    """Return the new memories for a prompt with `least` points or more, the best first."""
     wording = Wording(asked.prompt)
     if not wording.words or not os.path.isdir(root.path):
         return []
@@ -82,7 +82,7 @@ def _points(wording: Wording, entry: IndexEntry) -> int:
 
 
 def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
-    """Return the lines of the index, or what the files say if it is missing, broken, or older than a folder."""
+    """Return the lines of the index, or read the files if it is missing, broken, or older than a folder."""
     try:
         entries = read_index(root)
         if entries is None or any(_changed(root.folder(name)) > _changed(root.index) for name in root.folders):

@@ -1,5 +1,5 @@
 # hot
-"""Recall: which entries are about something, found by meaning and by words."""
+"""Search entries by meaning and by words."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 # How many entries each way of searching may propose.
 CANDIDATES = 100
 
-# More terms than these make a search slow without making it better; the rarest say most.
+# More terms would make a search slower but not better; the rarest ones are used.
 MOST_TERMS = 16
 _MOST_LOOKED_UP = 400
 LONGEST_QUERY = 20_000
 
-# Fewer entries than these do not show how close entries are to a question as a rule.
+# Fewer entries are not enough to estimate the usual distance between entries and a query.
 _FEW = 30
 
 
 class RetrievalResult:
-    """What was found for a query, by meaning and by words, and what kept either from being searched."""
+    """The candidates for a query, by meaning and by words, and the reasons if either search failed."""
 
     __slots__ = (
         "candidates",
@@ -81,7 +81,7 @@ class RetrievalResult:
 
     @property
     def without_vectors(self) -> str:
-        """What becomes of entries that have no vector yet; empty if there are none, or nothing was embedded."""
+        """Say whether entries without a vector are found; empty if there are none, or the query has no vector."""
         if not self.pending or (self.degraded and not self.query_vector):
             return ""
         return "not found" if self.degraded else "found by their words only"
@@ -90,9 +90,9 @@ class RetrievalResult:
 def retrieve(
     engine: Engine, query: str | None, scope: Scope, *, candidates: int = CANDIDATES, kept: bool = False
 ) -> RetrievalResult:
-    """The candidates for a query among the entries in scope. Without a query there are none.
+    """Return the candidates for a query among the entries in scope; none without a query.
 
-    The vector of a query that is `kept` is there for the next time without a model.
+    If `kept`, the query's vector is cached in the store, so the same query needs no model the next time.
 
     Raises:
         StoreError: the store cannot be read.
@@ -130,7 +130,7 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
         result.model = embedder.model
         model = engine.store.model()
         if model is None or model.identity != embedder.identity:
-            result.pending = engine.store.coverage_of(_awaiting(scope)).entries  # vectors of another model are none
+            result.pending = engine.store.coverage_of(_awaiting(scope)).entries  # vectors of another model are useless
             return
         vector = engine.store.query_vector(query) if kept else None
         if vector is None:
@@ -147,19 +147,19 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
 
 
 def _awaiting(scope: Scope) -> Scope:
-    """The scope without entries that are given no vector any more: only active ones are."""
+    """Return the scope limited to active entries, because only these are given a vector."""
     return Scope(scope.project, scope.categories)
 
 
 def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
-    """The vector of a query. What may hold a credential does not leave the machine.
+    """Return the vector of a query. A query with a possible credential is not sent to a remote provider.
 
     Raises:
-        EmbeddingError: there is none.
+        EmbeddingError: no vector can be made.
     """
     if embedder.provider != "local":
         from recollect.domain.secrets.detect import (
-            find_secret,  # its patterns are too dear for a session that asks nobody
+            find_secret,  # imported late: its patterns cost time, and local models do not need it
         )
 
         if find_secret(query):
@@ -177,7 +177,7 @@ def _by_words(engine: Engine, scope: Scope, result: RetrievalResult) -> None:
 
 
 def _rarest(terms: list[str], statistics: TermStatistics) -> list[str]:
-    """The terms that say most: the rarest of those that occur at all, in the order of the query."""
+    """Return the rarest terms known to the store, in the order of the query; all terms if there are few."""
     if len(terms) <= MOST_TERMS:
         return terms
     found = [term for term in terms if statistics.frequencies.get(term)]
@@ -186,9 +186,9 @@ def _rarest(terms: list[str], statistics: TermStatistics) -> list[str]:
 
 
 def _keep(engine: Engine, query: str, vector: bytes) -> None:
-    """Keep a question's vector for the next time; a store that cannot be written is no reason not to search.
+    """Cache a query's vector for the next time, ignoring a failure to write.
 
-    The question is kept with it, so one that holds a secret is not.
+    The text is stored with its vector, so a query with a secret is not cached.
     """
     from recollect.domain.secrets.detect import find_secret
 
@@ -201,7 +201,7 @@ def _keep(engine: Engine, query: str, vector: bytes) -> None:
 
 
 class Hit:
-    """A found entry and what earned it its place."""
+    """A found entry and its scores."""
 
     __slots__ = ("entry", "keyword", "origin", "path", "prominence", "score", "vector")
 
@@ -217,16 +217,16 @@ class Hit:
         origin: str = REPOSITORY,
     ) -> None:
         self.entry = entry
-        self.origin = origin  # whose word it is, as `domain.trust` has it
+        self.origin = origin  # who stands behind it, as in `domain.ranking.trust`
         self.score = score
         self.vector = vector  # the cosine; None when it was not found by meaning
         self.keyword = keyword  # the BM25 score; None when it was not found by its words
         self.prominence = prominence
-        self.path = path  # of the memory file that the entry is, from its project's folder on
+        self.path = path  # of its memory file, if it has one, relative to the project's folder
 
 
 class SearchResult:
-    """The hits of a search, the best first; when there are none, the reason."""
+    """The hits of a search, the best first; if there are none, the reason."""
 
     __slots__ = ("hits", "reason", "retrieval", "withheld")
 
@@ -234,7 +234,7 @@ class SearchResult:
         self.retrieval = retrieval
         self.hits: list[Hit] = []
         self.reason = ""
-        self.withheld: list[str] = []  # what was left out because it seems to hold a credential, in sentences
+        self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
 
 
 def search(
@@ -246,7 +246,10 @@ def search(
     statuses: Sequence[str] = (ACTIVE,),
     limit: int = 10,
 ) -> SearchResult:
-    """The entries that a query is about, by relevance: of a project (by its identity) and of all, or everything (None).
+    """Search the entries relevant to a query, the most relevant first.
+
+    `project` is the identity of a project: its entries and the global ones are searched. None searches the entries of
+    all projects.
 
     Raises:
         StoreError: the store cannot be read.
@@ -287,14 +290,15 @@ def search(
 
 
 def _from_project(path: str, identity: str) -> str:
-    """A path from its project's folder on, as people see it."""
+    """Return a path relative to its project's folder, with slashes."""
     return path.removeprefix(identity.rstrip(os.sep) + os.sep).replace(os.sep, "/") if path else ""
 
 
 def _index_was_wrong(engine: Engine) -> bool:
-    """When words find nothing, the index may be to blame: once a day it is compared with the entries.
+    """Check the full-text index, once a day at most, and return True if it was wrong.
 
-    A store that cannot be written cannot be repaired either, so that is no reason to complain.
+    Called if words find nothing, because a damaged index may be the reason. Returns False if the store cannot be
+    written, because then it cannot be repaired either.
     """
     today = time.strftime("%Y-%m-%d", time.gmtime())
     try:
@@ -307,10 +311,10 @@ def _index_was_wrong(engine: Engine) -> bool:
 
 
 def relevance(engine: Engine, retrieval: RetrievalResult, scope: Scope) -> dict[str, float]:
-    """How much each candidate is about the query: between 0 and 1."""
+    """Return the relevance of each candidate, between 0 and 1."""
     background = engine.store.background(retrieval.query_vector, scope)
     if background.count < _FEW:
-        # A handful of memories cannot tell what is usual; what the store holds for others can, whatever it is about.
+        # Too few entries for a statistic: use those of all projects, if there are more.
         wider = engine.store.background(retrieval.query_vector, Scope(None))
         background = wider if wider.count > background.count else background
     full = len(retrieval.fts5) >= retrieval.candidates
@@ -356,14 +360,14 @@ def scope_of(
     everywhere: bool = False,
     problems: list[str] | None = None,
 ) -> str | None:
-    """The identity of the project whose entries may be found beside those that hold everywhere; None for all projects.
+    """Return the identity of the project to search beside the global entries; None for all projects.
 
-    The banks and memories of other projects that are searched are read first, wherever they are. What went wrong with
-    that is added to `problems`.
+    Other projects are synced first: their banks and memory files are read, wherever they are. Warnings about this are
+    added to `problems`.
 
     Raises:
-        InvalidEntry: no project of that name or folder is known, or several are.
-        StoreError: the store cannot be written, and there is no list of problems to say so.
+        InvalidEntry: no project with this name or folder is known, or several have the name.
+        StoreError: the store cannot be written, and `problems` is None.
     """
     if everywhere:
         _sync_all(engine, known_roots(engine.store), project.identity(project_root), problems)
@@ -387,8 +391,8 @@ def scope_of(
 
 
 def _sync_all(engine: Engine, roots: Sequence[str], followed: str, problems: list[str] | None) -> None:
-    """Have the store follow several projects; the memories of the one that is `followed` have been read."""
-    from recollect.sync.memories import sync_all_memories  # a session's start has no use for them
+    """Sync several projects; the memory files of the project `followed` are up to date already."""
+    from recollect.sync.memories import sync_all_memories  # imported late: a session's start does not need it
 
     found: list[str] = []
     try:

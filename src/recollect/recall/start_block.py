@@ -1,7 +1,7 @@
 # hot
-"""What a session is given when it starts: chosen by what it is about, or from markdown alone.
+"""Build the block for the start of a session, by relevance with the store or from markdown alone.
 
-Markdown alone needs the standard library only, no database and no network: it is also what the other falls back to.
+The way by markdown needs only the standard library, no database and no network. It is also the fallback.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from recollect.engine.engine import Engine
     from recollect.engine.warm import Warm
 
-# After a session has been served, entries that await a vector are given one, for a moment.
+# In seconds: how long to make missing vectors after a session has been served.
 _MOMENT = 0.4
 
-# A fork is given back what its session had said and heard, as one that is resumed.
+# A fork has the conversation of its session, like a resumed one, so the settings treat both alike.
 _COUNTS_AS = {"fork": "resume"}
 
 
 class Injection:
-    """The block for a session, or the reason why it is empty, and what went wrong on the way."""
+    """The block for a session, or the reason why it is empty, with warnings."""
 
     __slots__ = (
         *("degraded", "dropped", "engine", "entries", "keys", "pending", "reason", "text"),
@@ -48,18 +48,18 @@ class Injection:
         self.text = ""
         self.reason = reason
         self.entries: list[Entry] = []
-        self.keys: list[str] = []  # what the entries are known by: their ids in the store
+        self.keys: list[str] = []  # the ids of the entries in the store
         self.dropped = 0
         self.pending = 0
         self.warnings: list[str] = []
-        self.degraded: list[str] = []  # why it could not be chosen as it should
-        self.withheld: list[str] = []  # what was left out because it seems to hold a credential, in sentences
+        self.degraded: list[str] = []  # why the choice was not as good as it could be
+        self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
         self.engine: Engine | None = None
 
     def finish(self) -> None:
-        """What can wait until the block is out: give vectors to some of the entries that await one, then let go.
+        """Make some missing vectors after the block is printed, then close the engine.
 
-        Only with the model that is on this machine: a session's start sends nothing to anybody but its question.
+        Only a local model is used: a session's start sends a remote provider nothing but its query.
         """
         engine, self.engine = self.engine, None
         if engine is None:
@@ -89,11 +89,11 @@ def inject(
     notes: Notes | None = None,
     warm: Warm | None = None,
 ) -> Injection:
-    """The block of a session that starts in a project, recorded as the last injection.
+    """Build the block for a session's start in a project, and record it as the last injection.
 
-    `limit` overrides the setting. Without an `event` the configured events are not consulted. Entries whose keys are
-    in `without` are left out, and no others take their place. `markdown` is a reason not to ask the store. What is
-    recorded goes to the `notes`, if there are any.
+    `limit` overrides the setting. Without an `event` the configured events are not consulted. Entries with keys in
+    `without` are left out, and no others take their place. `markdown` is a reason not to use the store; if it is empty,
+    the store is used. Records are written through `notes`, if given.
     """
     if limit is None:
         limit = settings.whole("memory_injection_limit")
@@ -120,11 +120,11 @@ def inject(
 
 
 class _Asked:
-    """For which session of which project, and what of it is not wanted."""
+    """The arguments of `inject`: the session, its project, and the entries to leave out."""
 
     __slots__ = ("event", "global_store", "limit", "notes", "project_root", "session", "settings", "warm", "without")
 
-    def __init__(  # noqa: PLR0917 (what `inject` was called with)
+    def __init__(  # noqa: PLR0917 (the arguments of `inject`)
         self,
         project_root: str,
         global_store: str,
@@ -146,7 +146,7 @@ class _Asked:
 
 
 def _nothing(asked: _Asked, injection: Injection) -> str:
-    """Why there is no block; that all entries are too long is also a warning."""
+    """Return the reason for an empty block; warn as well if all entries are too long."""
     if injection.dropped:
         reason = f"each of the {injection.dropped} selected entries is too long to inject"
         injection.warnings.append(reason)
@@ -157,7 +157,7 @@ def _nothing(asked: _Asked, injection: Injection) -> str:
 
 
 def _from_store(asked: _Asked, injection: Injection) -> Block:
-    """The block by what the session is about; by markdown alone, saying why, when the store cannot be used."""
+    """Build the block by relevance, or from markdown with the reason if the store cannot be used."""
     try:
         from recollect.recall.start_choice import session_block
 
@@ -205,7 +205,7 @@ def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> B
 
 
 def _not_retired(asked: _Asked, local: list[Entry], shared: list[Entry]) -> list[Entry]:
-    """Entries of the project's bank and of the global one, without those that the journal says are retired."""
+    """Return the entries of both banks without those retired in the journal."""
     journal = locations.journal(asked.global_store)
     if not os.path.exists(journal):
         return [*local, *shared]
@@ -219,7 +219,7 @@ def _not_retired(asked: _Asked, local: list[Entry], shared: list[Entry]) -> list
 
 
 def _key(entry: Entry) -> str:
-    """The id that an entry of a bank has in a store."""
+    """Return the id of a bank's entry in the store."""
     return entry.content_hash if entry.description else content_hash(entry.title)
 
 

@@ -1,5 +1,5 @@
 # hot
-"""What a session is given when it starts, chosen by what it is about."""
+"""Choose entries for the start of a session by its topic."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
     from recollect.domain.stored import StoredEntry
     from recollect.engine.warm import Warm
 
-# In seconds: a session's start does not wait long for other writers, for a provider, for labels of a large bank.
+# Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
+# large bank, for the sync, and for all together.
 _PATIENCE = 1.0
 _ANSWER = 1.5
 _LABELLING = 0.3
 _SYNCING = 0.8
 _ALL_IN_ALL = 1.8
 
-# How many entries each way of searching may propose; all that most projects have.
+# How many entries each way of searching may propose; more than most projects have.
 _CANDIDATES = 200
 _SHOWN_CONTEXT = 30
 _SHOWN_REASON = 200
@@ -48,7 +49,7 @@ _LONGEST_SESSION = 100
 
 
 class SessionBlock:
-    """The block for a session that starts, what was found for it, and what went wrong on the way."""
+    """The block for a session's start, the search behind it, and warnings."""
 
     __slots__ = ("behind", "block", "engine", "retrieval", "warnings", "withheld")
 
@@ -73,12 +74,12 @@ def session_block(
     notes: Notes | None = None,
     warm: Warm | None = None,
 ) -> SessionBlock:
-    """The block of entries that matter most for what is going on in a project, recorded as recalled.
+    """Build the block of the entries most relevant to the current work, and record them as recalled.
 
-    Those whose ids are in `without` are left out, and no others take their place.
+    Entries with ids in `without` are left out, and no others take their place.
 
     Raises:
-        StoreError: the store cannot be used, so that markdown alone must do.
+        StoreError: the store cannot be used; the caller falls back to markdown.
     """
     engine = Engine(
         global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER, warm=warm
@@ -97,7 +98,7 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
+def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)
     engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str], notes: Notes
 ) -> SessionBlock:
     settings, store = engine.settings, engine.store
@@ -112,7 +113,7 @@ def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
         if brief and brief.cut_short:
             leave_for_later(engine)
     except StillReading:
-        raise  # of half a bank, no choice can be made
+        raise  # a bank read only in part is no basis for a choice
     except StoreError as error:
         if not store.coverage().entries:
             raise
@@ -133,7 +134,7 @@ def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
         lambda shown: _status(len(shown), retrieval),
         lambda entry: entry.stored_hash not in without,
     )
-    if rendered.entries and not behind:  # who had to wait in vain once does not try again
+    if rendered.entries and not behind:  # after one failed write, do not wait for a second
         receipt.project, receipt.query = identity, retrieval.query or ""
         receipt.lines = _lines(rendered, chosen)
         notes.do(lambda: store.recalled(receipt, counted=settings.flag("memory_recall_tracking")), slow=True)
@@ -145,7 +146,7 @@ def _chosen(  # noqa: PLR0917 (what `session_block` was called with)
 
 
 def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
-    """The entries in scope that a session may be given, the best first."""
+    """Rank the entries in scope for a session, the best first."""
     weights, decay = weights_of(engine.settings), engine.settings.flag("memory_decay_enabled")
     columns = engine.columns(scope)
     if columns is None:
@@ -158,7 +159,7 @@ def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, 
 
 
 def _trusted(engine: Engine, ranked: list[Ranked], retrieval: RetrievalResult) -> list[Ranked]:
-    """Return ranked entries such that none stands before a more trusted one that is as relevant."""
+    """Reorder ranked entries, so that a more trusted one comes before others of the same relevance."""
     weights = weights_of(engine.settings).without(vector=not retrieval.vector, keyword=not retrieval.fts5)
     origins = engine.store.origins(item.id for item in ranked)
     return never_outranked(
@@ -170,7 +171,7 @@ def _trusted(engine: Engine, ranked: list[Ranked], retrieval: RetrievalResult) -
 
 
 def weights_of(settings: Settings) -> Weights:
-    """The three weights; a relevance weight that somebody has set decides how much is left for prominence."""
+    """Return the three weights; if the relevance weight is set, prominence gets the rest."""
     weights = Weights(
         settings.real("memory_vector_weight"),
         settings.real("memory_keyword_weight"),
@@ -182,7 +183,7 @@ def weights_of(settings: Settings) -> Weights:
 
 
 def as_entry(stored: StoredEntry) -> Entry:
-    """A stored entry as it is shown."""
+    """Convert a stored entry for display."""
     details = _counted(stored)
     description = escaped(stored.description)
     return Entry(
@@ -199,7 +200,7 @@ def as_entry(stored: StoredEntry) -> Entry:
 
 
 def _counted(stored: StoredEntry) -> list[str]:
-    """The lines after the description, with the count of observations as it is now."""
+    """Return the lines after the description, with the current count of observations."""
     count = f"- Observation count: {stored.observation_count}"
     if not stored.details:
         return [] if stored.source == "import" else [count, f"- Confidence: {stored.confidence}"]
@@ -231,7 +232,7 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """Text from outside on one line, without what would end the line's emphasis or its fields."""
+    """Return untrusted text on one line, without the status line's own marks (emphasis, separators, quotes)."""
     return data_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
 
 

@@ -1,1 +1,1 @@
-"""One process that keeps the store open and the model loaded: how it is asked, and how it answers."""
+"""The resident: a background process with an open store and a loaded model. Client, server and answers."""

@@ -1,4 +1,4 @@
-"""What a server does beside answering its client: it stands by as the resident engine, with the model in memory."""
+"""Background work of an MCP server: it stands by to become the resident, and then loads the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Background:
-    """Loads what is heavy, once the client has had its first answer."""
+    """A starter of the resident, called after the client has had its first answer."""
 
     def __init__(self, place: Workspace) -> None:
         self._place = place
@@ -22,11 +22,11 @@ class Background:
 
     @property
     def warm(self) -> Warm:
-        """The open store and the models that all calls share."""
+        """Return the open store and the models shared by all calls."""
         return self._resident().warm
 
     def begin(self) -> None:
-        """Begin to stand by; a second call does nothing. Returns at once."""
+        """Start standing by in a thread, and return at once. A second call does nothing."""
         with self._lock:
             if self._begun:
                 return

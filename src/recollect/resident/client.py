@@ -1,9 +1,9 @@
 # hot
-"""The resident engine from the outside: where it listens, and how it is asked.
+"""Client of the resident: find its socket and ask it.
 
-It lives in an MCP server, has the store open and the model in memory, and answers on a Unix socket: one line in, one
-line out, each a JSON object. A client that uses the answer says so with a last line; only then does it count as given.
-Client and server of different versions have different sockets, so that they cannot talk past each other.
+The resident runs in an MCP server, with the store open and the model in memory. It answers on a Unix socket: one line
+in, one line out, each a JSON object. A client confirms with a last line if it uses the answer; only then do the
+answer's entries count as given. Different versions have different sockets, so they never talk to each other.
 
 Hooks import this module, so it does without the socket module, which loads a dozen others.
 """
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-# In milliseconds: how long a hook waits for an answer before it finds one without the engine; 0 does not ask at all.
+# In milliseconds: how long a hook waits for the resident before it does the work itself; 0 does not ask at all.
 WAIT = 150
 _LONGEST_WAIT = 60_000
 
-# In bytes: what one line may have.
+# In bytes: the longest line.
 LARGEST = 1024 * 1024
 
 USED = b"used\n"
@@ -37,7 +37,7 @@ _CHUNK = 256 * 1024
 
 
 class Unanswered(Exception):
-    """Why there is no answer: `is_absent` says that no engine is running, which is no fault of anybody's."""
+    """A failure to get an answer, with the reason; `is_absent` if no resident is running, which is no error."""
 
     def __init__(self, reason: str, *, is_absent: bool = False) -> None:
         super().__init__(reason)
@@ -45,9 +45,9 @@ class Unanswered(Exception):
 
 
 def folders(global_store: str) -> Iterator[str]:
-    """The folders in which the engine of a store may listen, the best first: where the user's runtime files belong.
+    """Yield the possible folders of the resident's socket, the user's runtime directory first.
 
-    Not everybody who asks has the variable that names that place, so the usual one is looked at as well.
+    Some processes lack XDG_RUNTIME_DIR, so its usual value is tried as well.
     """
     if not hasattr(os, "getuid"):
         return  # a system without Unix sockets
@@ -58,7 +58,7 @@ def folders(global_store: str) -> Iterator[str]:
     for top in dict.fromkeys(tops):
         if os.path.isabs(top) and os.path.isdir(top):
             yield os.path.join(top, "recollect", name)
-    yield os.path.join("/tmp", f"recollect-{user}", name)  # noqa: S108 (nobody else's is used)
+    yield os.path.join("/tmp", f"recollect-{user}", name)  # noqa: S108 (used only if it is the user's own)
 
 
 def socket_in(folder: str) -> str:
@@ -66,10 +66,10 @@ def socket_in(folder: str) -> str:
 
 
 def is_private(path: str) -> bool:
-    """Whether something is this user's, no link, and open to nobody else.
+    """Return True if a path is owned by this user, no link, and closed to others.
 
     Raises:
-        OSError: there is no such thing.
+        OSError: the path does not exist.
     """
     status = os.lstat(path)
     is_link = (status.st_mode & 0o170000) == 0o120000
@@ -77,16 +77,16 @@ def is_private(path: str) -> bool:
 
 
 def patience(environment: Mapping[str, str]) -> float:
-    """How many seconds a hook waits."""
+    """Return how many seconds a hook waits for the resident."""
     said = environment.get(locations.WAIT_VARIABLE, "").strip()
     return min(int(said[:9]), _LONGEST_WAIT) / 1000 if said.isascii() and said.isdecimal() else WAIT / 1000
 
 
 def ask(global_store: str, kind: str, question: Mapping[str, object], seconds: float) -> dict[str, Any]:
-    """What the engine of a store answers, which counts as used.
+    """Ask the resident of a store, and confirm its answer as used.
 
     Raises:
-        Unanswered: no engine is running, it is not ours to ask, or it has no answer in time.
+        Unanswered: no resident is running, others can use its socket, it declined, or it took too long.
     """
     if seconds <= 0:
         raise Unanswered("nobody wants to wait for it", is_absent=True)
@@ -104,13 +104,13 @@ def ask(global_store: str, kind: str, question: Mapping[str, object], seconds: f
             if not reason.is_absent:
                 raise
         except OSError:
-            if os.path.isdir(folder):  # of one that was killed before it listened
+            if os.path.isdir(folder):  # left by a resident killed before it listened
                 sweep(folder)
     raise found
 
 
 def settings_variables() -> dict[str, str]:
-    """The variables of this process's environment that are settings, for whoever reads settings in its stead."""
+    """Return the settings among this process's environment variables, to send with a question."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -136,7 +136,7 @@ def _exchange(folder: str, line: bytes, end: float) -> dict[str, Any]:
     except FileNotFoundError:
         raise Unanswered("no engine is running", is_absent=True) from None
     except (OSError, ValueError) as error:
-        # An engine that is too late goes away, or says so, in the moment in which it is given up.
+        # A resident too late for the deadline closes the connection, or declines, just as the deadline passes.
         is_late = isinstance(error, TimeoutError) or time.monotonic() >= end
         raise Unanswered("the engine took too long" if is_late else f"the engine did not answer: {error}") from None
     finally:
@@ -154,11 +154,11 @@ def _answer(connection: Any, end: float) -> dict[str, Any]:
 
 
 def read_line(connection: Any, end: float) -> bytes:
-    """One line from the other end, until a time by the monotonic clock.
+    """Read one line from a connection, until `end`, a time of the monotonic clock.
 
     Raises:
-        OSError: there is none, or not in time.
-        ValueError: it is too long, or was not finished.
+        OSError: the connection failed, or the line did not come in time.
+        ValueError: the line is too long, or the connection was closed before its end.
     """
     data = bytearray()
     while not data.endswith(b"\n"):
@@ -174,7 +174,7 @@ def read_line(connection: Any, end: float) -> bytes:
 
 
 def sweep(folder: str) -> None:
-    """Remove what an engine has left that was killed, unless another one is about to take its place."""
+    """Remove the socket of a killed resident, unless another process holds the folder's lock."""
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
 
@@ -187,14 +187,14 @@ def sweep(folder: str) -> None:
         finally:
             os.close(descriptor)
     except (OSError, ImportError):
-        return  # somebody has the lock, or it is gone
+        return  # another process has the lock, or the folder is gone
 
 
 def remove(folder: str) -> None:
-    """Remove a socket and the folders that are there for it. Needs the folder's lock.
+    """Remove a socket and its folders. The caller must hold the folder's lock.
 
     Raises:
-        OSError: something of that is not there, or is not empty.
+        OSError: a folder is missing or not empty.
     """
     if os.path.lexists(socket_in(folder)):
         os.unlink(socket_in(folder))

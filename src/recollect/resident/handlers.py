@@ -1,4 +1,4 @@
-"""What the resident engine answers: the questions of hooks, and of other servers that have no model in memory."""
+"""Answers of the resident to hooks, and to other servers without a model in memory."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 _MOST_TEXTS = 50
 
-# In seconds: how long a new engine makes vectors that are missing; whoever comes next goes on with it.
+# In seconds: how long a new resident embeds entries without a vector; the next one continues.
 _EMBEDDING = 60.0
 
 
 class Declined(Exception):
-    """A question that whoever asks should answer without the engine, and why."""
+    """A refusal to answer, with the reason. The client then does without the resident."""
 
 
 class Answered:
-    """An answer; what is written once it is used, and what can wait. Both tell what went wrong, in sentences."""
+    """An answer, with work for after its use: `settle` at once, `afterwards` later. Both return warnings."""
 
     __slots__ = ("afterwards", "fields", "settle")
 
@@ -52,11 +52,11 @@ class Answered:
 
 
 def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:
-    """The answer to a question of a kind.
+    """Answer a question of the given kind.
 
     Raises:
-        Declined: there is none here.
-        RecollectError: something failed.
+        Declined: the question is for another store or home, of an unknown kind, or better answered by the client.
+        RecollectError: answering failed.
     """
     is_ours = os.path.realpath(_text(question, "store")) == os.path.realpath(warm.global_store)
     if not is_ours or question.get("home") != locations.home():
@@ -71,9 +71,9 @@ def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:
 
 
 def prepare(warm: Warm, project_root: str) -> list[str]:
-    """Make an engine ready before anybody asks: the model loaded, and vectors made for what awaits one.
+    """Load the local model, and embed entries without a vector; return warnings.
 
-    Only with the model that is on this machine. What went wrong, in sentences.
+    With another provider, do nothing.
     """
     settings = load_settings(project_root)
     if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
@@ -90,7 +90,7 @@ def prepare(warm: Warm, project_root: str) -> list[str]:
 
 
 def report(global_store: str, kind: str, sentences: Sequence[str]) -> None:
-    """Leave in the hooks' log what went wrong after a hook had its answer."""
+    """Write warnings to the hooks' log: by now the hook already has its answer."""
     for sentence in sentences:
         log(global_store, f"{kind}: {sentence}")
 
@@ -124,7 +124,7 @@ def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
 
 
 def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
-    """Vectors of the local model, for another server of the same user."""
+    """Return vectors of the local model, for another server of the same user."""
     texts, kind, weights = question.get("texts"), question.get("as"), question.get("weights")
     if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_TEXTS or kind not in ("query", "document"):  # pyright: ignore
         raise Declined("there are no texts to embed")
@@ -142,7 +142,7 @@ def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
 
 
 def _telling(weights: Mapping[str, object]) -> Callable[[str], float]:
-    """How telling each word is, by what somebody else says of them; one that is not named is like any other."""
+    """Return a function from a word to its weight as sent by the client, 1.0 for a word without one."""
 
     def weight(word: str) -> float:
         value = weights.get(word)
@@ -152,7 +152,7 @@ def _telling(weights: Mapping[str, object]) -> Callable[[str], float]:
 
 
 def _place(question: Mapping[str, Any]) -> tuple[str, Settings]:
-    """The project that a question comes from, with its settings as whoever asks has them."""
+    """Return the project of a question, and its settings with the client's environment."""
     folder = _text(question, "folder")
     if not os.path.isabs(folder) or "\0" in folder:
         raise Declined("it says not from where")
@@ -170,7 +170,7 @@ def _text(question: Mapping[str, Any], name: str) -> str:
 
 
 def status(warm: Warm, **facts: object) -> dict[str, object]:
-    """What an engine says of itself."""
+    """Return the resident's status."""
     has_store = os.path.exists(locations.database(warm.global_store))
     entries = warm.store().coverage().entries if has_store else 0
     return {"version": VERSION, "pid": os.getpid(), "entries": entries, "model": warm.embedders.is_loaded, **facts}

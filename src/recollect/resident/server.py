@@ -1,7 +1,7 @@
-"""The resident engine: the first MCP server of a user answers hooks, with the store open and the model in memory.
+"""Server of the resident: a user's first MCP server answers hooks, with the store open and the model in memory.
 
-Which server that is a lock decides, which the kernel frees when its holder ends, however it ends: the others wait for
-it. There is no port, no file with a process's number, and nothing to manage.
+A lock decides which server it is; the others wait for the lock. The kernel frees it when its holder ends, even by a
+crash. There is no port, no pid file, and nothing to manage.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ except ImportError:  # Windows
 
 _WAITING = 128
 
-# In seconds: to hear a whole question, to hear that an answer is used, to be lent vectors by another server, and to
-# close the store at the end.
+# Timeouts in seconds: for reading a question, for reading the confirmation of an answer, for vectors from another
+# server, and for closing the store at the end.
 _HEARING = 0.25
 _USING = 0.25
 _LENDING = 5.0
 _LETTING_GO = 0.1
 
-_LONGEST_PATH = 100  # a socket's address has room for little more
+_LONGEST_PATH = 100  # the system's limit for a socket's path is little more
 _ATTEMPTS = 20
 
 
 class Resident:
-    """Stands by until it is its turn, and then answers for as long as the process lives."""
+    """The resident of a process: it waits for the lock, and then answers until the process ends."""
 
     def __init__(self, global_store: str) -> None:
         self.global_store = global_store
@@ -62,35 +62,35 @@ class Resident:
         self.chores = ThreadPoolExecutor(1, thread_name_prefix="chores")
         self._folder = ""
         self._lock = -1
-        # Hooks are answered in one thread: what another connection writes would empty the memory of this one. Making
-        # vectors needs no store, and may take long.
+        # Hooks are answered in one thread: writes of another connection would invalidate this one's cache. Embedding
+        # needs no store and may take long, so it has a thread of its own.
         self._lending = ThreadPoolExecutor(1, thread_name_prefix="lending")
         self._serving: threading.Thread | None = None
         self._listener: socket.socket | None = None
         self._ended = threading.Event()
-        self._changing = threading.Lock()  # so that nobody begins to serve who has ended, or is half way to it
+        self._changing = threading.Lock()  # so that serving does not begin during or after `close`
         self._since = time.time()
         self._answered = 0
         self._declined = 0
         self._left_to_do = 0
 
     def start(self, first: Callable[[], Sequence[str]]) -> None:
-        """Stand by, in the background. Whoever becomes the engine does `first` what makes it ready.
+        """Stand by in a thread. On becoming the resident, run `first` to get ready.
 
-        Where there are no Unix sockets, there is no engine, and hooks do without it.
+        On systems without Unix sockets there is no resident, and hooks do without it.
         """
         if fcntl is None or not hasattr(socket, "AF_UNIX"):
             return
         threading.Thread(target=self._stand_by, args=(first,), name="resident", daemon=True).start()
 
     def close(self) -> None:
-        """Let others take over; nothing is left behind."""
+        """Stop serving, remove the socket and close the store, so that another server can take over."""
         with self._changing:
             self._ended.set()
         if self._listener is not None:
             self._remove()
             with suppress(OSError):
-                self._listener.shutdown(socket.SHUT_RDWR)  # whoever waits at it goes on, and lets go of the store
+                self._listener.shutdown(socket.SHUT_RDWR)  # wakes the serving thread, which then closes the store
         last = [self.chores.submit(self.warm.let_go)]
         if self._serving is not None:
             self._serving.join(_LETTING_GO)
@@ -118,16 +118,16 @@ class Resident:
         self._sweep_others()
 
     def _take_turn(self) -> bool:
-        """Wait for the lock; whether it is that of the folder that is there now.
+        """Wait for the folder's lock; return False if the folder was removed or replaced meanwhile.
 
         Raises:
-            OSError: there is no folder to listen in.
+            OSError: there is no usable folder for the socket.
         """
         self._folder = _made(self.global_store)
         try:
             self._lock = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            return False  # somebody who ends has just removed it
+            return False  # a resident has just ended and removed it
         fcntl.flock(self._lock, fcntl.LOCK_EX)  # pyright: ignore[reportOptionalMemberAccess]
         if self._is_there():
             return True
@@ -136,7 +136,7 @@ class Resident:
         return False
 
     def _is_there(self) -> bool:
-        """Whether the folder whose lock this has is still in its place: it may have been removed, and made again."""
+        """Return True if the locked folder is still at its path. It may have been removed and made again."""
         try:
             return os.path.samestat(os.fstat(self._lock), os.stat(self._folder))
         except FileNotFoundError:
@@ -144,11 +144,11 @@ class Resident:
 
     def _remove(self) -> None:
         if self._is_there():
-            with suppress(OSError):  # another store's, or another version's, is in the same place
+            with suppress(OSError):  # the parent folder may also hold sockets of other stores or versions
                 remove(self._folder)
 
     def _sweep_others(self) -> None:
-        """Remove what engines of other stores or versions have left that were killed."""
+        """Remove sockets of killed residents of other stores or versions."""
         top = os.path.dirname(self._folder)
         with suppress(OSError):
             for name in os.listdir(top):
@@ -158,7 +158,7 @@ class Resident:
     def _listen(self) -> socket.socket:
         path = socket_in(self._folder)
         if os.path.lexists(path):
-            os.unlink(path)  # of one that was killed
+            os.unlink(path)  # left by a killed resident
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(path)
         os.chmod(path, 0o600)
@@ -170,13 +170,13 @@ class Resident:
             try:
                 connection, _ = listener.accept()
             except OSError:
-                self._ended.wait(0.05)  # too many open files, say
+                self._ended.wait(0.05)  # for example too many open files
                 continue
             self._guarded(connection, self._exchange)
-        self.warm.let_go()  # so that all of it is in one file
+        self.warm.let_go()  # closing merges the write-ahead log into the database file
 
     def _guarded(self, connection: socket.socket, work: Callable[[socket.socket], None]) -> None:
-        """Do something with a connection: whatever one client does, the next one is answered."""
+        """Run `work` on a connection, and log any exception, so that the next client is still answered."""
         try:
             work(connection)
         except Exception as error:
@@ -184,7 +184,7 @@ class Resident:
             report(self.global_store, "engine", [f"{type(error).__name__}: {error}"])
 
     def _exchange(self, connection: socket.socket) -> None:
-        """Hear one question, and answer it."""
+        """Read one question and answer it. Vectors are made in another thread."""
         line = _line(connection, _HEARING) if _is_ours(connection) else b""
         if not line:
             connection.close()
@@ -200,14 +200,14 @@ class Resident:
             self._say(connection, str(question.get("kind")), question)
 
     def _say(self, connection: socket.socket, kind: str, question: dict[str, Any]) -> None:
-        """Answer a question, and if the answer is used, write down what it has given."""
+        """Answer a question. If the client confirms its use, record the given entries."""
         try:
             found = self._answer(kind, question)
         except (Declined, RecollectError) as error:
             self._declined += 1
             if isinstance(error, StoreError):
                 self.warm.let_go()
-            with suppress(OSError):  # it could not wait
+            with suppress(OSError):  # the client has gone
                 connection.sendall(_said({"refused": str(error)}))
             return
         if _is_late(question):
@@ -218,7 +218,7 @@ class Resident:
             if _line(connection, _USING) != USED:
                 return
         except OSError:
-            return  # it could not wait
+            return  # the client has gone
         self._answered += 1
         if found.settle:
             report(self.global_store, kind, found.settle())
@@ -244,7 +244,7 @@ class Resident:
         def logged() -> None:
             try:
                 report(self.global_store, kind, work())
-            except Exception as error:  # nobody else hears of it
+            except Exception as error:  # there is no caller to report it
                 report(self.global_store, kind, [f"{type(error).__name__}: {error}"])
             finally:
                 self._left_to_do -= 1
@@ -255,16 +255,16 @@ class Resident:
     def _lent(
         self, identity: str, texts: Sequence[str], kind: str, telling: Callable[[str], float] | None
     ) -> list[bytes] | None:
-        """Vectors that the engine has made for this server, which has no model in memory; None if there is no engine.
+        """Return vectors from the resident, for a server without a model in memory; None without a resident.
 
         Raises:
-            EmbeddingError: the engine is still loading its model.
+            EmbeddingError: the resident is still loading its model.
         """
         if self.is_leader:
             return None
         vectors: list[bytes] = []
         try:
-            for text in texts:  # one by one, so that hooks get their turn in between
+            for text in texts:  # one by one, so that hooks are answered in between
                 question: dict[str, object] = {"identity": identity, "texts": [text], "as": kind}
                 if telling:
                     question["weights"] = {word: telling(word) for word in _words(text)}
@@ -280,10 +280,10 @@ class Resident:
 
 
 def _made(global_store: str) -> str:
-    """The first folder in which an engine may listen, made if it is not there.
+    """Return the first usable folder for the socket, created if missing.
 
     Raises:
-        OSError: there is none.
+        OSError: no folder is usable.
     """
     failure = OSError(0, "there is no folder for its socket")
     for folder in folders(global_store):
@@ -294,7 +294,7 @@ def _made(global_store: str) -> str:
                 _make(os.path.dirname(folder))
                 _make(folder)
             except FileNotFoundError as error:
-                failure = error  # somebody who ends has just removed it, or the whole place is gone
+                failure = error  # a resident has just ended and removed it, or its parent is gone
             except OSError as error:
                 failure = error
                 break
@@ -304,10 +304,10 @@ def _made(global_store: str) -> str:
 
 
 def _make(folder: str) -> None:
-    """Make a folder that only this user can use.
+    """Create a folder for this user alone, unless it exists.
 
     Raises:
-        OSError: it cannot be made, or others can use it.
+        OSError: the folder cannot be created, or others can use it.
     """
     try:
         os.mkdir(folder, 0o700)
@@ -317,12 +317,12 @@ def _make(folder: str) -> None:
 
 
 def _words(text: str) -> set[str]:
-    """The words that a model may be told how telling they are."""
+    """Return the words of a text, to send their weights."""
     return set("".join(char if char.isalnum() else " " for char in text.lower()).split())
 
 
 def _is_ours(connection: socket.socket) -> bool:
-    """Whether the other end belongs to the same user; where the system does not say, the folder's rights decide."""
+    """Return True if the client is of the same user. If the system cannot tell, rely on the folder's permissions."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -330,7 +330,7 @@ def _is_ours(connection: socket.socket) -> bool:
 
 
 def _line(connection: socket.socket, seconds: float) -> bytes:
-    """One line, heard within so many seconds; nothing if there is none."""
+    """Read one line within `seconds`; return nothing if there is none."""
     try:
         return read_line(connection, time.monotonic() + seconds)
     except (OSError, ValueError):
@@ -346,7 +346,7 @@ def _question(line: bytes) -> dict[str, Any]:
 
 
 def _is_late(question: dict[str, Any]) -> bool:
-    """Whether whoever asked has given up: the clock is the same for all processes of a machine."""
+    """Return True if the client's deadline is over. All processes of a machine share the monotonic clock."""
     until = question.get("until")
     return isinstance(until, float) and time.monotonic() > until
 

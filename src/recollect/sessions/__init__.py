@@ -1,1 +1,1 @@
-"""What happens at the start and at the end of a session. How memories are found is in recall."""
+"""Handle the start and the end of a session. The search for memories is in recall."""

@@ -1,5 +1,5 @@
 # hot
-"""What needs somebody's attention when a session starts, in one line for the user."""
+"""Notices for the user at the start of a session, in one line."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from recollect.config.settings import Settings
     from recollect.engine.deferred import Notes
 
-# How a line of the log begins that only says that the engine was too slow.
+# The prefix of a log line about a resident too slow to answer.
 WITHOUT_ENGINE = "without the engine:"
 
-# Short enough for the line that a user is shown to have room for all of it.
+# Limits, so that all notices fit in the user's one line.
 _MOST_WITHHELD = 2
 _LONGEST_WITHHELD = 150
 _LONGEST_NOTE = 120
-_LARGEST_BANK = 2_000_000  # in bytes, to count its entries at the start of a session
+_LARGEST_BANK = 2_000_000  # in bytes: a larger bank is not counted, because a person waits
 
-# In seconds: how long other writers are waited for.
+# In seconds: how long to wait for other writers.
 _PATIENCE = 0.3
 _NOTED = "a hook left a note"
 
 
 def captures(project_root: str, global_store: str) -> str:
-    """That captures await review, if any do."""
+    """Return a notice about captures awaiting review, or an empty string."""
     from recollect.sessions.review import captures_to_review
 
     count = len(captures_to_review(project_root, global_store))
@@ -38,30 +38,30 @@ def captures(project_root: str, global_store: str) -> str:
 
 
 def newcomer(project_root: str, global_store: str, settings: Settings, notes: Notes) -> str:
-    """Return what a repository brings with it, the first time that a session is in it."""
+    """Return a notice about the memories in a repository, for its first session only."""
     from recollect.config import project
     from recollect.files.session.met import has_met, meet
 
     identity = project.identity(project_root)
     if has_met(global_store, identity):
         return ""
-    known = _was_given(global_store, identity)  # before this was noted
+    known = _was_given(global_store, identity)  # in use since before first sessions were recorded
     found = [] if known else [_counted(_memories(project_root, settings), "memory", "memories")]
     found += [] if known else [_counted(_entries(project_root), "bank entry", "bank entries")]
     brought = " and ".join(filter(None, found))
-    notes.do(lambda: meet(global_store, identity))  # last: what could not be counted is counted again next time
+    notes.do(lambda: meet(global_store, identity))  # last, so that a failed count is tried again next time
     return f"this repository brings {brought}, given as its notes and never obeyed (`recollect list`)" * bool(brought)
 
 
 def _counted(count: int, one: str, many: str) -> str:
-    """Return how many there are of something, in words; nothing if there are none, and "many" if nobody has counted."""
+    """Return a count with its noun; an empty string for 0, and "many" for a negative number (not counted)."""
     if count < 0:
         return f"many {many}"
     return f"{count:,} {one if count == 1 else many}" if count else ""
 
 
 def _was_given(global_store: str, identity: str) -> bool:
-    """Return whether a session of a project was given something, as the store's receipts say."""
+    """Return True if the store has receipts of a project's sessions."""
     from recollect.config import locations
     from recollect.errors import StoreError
 
@@ -78,7 +78,7 @@ def _was_given(global_store: str, identity: str) -> bool:
 
 
 def _memories(project_root: str, settings: Settings) -> int:
-    """Return how many memory files a project has."""
+    """Return the number of a project's memory files."""
     from recollect.config.memory_root import memory_root
     from recollect.errors import WriteRefused
     from recollect.files.memory.memories import find_memories
@@ -90,7 +90,7 @@ def _memories(project_root: str, settings: Settings) -> int:
 
 
 def _entries(project_root: str) -> int:
-    """Return how many entries the bank of a project has; -1 if it is too large to count while somebody waits."""
+    """Return the number of entries in a project's bank; -1 if it is too large to count in time."""
     from recollect.config import locations
     from recollect.files.bank.bank import bank_paths, read_bank
 
@@ -101,9 +101,10 @@ def _entries(project_root: str) -> int:
 
 
 def log_notes(global_store: str, notes: Notes) -> str:
-    """That hooks have left something in the log of late, and the last of it: once a day at most.
+    """Return a notice about recent log lines of hooks with the newest line, once a day at most.
 
-    What a session's start itself could not do is told as a weakness; that an engine was too slow hurts nobody.
+    Left out are lines of the session start hook, which `weakness` reports, and lines about a slow resident, which do
+    no harm.
     """
     from recollect.files.log import lately
 
@@ -115,13 +116,13 @@ def log_notes(global_store: str, notes: Notes) -> str:
 
 
 def settings_problems(settings: Settings, global_store: str, notes: Notes) -> list[str]:
-    """What is wrong with the settings, in sentences for the log: each once a day, because every hook meets it again."""
+    """Return the problems of the settings for the log, each once a day, because every hook finds them again."""
     problems = [str(problem) for problem in settings.problems if not problem.doubtful]
     return [problem for problem in problems if _is_news(global_store, problem, notes)]
 
 
 def settings_not_used(problems: Sequence[str]) -> str:
-    """Return the first of the problems of the settings, and how many more there are."""
+    """Return a notice of the first problem with the settings and the number of others."""
     if not problems:
         return ""
     more = len(problems) - 1
@@ -130,13 +131,13 @@ def settings_not_used(problems: Sequence[str]) -> str:
 
 
 def weakness(global_store: str, reasons: Sequence[str], notes: Notes) -> str:
-    """That memories are not chosen as well as they could be, and why: once a day for each reason."""
+    """Return a notice about degraded search with its reasons, once a day for each reason."""
     news = [one_line(reason) for reason in reasons if _is_news(global_store, reason, notes)]
     return f"memories are not chosen as well as they could be: {'; '.join(news)}" if news else ""
 
 
 def withheld(global_store: str, sentences: Sequence[str], notes: Notes) -> str:
-    """Return what is withheld until it is mended: each once a day, a few at a time."""
+    """Return a notice about withheld entries and files, each once a day, a few at a time."""
     news = [sentence for sentence in sentences if _is_news(global_store, sentence, notes)]
     if not news:
         return ""
@@ -147,7 +148,7 @@ def withheld(global_store: str, sentences: Sequence[str], notes: Notes) -> str:
 
 
 def _is_news(global_store: str, sentence: str, notes: Notes) -> bool:
-    """Whether nobody was told a sentence today; that somebody is told now goes to the notes."""
+    """Return True if a sentence was not shown today, and record it as shown."""
     from recollect.files.session.notices_today import tell, was_told
 
     if was_told(global_store, sentence):

@@ -1,5 +1,5 @@
 # hot
-"""Reviewing what was staged: what awaits it, which capture is meant, and what became of it."""
+"""Review staged captures: list them, find one by its id, and record the outcome."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def captures_to_review(project_root: str, global_store: str) -> list[Staged]:
-    """What awaits review in a project, the oldest first.
+    """Return the captures awaiting review in a project, the oldest first.
 
     Raises:
         StorageError: the journal cannot be read.
@@ -22,10 +22,10 @@ def captures_to_review(project_root: str, global_store: str) -> list[Staged]:
 
 
 def capture_named(captures: Sequence[Staged], name: str) -> Staged:
-    """The capture with an id, or with one that begins so.
+    """Return the capture with the given id or prefix of an id.
 
     Raises:
-        UnknownMemory: there is none, or more than one.
+        UnknownMemory: no capture matches, or more than one.
     """
     found = [each for each in captures if each.id.startswith(name)] if name else []
     if len(found) == 1:
@@ -39,10 +39,10 @@ def capture_named(captures: Sequence[Staged], name: str) -> Staged:
 def review(
     captures: Sequence[Staged], global_store: str, *, saved: Iterable[str] = (), dismissed: Iterable[str] = ()
 ) -> tuple[list[Staged], list[Staged]]:
-    """Note what became of captures, named by their ids: those that were saved and those that were dismissed.
+    """Record captures as saved or dismissed, by their ids, and return both groups.
 
     Raises:
-        UnknownMemory: one of them does not await review, or is both; nothing is noted then.
+        UnknownMemory: a capture does not await review, or is in both groups; then nothing is recorded.
         LockTimeout: other writers held the journal for too long.
         StorageError: the journal cannot be written.
     """

@@ -1,5 +1,5 @@
 # hot
-"""A session begins: what it is given, what its user is told, and what is left to do once that is out."""
+"""Start a session: build its block, collect notices for the user, and do the remaining work afterwards."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from recollect.engine.engine import Engine
     from recollect.engine.warm import Warm
 
-# Sessions that begin with what was said before; all others have forgotten it, or have nothing to forget.
+# Sources of a session with an earlier conversation in its context; all others begin with an empty context.
 _AGAIN = ("resume", "fork")
 
-# Sessions that go on, in the middle of things.
+# Sources of a session in the middle of its work, where the user gets no notices.
 _QUIET = ("compact", "fork")
 
-# In seconds, of the time after the answer: to wait for other writers, to read what has changed, to make vectors.
+# Timeouts in seconds for the work after the answer: to wait for other writers, to sync, to make vectors.
 _PATIENCE = 1.0
 _SYNCING = 3.0
 _EMBEDDING = 1.5
 
 _MOST_TRANSCRIPTS = 5_000
 _ENDING = ".jsonl"
-_CLOCK = 2.0  # by how many seconds what a client says of time may be off
+_CLOCK = 2.0  # in seconds: the tolerance for times reported by a client
 
 
 class Start:
-    """Which session begins, how and where; what is wrong with the settings there, in sentences.
+    """A starting session: its source, project and settings, with the settings' problems.
 
-    `transcript` is where its transcript will be, `idle` how many seconds ago it was last answered.
+    `transcript` is the path of its future transcript, `idle` the number of seconds since its last answer.
     """
 
     __slots__ = (
@@ -57,7 +57,7 @@ class Start:
         "warm",
     )
 
-    def __init__(  # noqa: PLR0917 (what a session's start is told)
+    def __init__(  # noqa: PLR0917 (the facts about a session's start)
         self,
         source: str,
         session: str,
@@ -72,22 +72,22 @@ class Start:
         self.global_store = global_store
         self.settings = settings
         self.warm = warm
-        self.notes = Notes(wait=True)  # until the user was told what they are about
+        self.notes = Notes(wait=True)  # written once the notices were shown
         self.problems = attention.settings_problems(settings, global_store, self.notes)
         self.transcript = ""
         self.idle: float | None = None
 
 
 def load(source: str, session: str, folder: str) -> Start:
-    """The start of a session in a folder, with the settings of the project that the folder belongs to."""
+    """Return the start of a session in a folder, with the settings of the folder's project."""
     root = project.find_root(folder)
     return Start(source or "startup", session, root, locations.global_store(), load_settings(root))
 
 
 def begin(start: Start, *, markdown: str = "") -> Injection:
-    """What a session is given that begins: what it has not had, recorded as given.
+    """Build the start block, without entries already given to the session, and record it as given.
 
-    `markdown` is a reason not to ask the store.
+    `markdown` is a reason not to use the store; if it is empty, the store is used.
     """
     without = _had(start)
     if without is None:
@@ -110,7 +110,7 @@ def begin(start: Start, *, markdown: str = "") -> Injection:
 
 
 def notices(start: Start) -> list[str]:
-    """What needs the user's attention as a session starts; in the middle of things, nobody is reminded of it."""
+    """Return notices for the user; none for a session in the middle of its work."""
     if start.source in _QUIET:
         return []
     store = start.global_store
@@ -124,26 +124,26 @@ def notices(start: Start) -> list[str]:
 
 
 def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
-    """What there is to notice; that it could not be found out is no reason to give nothing."""
+    """Return a notice; if it fails, add the error to `problems` and return an empty string."""
     try:
         return notice()
-    except Exception as error:  # whatever it is, the block is worth more
+    except Exception as error:  # a failed notice must not cost the session its block
         problems.append(f"{type(error).__name__}: {error}")
         return ""
 
 
 def weakness(start: Start, injection: Injection) -> str:
-    """Return that memories were not chosen as well as they could be, for the user."""
+    """Return a notice for the user about degraded search."""
     return attention.weakness(start.global_store, injection.degraded, start.notes)
 
 
 def withheld(start: Start, injection: Injection) -> str:
-    """Return which entries and memory files are withheld, for the user."""
+    """Return a notice for the user about withheld entries and memory files, or an empty string if it fails."""
     return _noticed(start.problems, lambda: _withheld(start, injection))
 
 
 def _withheld(start: Start, injection: Injection) -> str:
-    """Return which entries and memory files are withheld, as far as the store knows them now."""
+    """Return the notice about withheld entries and memory files, after a sync of the store."""
     files: list[str] = []
     has_store = os.path.exists(locations.database(start.global_store))
     if has_store and start.settings.flag("memory_semantic_enabled") and not injection.degraded:
@@ -167,9 +167,9 @@ def _withheld(start: Start, injection: Injection) -> str:
 
 
 def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> list[str]:
-    """What can wait until a session has been served: the store follows the files, and what is out of date goes.
+    """Sync the store, remove old session records and make vectors, after a session was served; return warnings.
 
-    Vectors are made only with the model that is on this machine. What went wrong, in sentences.
+    Vectors are made only with a local model, and only if `can_embed`.
     """
     warnings = note_words(start, injection)
     sweep_records(start.global_store)
@@ -192,7 +192,7 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
 
 
 def note_words(start: Start, injection: Injection) -> list[str]:
-    """Note the words of the block, so that nobody who repeats them is taken for somebody with news; what went wrong."""
+    """Record the words of the block, so that triage does not take a quotation for something new; return warnings."""
     from recollect.domain.triage.quoted import marks
 
     notes = Notes()
@@ -210,7 +210,10 @@ def _embed(engine: Engine) -> list[str]:
 
 
 def _had(start: Start) -> Set[str] | None:
-    """The keys of what is in a session's context already; None if there is much in it that nobody knows."""
+    """Return the keys of the entries already in a session's context.
+
+    None means a fork of an unknown session: its context has entries, but there is no record of them.
+    """
     if start.source not in _AGAIN:
         start.notes.do(lambda: reset_given(start.global_store, start.session))
         return frozenset()
@@ -226,10 +229,10 @@ def _had(start: Start) -> Set[str] | None:
 
 
 def _forked_from(start: Start) -> str:
-    """The id of the session that a fork continues; nothing if that cannot be told.
+    """Return the id of a fork's original session, or an empty string if it cannot be found.
 
-    The client does not say which it was, but how long ago it was last answered: its transcript is the one that was
-    written then, or soon after that.
+    The client does not tell the id, only how long ago the session was last answered. So the right transcript is the
+    first one written at that time or after it.
     """
     if start.idle is None:
         return ""

@@ -1,5 +1,5 @@
 # hot
-"""What is done when the agent stops: what was said is looked through for memories, and they are asked for or staged."""
+"""Triage a session's end: find memories in the transcript, then ask for them or stage them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LONGEST_CONTEXT = 8_000
 
-# In characters: what more of a message, and more of what was said in all, would not tell but only take time.
+# Limits in characters, for one message and for all: more text would take time without changing the result.
 _LONGEST_MESSAGE = 20_000
 _MOST_TEXT = 120_000
 
@@ -36,9 +36,10 @@ _PARALLEL = "triage.parallel."
 
 
 class Stop:
-    """A stop as the client tells it; `continued` says whether a hook held the one before, None if it does not tell.
+    """A stop as reported by the client.
 
-    While it is `planning` the agent may write nothing, so there is no use in asking it to.
+    `continued` says whether a hook held the previous stop, or is None if the client does not tell. While `planning`,
+    the agent must not write anything, so it is not asked to save memories.
     """
 
     __slots__ = ("answer", "continued", "folder", "planning", "session", "transcript")
@@ -55,7 +56,7 @@ class Stop:
 
 
 class Held:
-    """Something to save before the stop, and the file with what was said about it, if it could be written."""
+    """A finding to save before the stop, with its context file; the path is empty if writing failed."""
 
     __slots__ = ("context_file", "finding")
 
@@ -65,7 +66,7 @@ class Held:
 
 
 class Capture:
-    """What came of a stop: what it is held for, who is to draft it, and what went wrong."""
+    """The result of a stop: the findings to save, the models to draft them, and warnings."""
 
     __slots__ = ("held", "parallel", "warnings")
 
@@ -76,9 +77,9 @@ class Capture:
 
 
 def capture(stop: Stop, global_store: str) -> Capture:
-    """Look through what a session has said since the last time, and hold the stop or stage what was found.
+    """Triage the messages since the last stop, then hold the stop or stage the findings.
 
-    Of several hooks that serve one stop at once, one does so; the others let the stop pass.
+    If several hooks serve the same stop at once, only one does the work; the others let the stop pass.
     """
     done = Capture()
     turn = _turn(stop)
@@ -97,7 +98,7 @@ def _turn(stop: Stop) -> int | None:
     try:
         return take_turn(checked_transcript(stop.transcript))
     except StorageError:
-        return take_turn("")  # it is not looked through
+        return take_turn("")  # a refused path is not read, so there is nothing to lock
 
 
 def _capture(stop: Stop, global_store: str, done: Capture) -> None:
@@ -108,11 +109,11 @@ def _capture(stop: Stop, global_store: str, done: Capture) -> None:
     if passes and flag.is_ours:
         lower_flag(root)
     if not passes:
-        if record.held:  # the saving was cut short, and is not what a later hook may hold a stop for
+        if record.held:  # the saving was interrupted; clear the mark, as the next hold may be another hook's
             set_triaged(global_store, stop.session, record.triaged, record.said)
         _triage(stop, global_store, root, record, done)
     elif stop.continued is not False and (flag.is_ours or record.held):
-        # It is we who held it, so what was said since is the saving, and no new material.
+        # The hold was ours, so the messages since then are only the saving, nothing new.
         from recollect.files.session.triage_context import sweep_contexts
 
         sweep_contexts(stop.session)
@@ -121,10 +122,12 @@ def _capture(stop: Stop, global_store: str, done: Capture) -> None:
 
 
 def checked_transcript(path: str) -> str:
-    """A transcript's path without links, if it is in a place where transcripts may be.
+    """Return a transcript's path with links resolved, if it is in an allowed folder.
+
+    Allowed are the home folder, Claude's configuration folder and temporary folders.
 
     Raises:
-        StorageError: it is somewhere else.
+        StorageError: the path is outside of these folders.
     """
     home = locations.home()
     claude = os.environ.get("CLAUDE_CONFIG_DIR", "")
@@ -161,12 +164,12 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
     if record.words:
         heard.said = [Said(each.role, without_quotes(each.text, record.words)) for each in heard.said]
     findings = find(bounded(heard.said), _activity(heard), thresholds)
-    # A summary that was asked for once is not asked for by itself until as much again was said, or every turn would be
-    # interrupted: a few uses of tools are enough for its threshold.
+    # A few tool uses are enough for a summary. So after the first triage, a summary alone holds a stop only after
+    # `most` new messages; otherwise every turn would be interrupted.
     summary_alone = [finding.category for finding in findings] == ["session_summary"]
     if not findings or (summary_alone and record.triaged and len(heard.said) < most):
         return
-    if not summary_alone and _redact(heard, done):  # a summary alone repeats nothing of what was said
+    if not summary_alone and _redact(heard, done):  # a summary alone quotes no messages
         findings = find(bounded(heard.said), _activity(heard), thresholds)
         if not findings:
             return
@@ -177,13 +180,13 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
     try:
         raise_flag(root, stop.session)
     except StorageError as error:
-        # A client that does not tell whether the stop was held before would be held again and again.
+        # Without the flag, a client that does not report an earlier hold would be held endlessly.
         done.warnings.append(f"{error}; without that flag the stop was not held")
         return
     try:
         set_triaged(global_store, stop.session, heard.end, last, held=True)
     except StorageError as error:
-        # It would be held for the same words at the end of each turn.
+        # Without the record, the same words would hold the stop at the end of each turn.
         done.warnings.append(f"{error}; without that record the stop was not held")
         lower_flag(root)
         return
@@ -191,7 +194,7 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
 
 
 def bounded(said: Sequence[Said]) -> list[Said]:
-    """The newest of what was said, as much as there is time for; of a long message its beginning and its end."""
+    """Return the newest messages up to a total length, long ones without their middle."""
     kept: list[Said] = []
     room = _MOST_TEXT
     for each in reversed(said):
@@ -204,7 +207,7 @@ def bounded(said: Sequence[Said]) -> list[Said]:
 
 
 def _shortened(text: str) -> str:
-    """A text without its middle, cut at the ends of lines if it has any; what was code stays code."""
+    """Return a text without its middle, cut at line ends if possible, with code fences kept balanced."""
     if len(text) <= _LONGEST_MESSAGE:
         return text
     half = _LONGEST_MESSAGE // 2
@@ -219,7 +222,10 @@ def _shortened(text: str) -> str:
 
 
 def _put_right(heard: Heard, record: SessionRecord, answer: str) -> None:
-    """The last answer reaches the transcript late: add it now, and leave out the one that was added the last time."""
+    """Add the last answer, and remove the one added at the previous stop.
+
+    Both are needed because the client writes the last answer to the transcript late.
+    """
     said = heard.said
     if record.said and said and said[0].role == "assistant" and _mark(said[0].text) == record.said:
         said.pop(0)
@@ -237,7 +243,7 @@ def _activity(heard: Heard) -> Activity:
 
 
 def _mark(text: str) -> str:
-    """Something by which a text is known again; empty for none."""
+    """Return a short checksum to recognise a text by; empty for an empty text."""
     data = " ".join(text.split()).encode("utf-8", "replace")
     return f"{len(data)}-{crc32(data):08x}" if data else ""
 
@@ -256,9 +262,9 @@ def _hold(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Cap
 
 
 def _redact(heard: Heard, done: Capture) -> bool:
-    """Take secrets out of what was said, before any of it is kept or repeated; return whether there were any.
+    """Redact secrets before any message is stored or repeated; return True if there were any.
 
-    Whole messages are looked through: what is left out of a long one may be what tells that the rest is a key.
+    Whole messages are checked, because the omitted middle of a long one may show that the rest is a key.
     """
     from recollect.domain.secrets.detect import redact
 
@@ -272,7 +278,7 @@ def _redact(heard: Heard, done: Capture) -> bool:
 
 
 def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]) -> None:
-    """Add what was found to what awaits review, nothing of it twice."""
+    """Stage the findings for review, without duplicates."""
     from recollect.files.journal.staged import Staged, awaiting, new_id, now, stage
 
     journal, identity = locations.journal(global_store), project.identity(root)
@@ -293,5 +299,5 @@ def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]
 
 
 def _likeness(category: str, snippets: Sequence[str], session: str) -> tuple[str, ...]:
-    """What two captures have in common that are one: their words, or, of summaries, their session."""
+    """Return a key to deduplicate captures: the category with the snippets, or with the session for summaries."""
     return (category, session) if category == "session_summary" else (category, *snippets)

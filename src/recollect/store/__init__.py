@@ -1,1 +1,1 @@
-"""Entries that can be searched, made from files and made again when lost. Nothing above knows the database."""
+"""A searchable store of entries, rebuilt from files when lost. Other layers do not know the database."""

@@ -1,4 +1,4 @@
-"""What every store can do. Another engine implements `Store` and passes tests/contract/test_stores.py."""
+"""The protocol of stores. Another engine implements `Store` and passes tests/contract/test_stores.py."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from recollect.store.values import Background, Coverage, Model, Receipt, Scope, 
 class Store(Protocol):
     """Entries with their vectors, usage and receipts. Every method may raise StoreError."""
 
-    full_text: bool  # whether text can be searched at all
+    full_text: bool  # False if this store cannot search text
 
     def close(self) -> None: ...
 
     def writing(self) -> AbstractContextManager[object]:
-        """A transaction that no other writer can come between: all of it happens, or none."""
+        """Return a write transaction as a context manager. It keeps other writers out, and commits all or nothing."""
         ...
 
     def sources(self, kind: str = "", project: str | None = None, *, hash: str = "") -> dict[str, Source]:
-        """Every source by its path, or those of a kind, of a project, whose hash begins so."""
+        """Return sources by path. If given, select them by kind, project and the beginning of their hash."""
         ...
 
     def projects(self, kind: str) -> list[str]:
-        """The projects that sources of a kind belong to; cheap to ask."""
+        """Return the projects with sources of a kind. This is cheap."""
         ...
 
     def put(
@@ -38,173 +38,175 @@ class Store(Protocol):
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
     ) -> None:
-        """Take over what a source says, and the source's own state with it.
+        """Store a source's state and its entries.
 
-        The entries are all that it holds: what it no longer holds is retired, unless another source holds it; or, if
-        not `anew`, they come on top. A bank says how often each was observed, a journal has a line for each time. A
-        memory is one entry and says everything of it, its status included.
+        `entries` are all entries of the source: an entry it no longer holds is retired, unless another source holds it.
+        If not `anew`, they are added to the known ones. A bank states how often each entry was observed. A journal has
+        a line for each observation. A memory file is one entry and states everything about it, including its status.
 
-        A journal also says what is retired, after the entries that come with it: in a project, so that what its own
-        sources say of the entry counts no more, or everywhere. What it observes is no longer retired.
+        A journal also holds retirements. They apply after the entries given with them: in a project, so that the
+        project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
+        longer retired.
         """
         ...
 
     def rename_source(self, path: str, new: str) -> None:
-        """Have a source go by another path, with all that it has said."""
+        """Change the path of a source and keep all its entries."""
         ...
 
     def sources_of(self, id: str) -> list[Source]:
-        """The sources that hold an entry, retired or not."""
+        """Return the sources of an entry, whether or not it is retired."""
         ...
 
     def has_receipts(self, project: str) -> bool:
-        """Whether a session of a project was given anything."""
+        """Return True if any session of a project has a receipt."""
         ...
 
     def origins(self, ids: Iterable[str]) -> dict[str, str]:
-        """Whose word each of these entries is, as `domain.trust` has it."""
+        """Return the origin of each of these entries, as defined in `domain.ranking.trust`."""
         ...
 
     def retirements(self, id: str) -> list[Retirement]:
-        """Where an entry is retired by word of a journal, at most once for each project."""
+        """Return the retirements of an entry in the journal, at most one for each project."""
         ...
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
-        """The entries with these ids, in this order; an unknown id is left out."""
+        """Return the entries with these ids, in this order. Unknown ids are left out."""
         ...
 
     def page(
         self, scope: Scope, limit: int, offset: int = 0, terms: Sequence[str] = ()
     ) -> tuple[list[StoredEntry], int]:
-        """Entries in scope that hold all of the terms, those that changed last first, and how many there are in all."""
+        """Return a page of entries in scope with all of the terms, last changed first, and their total number."""
         ...
 
     def ids_beginning(self, beginning: str, scope: Scope, limit: int) -> list[str]:
-        """The ids of entries in scope that begin so, at most so many, in their order."""
+        """Return the ids of entries in scope with this prefix, sorted, at most `limit`."""
         ...
 
     def memory_paths(self, ids: Iterable[str]) -> dict[str, str]:
-        """The paths of the memory files that these entries are, by id; others are left out."""
+        """Return the paths of memory files by entry id. Entries from other sources are left out."""
         ...
 
     def unlabelled(self) -> list[str]:
-        """The ids of active entries that have no keywords."""
+        """Return the ids of active entries without keywords."""
         ...
 
     def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
-        """Give keywords to entries by their ids."""
+        """Set the keywords of entries by id. An entry with keywords keeps its own."""
         ...
 
     def standings(self, scope: Scope) -> list[Standing]:
-        """Every entry in scope."""
+        """Return the standing of every entry in scope."""
         ...
 
     def version(self) -> object:
-        """Differs whenever entries or vectors may have changed; how they are used is another matter. Cheap to ask."""
+        """Return a version, new whenever entries or vectors may have changed. Usage does not count. This is cheap."""
         ...
 
     def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:
-        """The best entries that hold any of the terms, by BM25; nothing when there is no full-text index."""
+        """Return the best entries with any of the terms, by BM25, or nothing without a full-text index."""
         ...
 
     def document_frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
-        """In how many entries each term occurs, and how many entries there are."""
+        """Return the number of entries with each term, and the number of all entries."""
         ...
 
     def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:
-        """For each of these entries, which of the terms it holds, and each in which fields.
+        """Return the terms in each of these entries, each with its fields.
 
-        The fields are name, description, keywords, reasoning and more. A term of several words counts by each of them.
+        The fields are name, description, keywords, reasoning and more. A term of several words is found wherever one of
+        them is.
         """
         ...
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        """The entries nearest to a vector, by cosine. The vector must come from the store's own model."""
+        """Return the entries nearest to a vector, by cosine. The vector must come from the store's own model."""
         ...
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of a vector and each of these entries; those without a vector are left out."""
+        """Return the cosine between a vector and each of these entries. Entries without a vector are left out."""
         ...
 
     def background(self, vector: bytes, scope: Scope) -> Background:
-        """How close entries in scope are to a vector as a rule, by a sample of them."""
+        """Return the usual cosine between a vector and entries in scope, measured on a sample of them."""
         ...
 
     def model(self) -> Model | None:
-        """What the vectors were made by, None as long as there are none."""
+        """Return the model of the vectors, or None if there is none yet."""
         ...
 
     def use_model(self, model: Model) -> bool:
-        """Make vectors by this model from now on. True when another's vectors had to go."""
+        """Set the model of the vectors. Drop another model's vectors, and return True if there was another."""
         ...
 
     def drop_vectors(self) -> None:
-        """Let every entry await a vector."""
+        """Drop the vectors of all entries and of cached queries."""
         ...
 
     def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
-        """Entries in scope that await a vector, the newest first."""
+        """Return entries in scope without a usable vector, newest first."""
         ...
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
-        """Keep the vectors of entries, given as float32 in little-endian order."""
+        """Store the vectors of entries, given as little-endian float32."""
         ...
 
     def coverage(self) -> Coverage:
-        """How far all entries have vectors; cheap to ask."""
+        """Return how many of all entries have vectors. This is cheap."""
         ...
 
     def coverage_of(self, scope: Scope) -> Coverage:
-        """How far the entries in scope have."""
+        """Return how many of the entries in scope have vectors."""
         ...
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
-        """Keep a receipt and, if it is to be counted, that each of its entries was recalled once more."""
+        """Store a receipt. If `counted`, increase the recall count of each of its entries by one."""
         ...
 
     def usages(self) -> list[Usage]:
-        """How every entry has been used, by id; those that never were are left out."""
+        """Return the usage of every entry used so far, sorted by id."""
         ...
 
     def put_usages(self, usages: Iterable[Usage]) -> None:
-        """Take over usage from elsewhere: of what both know, the higher counts. One that cannot be refuses them all."""
+        """Merge usages from elsewhere, keeping the higher values. If one is invalid, refuse them all."""
         ...
 
     def hand_on(self, old_id: str, new_id: str) -> None:
-        """Let an entry inherit what another has earned."""
+        """Copy the usage of an entry to another, keeping the higher values."""
         ...
 
     def receipts(self, limit: int) -> list[Receipt]:
-        """The newest receipts first."""
+        """Return the last receipts, newest first."""
         ...
 
     def note(self, key: str) -> str:
-        """A small text kept under a key, or an empty one."""
+        """Return the short text stored under a key, or an empty string."""
         ...
 
     def set_note(self, key: str, text: str) -> None: ...
 
     def query_vector(self, text: str) -> bytes | None:
-        """The vector that was kept for a question, if the model is still the same."""
+        """Return the cached vector of a query, or None. A change of model empties the cache."""
         ...
 
     def keep_query_vector(self, text: str, vector: bytes) -> None: ...
 
     def forget_sources(self, paths: Sequence[str]) -> None:
-        """Retire every entry that no other source holds. Usage, receipts and vectors stay."""
+        """Delete sources, and retire entries without any other source. Usage, receipts and vectors stay."""
         ...
 
     def remove_unheld(self, is_unwanted: Callable[[StoredEntry], bool]) -> int:
-        """Remove entries that no source holds and that are unwanted, with their vectors; return how many there were.
+        """Remove unwanted entries without a source, with their vectors. Return the number removed.
 
-        Questions that were kept go with them, for they may repeat the entries.
+        Stored queries are removed with them, because they may repeat the entries.
         """
         ...
 
     def compact(self) -> None:
-        """Leave nothing of what was removed in the files of the store."""
+        """Rewrite the files of the store, so nothing removed is left in them."""
         ...
 
     def check(self) -> list[str]:
-        """Look for damage and repair what can be repaired: one sentence for each finding."""
+        """Look for damage, repair it if possible, and return a sentence for each finding."""
         ...

@@ -1,5 +1,5 @@
 # hot
-"""What goes into a store and comes out of it, beside entries."""
+"""Values passed to and from a store, besides entries."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What a source is: a file that holds all its entries, one that every observation is added to, or one that is an entry.
+# The kinds of sources: a file with all its entries, a log with a line for each observation, a file with one entry.
 BANK = "bank"
 JOURNAL = "journal"
 MEMORY = "memory"
 
 
 class Source:
-    """A file that entries come from, as it was when it was last read. `offset` is how far a journal was read."""
+    """A file of entries, as it was when last read. `offset` is the end of the part of a journal read so far."""
 
     __slots__ = ("hash", "kind", "modified", "offset", "path", "project", "size")
 
@@ -33,7 +33,7 @@ class Source:
     ) -> None:
         self.path = path
         self.kind = kind
-        self.project = project  # the identity of the project that its entries belong to; empty for all projects
+        self.project = project  # the identity of the project of its entries; empty for all projects
         self.size = size
         self.modified = modified
         self.hash = hash
@@ -41,7 +41,7 @@ class Source:
 
 
 class Scope:
-    """Which entries may be found: those that hold everywhere and those of one project, or of all projects."""
+    """A filter on entries: those valid everywhere plus those of one project, or those of all projects."""
 
     __slots__ = ("categories", "project", "statuses")
 
@@ -54,7 +54,7 @@ class Scope:
 
 
 class Model:
-    """What made a store's vectors. Vectors of different identities are never compared."""
+    """The embedding model of a store's vectors. Vectors of different identities are never compared."""
 
     __slots__ = ("dimensions", "identity", "name", "provider")
 
@@ -66,9 +66,9 @@ class Model:
 
 
 class Coverage:
-    """How many active entries there are, how many of them await a vector, how many have one of the wrong size.
+    """The numbers of active entries: all, those without a usable vector, those with one of the wrong size.
 
-    `indexed` are all that the full-text index holds, retired ones included.
+    `indexed` counts all entries in the full-text index, including retired ones.
     """
 
     __slots__ = ("entries", "indexed", "pending", "skipped")
@@ -81,7 +81,7 @@ class Coverage:
 
 
 class Background:
-    """The mean and the standard deviation of the cosines of a sample of entries, and the sample's size."""
+    """The mean and standard deviation of the cosines of a sample of entries, and the sample's size."""
 
     __slots__ = ("count", "deviation", "mean")
 
@@ -92,7 +92,7 @@ class Background:
 
 
 class Usage:
-    """How an entry has been used. An entry that no file holds any more has its usage still."""
+    """The usage of an entry. It is kept when no file holds the entry any more."""
 
     __slots__ = ("id", "influence_count", "last_recalled_at", "recall_count")
 
@@ -104,7 +104,7 @@ class Usage:
 
 
 class ReceiptLine:
-    """One entry that was given, and what earned it its place."""
+    """An entry in a receipt, with its score and the parts of the score."""
 
     __slots__ = ("id", "keyword", "prominence", "score", "vector")
 
@@ -117,7 +117,7 @@ class ReceiptLine:
 
 
 class Receipt:
-    """What was given, when, to which session of which project, in answer to what."""
+    """A record of the entries given to a session of a project: the time, the event and the query."""
 
     __slots__ = ("at", "event", "lines", "project", "query", "session")
 

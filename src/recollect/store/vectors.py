@@ -1,8 +1,8 @@
 # hot
-"""Vectors as a store keeps them: a code of small integers to compare by, and one bit a dimension to scan by.
+"""Vectors as stored: a code of small integers for comparison, and one bit per dimension for scanning.
 
-Scanning bits finds the few hundred that are worth comparing exactly. It works on the standard library alone; where
-numpy is there it is used, because a hundred thousand entries then take milliseconds.
+Scanning the bits finds the few hundred vectors worth an exact comparison. The standard library is enough. If numpy is
+loaded it is used, because it scans a hundred thousand entries in milliseconds.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def code_length(dimensions: int) -> int:
 
 
 def bits_length(dimensions: int) -> int:
-    """Bytes of a vector's bits, in whole machine words."""
+    """Return the length of a vector's bits in bytes, rounded up to whole 64-bit words."""
     return (dimensions + 63) // 64 * 8
 
 
 def floats(vector: bytes) -> array[float]:
-    """The components of a vector that is given as float32 in little-endian order."""
+    """Return the components of a vector, given as little-endian float32."""
     values = array("f", vector)
     if sys.byteorder == "big":
         values.byteswap()
@@ -38,7 +38,7 @@ def floats(vector: bytes) -> array[float]:
 
 
 def encode(vector: bytes) -> tuple[bytes, bytes]:
-    """A vector's code and its bits."""
+    """Return a vector's code and its bits."""
     values = floats(vector)
     largest = max(map(abs, values)) or 1.0
     scale = largest / 127
@@ -48,19 +48,19 @@ def encode(vector: bytes) -> tuple[bytes, bytes]:
 
 def _bits(values: Sequence[float]) -> bytes:
     packed = int("".join(["1" if value > 0 else "0" for value in values]) or "0", 2)
-    packed = packed or 1  # no bit at all means that there is no vector
+    packed = packed or 1  # without any bit set it would count as no vector
     length = (len(values) + 7) // 8
     return (packed << (length * 8 - len(values))).to_bytes(length, "big").ljust(bits_length(len(values)), b"\0")
 
 
 def similarity(values: Sequence[float], code: bytes) -> float:
-    """The cosine of a vector's components and a code, on the standard library alone."""
+    """Return the cosine of a vector's components and a code, using only the standard library."""
     (scale,) = unpack_from("<f", code)
     return scale * sum(map(mul, values, array("b", code[_SCALE:])))
 
 
 def similarities(vector: bytes, codes: Sequence[bytes]) -> list[float]:
-    """The cosine of a vector and each code."""
+    """Return the cosine of a vector and each code."""
     numpy = _numpy()
     if numpy is None:
         values = floats(vector)
@@ -74,7 +74,7 @@ def similarities(vector: bytes, codes: Sequence[bytes]) -> list[float]:
 
 
 class Bits:
-    """The bits of all vectors by number, for scanning. A number without a vector has none set."""
+    """The bits of all vectors by number, for scanning. A number without a vector has no bit set."""
 
     def __init__(self, chunks: Iterable[tuple[int, bytes]], per_chunk: int, dimensions: int) -> None:
         self._width = bits_length(dimensions)
@@ -88,12 +88,12 @@ class Bits:
         return len(self._numbers)
 
     def sample(self, most: int) -> list[int]:
-        """At most that many numbers, evenly spread."""
+        """Return at most `most` numbers, evenly spread."""
         step = -(-len(self._numbers) // most) or 1
         return [int(number) for number in self._numbers[::step]]
 
     def nearest(self, vector: bytes, limit: int) -> list[int]:
-        """The numbers of the vectors that differ least from this one in their bits, the nearest first."""
+        """Return the numbers of the vectors with the fewest differing bits, nearest first."""
         bits = _bits(floats(vector))
         numpy = self._numpy
         if numpy is None:
@@ -107,7 +107,7 @@ class Bits:
         for column in range(1, len(self._rows)):
             apart += numpy.bitwise_count(self._rows[column] ^ sought[column])
         if limit < len(apart):
-            # Those as near as the last one that may be in are all taken, so that chance does not choose among them.
+            # Take all vectors as near as the last place, so that ties are broken by their order, not by chance.
             chosen = numpy.flatnonzero(apart <= numpy.partition(apart, limit - 1)[limit - 1])
         else:
             chosen = numpy.arange(len(apart))
@@ -134,7 +134,7 @@ class Bits:
             present = numpy.flatnonzero(table.any(axis=1))
             numbers.append(present + chunk * per_chunk)
             tables.append(table[present])
-        # By columns: counting bits of one word of every vector after another is several times faster than by rows.
+        # By columns: counting the bits of one word of all vectors at a time is several times faster than by rows.
         return numpy.concatenate(numbers), numpy.ascontiguousarray(numpy.concatenate(tables).T)
 
 
@@ -142,7 +142,7 @@ _NUMPY: list[Any] = []
 
 
 def _numpy() -> Any:
-    """numpy, if a process that is up to more than one search has loaded it; None otherwise: its import costs more."""
+    """Return numpy if this process has loaded it, or None. Its import costs more than it saves in one search."""
     if not _NUMPY:
         module = sys.modules.get("numpy")
         if module is None or not hasattr(module, "bitwise_count"):

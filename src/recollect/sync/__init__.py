@@ -1,1 +1,1 @@
-"""Bring the store up to date with the files: banks, journal and memory files. Nothing here decides what is shown."""
+"""Bring the store up to date with the files: banks, journal and memory files. Selecting entries is done elsewhere."""

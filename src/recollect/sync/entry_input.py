@@ -1,4 +1,4 @@
-"""Entries given as JSON: checked field by field, so that an error says which field and what it must be."""
+"""Parse entries from JSON, checked field by field. An error names the field and its allowed values."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from recollect.files.bank.entry import bare_name
 from recollect.keywords.base import validated
 
 LONGEST_NAME = 200
-LONGEST_DESCRIPTION = 8_000  # with room to spare for what is injected around it
+LONGEST_DESCRIPTION = 8_000  # leaves room for the text injected around it
 LONGEST_NOTE = 5_000
 MOST_REFERENCES = 50
 
-# In characters: what is longer is refused for that.
+# In characters: how much of a field is searched for secrets; a longer field is refused anyway.
 _MOST_LOOKED_AT = 100_000
 
 _FIELDS = frozenset(
@@ -34,13 +34,13 @@ _FEATURE_ID = re.compile(r"(?i:feature\s+)?#?\s*([A-Za-z0-9][A-Za-z0-9._/-]{0,59
 
 @dataclass(frozen=True)
 class GivenEntry:
-    """An entry that somebody wrote down. What was not given is empty."""
+    """An entry from JSON input. Fields not given are empty."""
 
     category: str
     name: str
     description: str
     content_hash: str
-    written: str = ""  # the description as it was given: the hash is that of this text
+    written: str = ""  # the description as given; `content_hash` is computed from it
     confidence: str = ""
     keywords: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -51,10 +51,10 @@ class GivenEntry:
 
 
 def entries_from_json(text: str) -> list[GivenEntry]:
-    """Entries from a JSON object, or from an array of such objects.
+    """Parse entries from a JSON object, or from an array of objects.
 
     Raises:
-        InvalidEntry: not JSON, or an entry that cannot be stored; says which field and what it must be.
+        InvalidEntry: not JSON, or an entry that cannot be stored; the message names the field and its allowed values.
     """
     try:
         document: Any = json.loads(text.removeprefix("\ufeff"))
@@ -67,10 +67,10 @@ def entries_from_json(text: str) -> list[GivenEntry]:
 
 
 def given_entry(item: object, where: str = "") -> GivenEntry:
-    """One entry from a JSON value; `where` begins what is said against it.
+    """Return an entry from a JSON value; `where` is a prefix for error messages.
 
     Raises:
-        InvalidEntry: it cannot be stored.
+        InvalidEntry: the entry cannot be stored.
     """
     if not isinstance(item, dict):
         raise InvalidEntry(f"{where}an entry must be a JSON object with name, description and category")
@@ -90,7 +90,7 @@ def given_entry(item: object, where: str = "") -> GivenEntry:
     if confidence and confidence not in CONFIDENCE:
         raise InvalidEntry(f"{where}confidence must be one of {', '.join(CONFIDENCE)}, not {confidence!r}")
     name = one_line(_text(fields, "name", LONGEST_NAME, where))
-    while name != bare_name(name):  # or it would be another when it is read again
+    while name != bare_name(name):  # or the name would change when it is read again
         name = bare_name(name)
     description = _text(fields, "description", LONGEST_DESCRIPTION, where)
     entry = GivenEntry(
@@ -113,17 +113,17 @@ def given_entry(item: object, where: str = "") -> GivenEntry:
 
 
 def clean(description: str) -> str:
-    """The description with nothing unseen in it, and with its code fences closed."""
+    """Return the description without invisible characters, and with code fences closed."""
     text = "\n".join(line.rstrip() for line in visible(description).split("\n")).strip()
     fence = unclosed_fence(text.split("\n"))
     return f"{text}\n{fence}" if fence else text
 
 
 def feature_id(text: str) -> str:
-    """What identifies a feature, from "Feature #012", "#012", "012" or a name; empty for an empty text.
+    """Return the id of a feature from "Feature #012", "#012", "012" or a name; empty for an empty text.
 
     Raises:
-        InvalidEntry: it is no such thing.
+        InvalidEntry: the text is not a feature's number or short name.
     """
     if not text.strip():
         return ""
@@ -134,7 +134,7 @@ def feature_id(text: str) -> str:
 
 
 def _refuse_secrets(fields: Mapping[str, Any], where: str) -> None:
-    """Refuse a secret in any field, before another error can repeat it."""
+    """Raise InvalidEntry for a secret in any field, before another error message can repeat it."""
     for name, value in fields.items():
         kind = find_secret("\n".join([name, *_strings(value)]))
         if kind:
@@ -144,7 +144,7 @@ def _refuse_secrets(fields: Mapping[str, Any], where: str) -> None:
 
 
 def _strings(value: object) -> list[str]:
-    """Return the texts of a field, as far as it is one that can be stored: a text, or a list of texts."""
+    """Return the texts of a field: a text or a list of texts. Ignore other values, because they are not stored."""
     values = cast(list[object], value) if isinstance(value, list) else [value]
     return [text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)]
 
@@ -159,7 +159,7 @@ def _text(fields: Mapping[str, Any], name: str, longest: int, where: str, defaul
         raise InvalidEntry(f"{where}{name} must be a text, not {type(value).__name__}")
     if len(value) > longest:
         raise InvalidEntry(f"{where}{name} has {len(value):,} characters; at most {longest:,} are allowed")
-    return value.encode("utf-8", "replace").decode("utf-8")  # JSON can spell half a character
+    return value.encode("utf-8", "replace").decode("utf-8")  # JSON can contain half a surrogate pair
 
 
 def _texts(fields: Mapping[str, Any], name: str, most: int, where: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""After a change to files: the store follows, and some of the entries that await a vector are given one."""
+"""Sync the store after a change to files, and embed some of the entries without a vector."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from recollect.sync.sync import sync
 
 
 def follow(project_root: str, global_store: str, settings: Settings) -> list[str]:
-    """Have the store follow the files that were just written; what kept it from it, in sentences.
+    """Sync the store with files just written; return warnings.
 
-    The files are the record and are safe by now, so nothing is raised: the next one who opens the store catches up.
+    The files are the source of truth and already written, so nothing is raised: the next sync catches up.
     """
     if not settings.flag("memory_semantic_enabled"):
         return []

@@ -1,7 +1,7 @@
 # hot
-"""The store catches up with files that others have changed; whether any were is found out by a dozen times on the disk.
+"""Sync the store only if files have changed, judged by a dozen modification times.
 
-Files are replaced, not overwritten, so the time of a folder tells whether something in it has changed.
+Files are replaced, not overwritten, so a folder's modification time shows changes in it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 _NOTE = "followed "
 
-# In seconds: how long a prompt may wait for changed files to be read; the rest is for the next one.
+# In seconds: how long a prompt waits for reading changed files; the next prompt reads the rest.
 _PATIENCE = 0.3
 
 # In bytes: more than this of banks and the journal takes longer to read than a prompt may wait, and reading cannot be
 # stopped half-way.
 LARGE = 256 * 1024
 
-# In nanoseconds: what was changed so lately may be changed again without a change of its time.
+# In nanoseconds: a file changed so lately may change again without a new modification time.
 _SETTLED_AFTER = 2 * 10**9
 
 
@@ -45,10 +45,11 @@ def catch_up(
     leave: Callable[[], None] | None = None,
     thorough: bool = False,
 ) -> list[str]:
-    """Have the store follow what has changed since this last looked; what went wrong, in sentences.
+    """Sync the store with files changed since the last call; return warnings.
 
-    A large bank, or very many files, are left for the next time after so many seconds. Who can `leave` much that is
-    to be read is told to. A `thorough` look also finds memories that were overwritten, which no folder's time tells.
+    After `seconds`, the rest of a large bank or of very many files is left for the next call. If banks and journal have
+    more than `LARGE` unread bytes, `leave` (if given) is called instead of reading them. A `thorough` call also finds
+    memory files overwritten in place, which do not change a folder's time.
 
     Raises:
         StoreError: the store cannot be read.
@@ -70,18 +71,18 @@ def catch_up(
         else:
             warnings += sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
         warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
-        is_settled = not 0 <= time.time_ns() - newest <= _SETTLED_AFTER  # a time to come is as good as settled
+        is_settled = not 0 <= time.time_ns() - newest <= _SETTLED_AFTER  # a time in the future counts as settled
         if not left and not is_known and is_settled:
             engine.store.set_note(_NOTE + identity, marks)
     except StillReading:
-        return warnings  # no failure: the next one goes on from there
+        return warnings  # no failure: the next call continues from there
     except StoreError as error:
         return [f"the newest changes to files may not be found: {error}"]
     return warnings
 
 
 def bank_bytes(project_root: str, global_store: str, known: Mapping[str, Source] | None = None) -> int:
-    """How large the banks of a project and of all are, without those that are as they are `known`."""
+    """Return the size of the project's and the global banks in bytes, without those unchanged since `known`."""
     total = 0
     for path in _banks(project_root, global_store):
         try:
@@ -95,7 +96,7 @@ def bank_bytes(project_root: str, global_store: str, known: Mapping[str, Source]
 
 
 def _unread(engine: Engine, project_root: str) -> int:
-    """Return how many bytes of banks and of the journal are to be read."""
+    """Return the number of unread bytes in banks and the journal."""
     from recollect.store.values import BANK
     from recollect.sync.sync import unread_journal
 
@@ -109,7 +110,7 @@ def _banks(project_root: str, global_store: str) -> list[str]:
 
 
 def _marks(engine: Engine, project_root: str, root: MemoryRoot | None) -> tuple[str, int]:
-    """When everything was changed that entries come from, as a text to compare; and the latest of these times."""
+    """Return the modification times of all sources as a text to compare, and the latest of them."""
     paths = _banks(project_root, engine.global_store)
     paths.append(locations.journal(engine.global_store))
     used: list[str] = []
@@ -131,4 +132,4 @@ def _root(engine: Engine, project_root: str) -> MemoryRoot | None:
     try:
         return memory_root(project_root, engine.settings)
     except WriteRefused:
-        return None  # reported by whoever reads them
+        return None  # reported when the memories are read

@@ -1,5 +1,5 @@
 # hot
-"""The store follows memory files: those that have changed are read again, whoever changed them."""
+"""Sync the store with memory files. Only changed files are read again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from recollect.files.memory.memories import Found
     from recollect.store.base import Store
 
-# A file written so lately, in nanoseconds, may be written again without a change of its time.
+# In nanoseconds: a file written so lately may be written again without a new modification time.
 _SETTLED_AFTER = 2 * 10**9
 _GONE = "gone"
 
@@ -41,15 +41,15 @@ _MOST_FILES = 50
 _SLICE = 500
 _MOST_UPDATES = 1_000_000
 
-# How sure a memory is of itself, as a store says it: from here on high, and below this low.
+# A memory's confidence is high from the first value on, and low below the second.
 _HIGH = 0.9
 _LOW = 0.5
 
 
 class _Read:
-    """A memory file that was read: its state for the store, and its entry, None if the store has that already.
+    """A memory file just read: its source for the store, and its entry, or None if that is unchanged.
 
-    One that is no memory, or holds a credential, is withheld: it has no entry until it is mended.
+    A file with a credential, or without a valid memory, is withheld: it has no entry until it is mended.
     """
 
     __slots__ = ("entry", "is_new", "is_withheld", "source")
@@ -58,18 +58,18 @@ class _Read:
         self.source = source
         self.entry = entry
         self.is_new = is_new
-        self.is_withheld = source.hash.startswith(WITHHELD)  # then the store holds no entry of it
+        self.is_withheld = source.hash.startswith(WITHHELD)  # then the store has no entry for it
 
 
 def sync_memories_of(
     store: Store, project_root: str, settings: Settings, *, anew: bool = False, end: float | None = None
 ) -> list[str]:
-    """Have the store follow the memories of the project that a folder belongs to; what went wrong, in sentences.
+    """Sync the store with the memories of a project, given by a root of it; return warnings.
 
-    After `end`, a time of the monotonic clock, the rest is left for the next time.
+    After `end`, a time of the monotonic clock, the rest is left for the next sync.
 
     Raises:
-        StillReading: the time was up.
+        StillReading: `end` was reached.
         StoreError: the store cannot be written.
     """
     try:
@@ -81,9 +81,10 @@ def sync_memories_of(
 
 
 def sync_all_memories(store: Store, roots: Iterable[str], but: str = "", *, anew: bool = False) -> list[str]:
-    """Have the store follow the memories of several projects, each by its own settings, but for one; what went wrong.
+    """Sync the store with the memories of several projects except `but`; return warnings.
 
-    Worktrees share their memories, so these are read once, by the settings of the main checkout if there is one.
+    Each project has its own settings. Worktrees share their memories, so these are read once, by the settings of the
+    main checkout if there is one.
 
     Raises:
         StoreError: the store cannot be written.
@@ -108,13 +109,13 @@ def sync_memories(
     anew: bool = False,
     end: float | None = None,
 ) -> list[str]:
-    """Have the store follow the memory files of a project, given by its identity; what could not be read, in sentences.
+    """Sync the store with the memory files of a project; return warnings about unreadable ones.
 
-    A file that cannot be read leaves its entry as it was. Unless they are to be read `anew`, files that have not
-    changed since they were last read are only looked at. After `end`, a time of the monotonic clock, no more are read.
+    `identity` is the project's identity. An unreadable file leaves its entry as it was. Without `anew`, unchanged files
+    are not read again. After `end`, a time of the monotonic clock, no more files are read.
 
     Raises:
-        StillReading: the time was up; what was read by then is kept.
+        StillReading: `end` was reached; everything read by then is kept.
         StoreError: the store cannot be written.
     """
     used = {name: folder for name, folder in root.folders.items() if settings.flag(f"categories.{name}.enabled")}
@@ -128,7 +129,7 @@ def sync_memories(
     if gone:
         _put(store, root, identity, gone, read)
     else:
-        for start in range(0, len(read), _SLICE):  # what is put is kept, should this be ended half-way
+        for start in range(0, len(read), _SLICE):  # each slice is committed, so an interruption loses only the rest
             _put(store, root, identity, [], read[start : start + _SLICE])
     if left:
         raise StillReading(f"{left:,} memory files of {root.project} are still to be read; `recollect rebuild` does it")
@@ -136,7 +137,7 @@ def sync_memories(
 
 
 def withheld_memories(store: Store, project_root: str) -> list[str]:
-    """Return a sentence on each memory file of a project that is withheld, as far as the store has read them."""
+    """Return a sentence for each withheld memory file of a project, as known to the store."""
     identity = project.identity(project_root)
     sources = store.sources(MEMORY, identity, hash=WITHHELD)
     base = identity.rstrip(os.sep) + os.sep
@@ -144,12 +145,15 @@ def withheld_memories(store: Store, project_root: str) -> list[str]:
 
 
 def entry_id(identity: str, category: str, slug: str) -> str:
-    """The id of a memory in the store: that of its place, so that it stays the same when its text changes."""
+    """Return a memory's id in the store. It depends on the file's place, so it survives changes of the text."""
     return sha256(f"{identity}\n{category}\n{slug}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry:
-    """A memory file as the store holds it; `written` is when, in nanoseconds, for one that does not say it."""
+    """Convert a memory file to a stored entry.
+
+    `written` is the file's modification time in nanoseconds, for a file without times of its own.
+    """
     description, reasoning, details = described(memory.category, memory.title, memory.content)
     created, updated = (one_line(text)[:_LONGEST_TIME] for text in (memory.created_at, memory.updated_at))
     updated = updated or created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(written // 10**9))
@@ -169,7 +173,7 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
         confidence=_confidence(memory.record.get("confidence")),
         source="session-capture" if memory.category == "session_summary" else "manual",
         source_project=os.path.basename(identity),
-        # A state that there is none of is not active: the index has it that way too.
+        # An unknown status counts as retired, as in the index.
         status=memory.status if memory.status in STATUSES else RETIRED,
         created_at=created or updated,
         updated_at=updated,
@@ -185,7 +189,7 @@ def _changed(
     anew: bool,
     end: float | None,
 ) -> tuple[set[str], list[_Read], int]:
-    """The paths of all files, those that the store has to be told of, and how many there was no time for."""
+    """Return the paths of all files, the changed files read, and the number of files left for lack of time."""
     now = time.time_ns()
     left = 0
     there: set[str] = set()
@@ -215,11 +219,11 @@ def _changed(
 
 
 def _read(found: Found, identity: str, before: Source | None, now: int, *, anew: bool) -> _Read | None:
-    """A file that does not look as it did; None if its state and what it says are the same.
+    """Read a file with a changed size or time; return None if its source and contents are unchanged.
 
     Raises:
-        FileNotFoundError: it has just gone.
-        StorageError: it cannot be read.
+        FileNotFoundError: the file was deleted meanwhile.
+        StorageError: the file cannot be read.
     """
     memory, reason = _memory(found)
     source = Source(
@@ -239,11 +243,11 @@ def _read(found: Found, identity: str, before: Source | None, now: int, *, anew:
 
 
 def _memory(found: Found) -> tuple[MemoryFile | None, str]:
-    """Return the memory that a file is; None for one that is withheld, with the reason.
+    """Return the memory in a file and an empty reason, or None and the reason for withholding it.
 
     Raises:
-        FileNotFoundError: it has just gone.
-        StorageError: it cannot be read now.
+        FileNotFoundError: the file was deleted meanwhile.
+        StorageError: the file cannot be read at present.
     """
     try:
         memory = read_memory(found.path, found.category)
@@ -260,7 +264,7 @@ def _is_same(before: Source, source: Source) -> bool:
 
 
 def _withheld(root: MemoryRoot, source: Source | None) -> list[str]:
-    """Return the sentence on a file, if it is withheld."""
+    """Return the sentence about a file if it is withheld."""
     if source is None or not source.hash.startswith(WITHHELD):
         return []
     return [_withheld_text(root.shown(source.path), source)]
@@ -271,7 +275,7 @@ def _withheld_text(shown: str, source: Source) -> str:
 
 
 def _is_gone(path: str, folders: set[str]) -> bool:
-    """Whether a file that was not found is none of the project's any more; what only cannot be read now, still is."""
+    """Return True if a file not found no longer belongs to the project; False if it is only unreadable now."""
     folder = os.path.dirname(path)
     if folder not in folders or os.path.realpath(folder) != folder:
         return True
@@ -286,7 +290,7 @@ def _is_gone(path: str, folders: set[str]) -> bool:
 def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read: list[_Read]) -> None:
     categories = {root.folder(category): category for category in root.folders}
     with store.writing():
-        # First what is gone: a memory that only has another path now is back after that.
+        # Deleted files first: a memory moved to another path with the same id is then added again.
         for source in gone:
             store.put(Source(source.path, MEMORY, project=identity, hash=_GONE), [])
         for each in read:
@@ -300,7 +304,7 @@ def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read
 
 
 def _renamed(gone: Iterable[StoredEntry], new: Iterable[StoredEntry]) -> Iterable[tuple[str, str]]:
-    """Which new memory an old one has become: that of the same category and birth, if there is but one of each."""
+    """Yield ids of renamed memories, old and new: same category and creation time, and only one of each."""
     olds, heirs = _by_birth(gone), _by_birth(new)
     for birth in olds.keys() & heirs.keys():
         if len(olds[birth]) == len(heirs[birth]) == 1 and olds[birth] != heirs[birth]:

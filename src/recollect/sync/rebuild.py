@@ -1,4 +1,4 @@
-"""Upkeep of the store: made again from files, with what only it knows kept."""
+"""Rebuild the store from files, keeping usage and receipts, which no file has."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Rebuilt:
-    """What a rebuild found: entries by status, sources read, and where a damaged database was put."""
+    """The result of a rebuild: active and pending entries, sources read, and the path of a damaged database."""
 
     active: int = 0
     sources: int = 0
@@ -36,13 +36,13 @@ class Rebuilt:
 
 
 def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
-    """Make the database again from banks, memories and the journal; usage and receipts are kept.
+    """Rebuild the database from banks, memories and the journal; keep usage and receipts.
 
-    A database that cannot be used any more is put aside, and what it still gives of usage and receipts is rescued. It
-    is put aside as well if SQLite finds damage in it only while it is being made again.
+    A damaged database is set aside, and its readable usage and receipts are rescued. The same happens if SQLite finds
+    damage only during the rebuild.
 
     Raises:
-        StoreError: the database cannot be written or put aside, or another process is writing to it.
+        StoreError: the database cannot be written or set aside, or another process is writing to it.
     """
     path = locations.database(global_store)
     if not is_damaged(path):
@@ -61,9 +61,9 @@ def _filled(project_root: str, global_store: str, settings: Settings, result: Re
         known = [*engine.store.sources().values(), *(sources_of(result.set_aside) if result.set_aside else [])]
         roots = sorted({project_root, *roots_of(known)})
         with engine.store.writing():
-            for root in roots:  # so that entries that were edited hand on what they have earned
+            for root in roots:  # first, so that edited entries pass on their usage
                 sync(engine.store, root, global_store, engine.labels())
-            # What cannot be read now, on a disk that is not there for example, stays as it was.
+            # Sources that cannot be read now, for example on an unmounted disk, stay as they were.
             engine.store.forget_sources(_readable(engine.store, global_store))
             for root in roots:
                 result.warnings += sync(engine.store, root, global_store, engine.labels())
@@ -83,7 +83,7 @@ def _holds_secret(entry: StoredEntry) -> bool:
 
 
 def _compacted(store: Store) -> list[str]:
-    """Have what was removed leave the disk as well; return a sentence if that is not possible now."""
+    """Compact the database, so that removed text leaves the disk; return a warning if that fails."""
     try:
         store.compact()
     except StoreError as error:
@@ -92,6 +92,6 @@ def _compacted(store: Store) -> list[str]:
 
 
 def _readable(store: Store, global_store: str) -> list[str]:
-    """The banks and journals that can be read now. Memories say everything of their entries and are just read again."""
+    """Return the keys of the readable banks and journals. Memory files need no forgetting: they are just read again."""
     keys = [source.path for source in store.sources().values() if source.kind != MEMORY]
     return [key for key in keys if os.access(locations.source_path(key, global_store), os.R_OK)]

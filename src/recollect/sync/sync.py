@@ -1,5 +1,5 @@
 # hot
-"""The store follows the files: banks and the journal are read again when they have changed, and only then."""
+"""Sync the store with banks and the journal. Only changed files are read again."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from recollect.keywords.base import Labeller
     from recollect.store.base import Store
 
-# A file written so lately may be written again without a change of its time.
+# In seconds: a file written so lately may be written again without a new modification time.
 _SETTLED_AFTER = 2.0
 
-# How many entries of a large bank are read before it is asked what time it is.
+# How many entries of a large bank are stored between two looks at the clock.
 _SLICE = 500
 _GONE = "gone"
 
-# How many captures that cannot be used are named.
+# How many unusable captures are named in warnings.
 NAMED = 3
 
 _READING = "reading:"
@@ -45,24 +45,24 @@ _READING = "reading:"
 def sync(
     store: Store, project_root: str, global_store: str, labels: Labeller | None = None, *, end: float | None = None
 ) -> list[str]:
-    """Have the store follow the project's bank, the global one and the journal; what went wrong, in sentences.
+    """Sync the store with the project's bank, the global bank and the journal; return warnings.
 
-    `labels` finds keywords for entries that have none. After `end`, a time of the monotonic clock, a large bank is left
-    for the next time, with what was read of it kept.
+    `labels` finds keywords for entries without any. After `end`, a time of the monotonic clock, the rest of a large
+    bank is left for the next sync.
 
     Raises:
-        StillReading: the time was up.
+        StillReading: `end` was reached; everything read by then is kept.
         StoreError: the store cannot be written.
     """
     warnings: list[str] = []
     identity = project.identity(project_root)
     banks: dict[str, str] = {}
-    own = locations.bank(os.path.realpath(project_root))  # a project may be reached by a link, too
+    own = locations.bank(os.path.realpath(project_root))  # the project may be opened through a link
     for folder, origin, owner in ((own, "local", identity), (global_store, "global", "")):
         paths, complaints = bank_paths(folder, origin)
         warnings += complaints
         banks.update({locations.source_key(path, global_store): owner for path in paths})
-    # What one bank lets go, another may hold and is then read again: so twice, if anything has changed.
+    # An entry removed from one bank may still be in another, which is then read again: so a second pass after changes.
     changed, problems = _sync_banks(store, banks, identity, global_store, labels, end)
     if changed:
         _, problems = _sync_banks(store, banks, identity, global_store, labels, end)
@@ -70,17 +70,17 @@ def sync(
 
 
 def known_roots(store: Store) -> list[str]:
-    """The roots of all projects whose banks or memories the store has read and that are still there."""
+    """Return the roots of all projects in the store, as far as they still exist."""
     roots = set(roots_of(source for source in store.sources(BANK).values() if source.project))
     for identity in store.projects(MEMORY):
-        # A project has thousands of memories, and they are needed to find it only if it has no main checkout.
+        # A project may have thousands of memories: go through them only if it has no main checkout.
         there = project.is_checkout(identity)
         roots.update([identity] if there else roots_of(store.sources(MEMORY, identity).values()))
     return sorted(roots)
 
 
 def roots_of(sources: Iterable[Source]) -> list[str]:
-    """The roots of the projects whose banks and memories these are, as far as they are still there."""
+    """Return the roots of the projects of these banks and memories, as far as they still exist."""
     ending = os.sep + locations.BANK
     roots: set[str] = set()
     for kind, folder, identity in {(source.kind, os.path.dirname(source.path), source.project) for source in sources}:
@@ -96,7 +96,10 @@ def roots_of(sources: Iterable[Source]) -> list[str]:
 def _sync_banks(  # noqa: PLR0917 (one step of the function above)
     store: Store, banks: dict[str, str], identity: str, global_store: str, labels: Labeller | None, end: float | None
 ) -> tuple[bool, list[str]]:
-    """Read the banks that have changed, given by their keys with whom they belong to; whether any had."""
+    """Read the changed ones of the banks; return whether any had changed, and warnings.
+
+    `banks` maps each bank's key to the project owning it.
+    """
     known = store.sources(BANK)
     changed = False
     problems: list[str] = []
@@ -115,9 +118,10 @@ def _sync_banks(  # noqa: PLR0917 (one step of the function above)
 
 
 def _has_gone(source: Source, banks: dict[str, str]) -> bool:
-    """Return whether a bank can no longer be read, or is one of `banks` under a name that it had before.
+    """Return True if a known bank outside `banks` is gone, or is one of them under a former name.
 
-    That of a project must be in the project.
+    A global bank is gone if it is not in `banks`. A project's bank is gone if it is missing or a link out of the
+    project.
     """
     if not source.project or os.path.realpath(source.path) in banks:
         return True
@@ -125,7 +129,7 @@ def _has_gone(source: Source, banks: dict[str, str]) -> bool:
 
 
 def sync_journal(store: Store, global_store: str, labels: Labeller | None = None) -> list[str]:
-    """Have the store follow the journal: each line once, whoever wrote it; what could not be read, in sentences."""
+    """Sync the store with the journal, each line once; return warnings about unreadable lines."""
     path = locations.journal(global_store)
     key = locations.source_key(path, global_store)
     sources = store.sources(JOURNAL)
@@ -138,16 +142,16 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         former = _adopt(store, key)
         known = store.sources(JOURNAL).get(key)
         if _is_read(path, known) and not former:
-            return []  # whoever comes second finds that there is nothing left to do
+            return []  # another process has read it meanwhile
         start = known.offset if known else 0
         try:
             status = os.stat(path)
-            # The same size at another time, or another text before the place: somebody has edited it.
+            # The same size at another time, or another text before the offset, means an edit.
             edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
             anew = known is None or edited or bool(former)
             captures = read_captures(path, 0 if anew else start)
             if not anew and any(map(is_about_moving, captures.lines)):
-                anew, captures = True, read_captures(path, 0)  # what a bank counts now was counted before
+                anew, captures = True, read_captures(path, 0)  # moved observations stand in earlier lines
             mark = fingerprint(path, captures.end)
         except FileNotFoundError:
             store.put(Source(key, JOURNAL), [])
@@ -159,7 +163,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
         store.put(source, entries, anew=anew, retirements=retirements)
         for old in former:
-            store.put(Source(old, JOURNAL), [])  # the same lines, counted under another name
+            store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name
     if known and status.st_size < known.offset:
         gone = known.offset - status.st_size
         again = "`recollect backup restore FILE` brings it back from a backup"
@@ -168,7 +172,10 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
 
 
 def unread_journal(store: Store, global_store: str) -> int:
-    """Return how many bytes of the journal `sync_journal` would read; a line about moving makes it read all of them."""
+    """Return how many bytes of the journal `sync_journal` would read.
+
+    If a line about moving is among them, `sync_journal` reads the whole journal instead.
+    """
     from recollect.files.journal.log import fingerprint
 
     path = locations.journal(global_store)
@@ -184,12 +191,12 @@ def unread_journal(store: Store, global_store: str) -> int:
 
 
 def _former(sources: dict[str, Source], key: str) -> list[str]:
-    """Return the other names under which lines of a store's journal are counted: there is but one journal."""
+    """Return former names of the store's journal with lines counted under them. A store has only one journal."""
     return [path for path, source in sources.items() if path != key and source.offset]
 
 
 def _adopt(store: Store, key: str) -> list[str]:
-    """Have the journal go by its key if it has gone by one path; return the paths if it has gone by several names."""
+    """Rename the journal's source to its key if it has one former name; otherwise return the former names."""
     sources = store.sources(JOURNAL)
     former = _former(sources, key)
     if len(former) == 1 and key not in sources:
@@ -199,7 +206,7 @@ def _adopt(store: Store, key: str) -> list[str]:
 
 
 def _is_read(path: str, known: Source | None) -> bool:
-    """Whether the store has read a journal as it is now; one that does not exist is as good as an empty one."""
+    """Return True if the store has read the journal in its present state. A missing journal counts as empty."""
     try:
         status = os.stat(path)
     except OSError:
@@ -210,7 +217,7 @@ def _is_read(path: str, known: Source | None) -> bool:
 def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
     store: Store, path: str, key: str, owner: str, known: Source | None, labels: Labeller | None, end: float | None
 ) -> bool:
-    """Read one bank if it has changed; whether its entries were put."""
+    """Read one bank if it has changed; return True if its entries were stored."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -228,7 +235,7 @@ def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
         modified=status.st_mtime_ns if settled else 0,
         hash=mark,
     )
-    known = store.sources(BANK).get(key)  # another bank may just have asked for this one to be read again
+    known = store.sources(BANK).get(key)  # syncing another bank may have marked this one to be read again
     if known is not None and known.hash == mark and known.project == owner:
         if (known.size, known.modified) != (source.size, source.modified):
             store.put(source, [], anew=False)
@@ -250,7 +257,11 @@ def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
 def _read_slices(  # noqa: PLR0917 (the other half of the function above)
     store: Store, source: Source, known: Source | None, entries: list[StoredEntry], labels: Labeller | None, end: float
 ) -> list[StoredEntry]:
-    """Put the entries of a bank that was never read to its end, slice by slice; what is left for the last one."""
+    """Store the entries of a bank not yet read completely, slice by slice; return the last slice.
+
+    Raises:
+        StillReading: `end` was reached; the slices stored by then are kept.
+    """
     source.offset = known.offset if known else 0
     while len(entries) - source.offset > _SLICE:
         some = entries[source.offset : source.offset + _SLICE]
@@ -267,7 +278,7 @@ def _read_slices(  # noqa: PLR0917 (the other half of the function above)
 
 
 def _label(store: Store, entries: list[StoredEntry], labels: Labeller | None) -> None:
-    """Give keywords to entries that have none: those that are known already, or new ones."""
+    """Give keywords to entries without any: those already in the store, or new ones."""
     bare = {entry.id: entry for entry in entries if not entry.keywords}
     if labels is None or not bare:
         return
@@ -279,7 +290,7 @@ def _label(store: Store, entries: list[StoredEntry], labels: Labeller | None) ->
 
 
 def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
-    """An entry of a bank as the store holds it."""
+    """Convert a bank's entry to a stored entry."""
     details = [line.rstrip() for part in entry.parts[1:] if part.key not in NOT_SHOWN for line in part.lines]
     return StoredEntry(
         id=entry.content_hash if entry.description else content_hash(f"{LABEL[entry.category]}: {entry.name}"),
@@ -302,8 +313,10 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
 def captured(
     lines: Iterable[dict[str, Any]], labels: Labeller | None = None
 ) -> tuple[list[StoredEntry], list[Retirement], list[str]]:
-    """Lines of the journal as the store holds them: what they observe, unless a bank counts it by now; what is retired
-    or restored after that; and what is wrong with the others, in sentences.
+    """Convert lines of the journal to stored entries, retirements and warnings.
+
+    Observations already counted in a bank are left out. Retirements also include restorations. They count only after
+    the last observation of their entry. Warnings are about unusable lines.
     """
     from recollect.domain.retirement import is_about_retiring
     from recollect.files.journal.moved import is_about_moving, without_moved
@@ -325,7 +338,7 @@ def captured(
             continue
         at = one_line(str(line.pop("at", "")))[:20]
         line.pop("id", None)
-        line.pop("project", None)  # whose session has learnt it; what is learnt is known everywhere
+        line.pop("project", None)  # the project of the session; captures count for all projects
         try:
             given = given_entry(line)
         except InvalidEntry as error:

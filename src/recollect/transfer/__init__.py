@@ -1,1 +1,1 @@
-"""Take everything out, as an export or a backup, and bring a backup back."""
+"""Exports, backups, and restoring from a backup."""

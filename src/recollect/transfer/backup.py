@@ -1,4 +1,4 @@
-"""Backups: what goes into one, and whether one is sound."""
+"""Create and verify backups."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _USAGE_FIELDS = {"id": str, "recall_count": int, "influence_count": int, "last_r
 
 @dataclass
 class Created:
-    """A backup that was written: how many files of each kind, its size, and what could not be put into it."""
+    """The result of writing a backup: number of files by kind, size, unreadable files left out, and warnings."""
 
     counts: dict[str, int]
     size: int = 0
@@ -60,7 +60,7 @@ class Created:
 
 @dataclass
 class Verified:
-    """A sound backup: how many files of each kind, and what is odd about the files themselves."""
+    """A verified backup: number of files by kind, and warnings about the contents of files."""
 
     archive: Archive
     counts: dict[str, int]
@@ -72,14 +72,14 @@ def create(project_root: str, global_store: str, settings: Settings, path: str, 
 
     Raises:
         LockTimeout: other writers held the memory root or the journal for too long.
-        StorageError: there is nothing to back up, the file exists and is not to be replaced, or cannot be written.
+        StorageError: there is nothing to back up, the file exists and `replace` is False, or it cannot be written.
     """
     result = Created({})
     root = memory_root(project_root, settings)
     members = _memories(root, result)
     own = (os.path.realpath(project_root), project.identity(project_root))
     for name, place in places(project_root, global_store).items():
-        # One lock after the other: whoever holds the memory root's may be waiting for the journal's.
+        # Never hold both locks: a holder of the memory root's lock may be waiting for the journal's.
         with locked(place) if name == JOURNAL_FILE and os.path.exists(place) else nullcontext():
             members += _member(place, name, result, own if kind_of(name) in (SETTINGS, BANK) else ())
     members += _usage(global_store, settings, result)
@@ -94,10 +94,10 @@ def create(project_root: str, global_store: str, settings: Settings, path: str, 
 
 
 def verify(path: str) -> Verified:
-    """Read a whole backup, extracting nothing.
+    """Read and check a whole backup, extracting nothing.
 
     Raises:
-        StorageError: there is none, or it is not sound: says which member and why.
+        StorageError: the backup is missing or not sound; the message names the member and the reason.
     """
     archive = read_archive(path)
     usages_of(archive, path)
@@ -106,7 +106,7 @@ def verify(path: str) -> Verified:
 
 
 def places(project_root: str, global_store: str) -> dict[str, str]:
-    """Where the members of a backup that are neither memories nor usage come from and go to."""
+    """Return the paths of a backup's members by name, except memories and usage."""
     bank = locations.bank(project_root)
     return {
         PROJECT_SETTINGS: settings_path(project_root, locations.PROJECT_SETTINGS),
@@ -118,10 +118,10 @@ def places(project_root: str, global_store: str) -> dict[str, str]:
 
 
 def usages_of(archive: Archive, path: str) -> list[Usage]:
-    """How the entries in a backup were used.
+    """Return the usage of entries in a backup.
 
     Raises:
-        StorageError: the member that tells it does not.
+        StorageError: a line of the usage member is invalid.
     """
     usages: list[Usage] = []
     for member in archive.of_kind(USAGE):
@@ -145,7 +145,7 @@ def _memories(root: MemoryRoot, result: Created) -> list[Member]:
 
 
 def inside(path: str, folders: Iterable[str]) -> str:
-    """The path, if no link leads out of these folders."""
+    """Return the path; raise StorageError if it is a link out of these folders."""
     real = os.path.realpath(path)
     if not any(real.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders):
         raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
@@ -153,9 +153,9 @@ def inside(path: str, folders: Iterable[str]) -> str:
 
 
 def _member(path: str, name: str, result: Created, folders: Sequence[str] = ()) -> list[Member]:
-    """A file as a member, if there is one; one that cannot be read is left out, and said to be.
+    """Return a file as a member, or nothing if it is missing. Note an unreadable file in `result.left_out`.
 
-    No link may lead out of the `folders`, if any are given.
+    If `folders` are given, a link out of them counts as unreadable.
     """
     try:
         member = read_member(inside(path, folders) if folders else path, name)
@@ -179,7 +179,7 @@ def _usage(global_store: str, settings: Settings, result: Created) -> list[Membe
 
 
 def _memory_warnings(archive: Archive) -> Iterator[str]:
-    """What is wrong with memory files. People edit them by hand, so the backup is sound all the same."""
+    """Yield problems of memory files. People edit these by hand, so the backup is sound all the same."""
     from recollect.files.memory.schemas import problems_of
 
     for member in archive.of_kind(MEMORY):

@@ -1,4 +1,4 @@
-"""Restoring from a backup: what is missing or older here is written, what is newer stays unless it is given up."""
+"""Restore from a backup: write missing and older files; keep newer ones, unless told to overwrite."""
 
 from __future__ import annotations
 
@@ -45,15 +45,16 @@ KEPT = "kept"
 REFUSED = "refused"
 ACTIONS = (WRITTEN, REPLACED, SAME, KEPT, REFUSED)
 
-# So many files are written in less time than other writers wait for the lock.
+# Files written under one lock: few enough to finish before other writers time out.
 _PORTION = 200
 
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of a file: written where there was none, replaced, the same already, or left out.
+    """The outcome for one file: written, replaced, already the same, kept or refused.
 
-    It is left out when the file here is kept, which is as new or newer or renamed, or when here is no place for it.
+    A file here is kept if it is as new or newer, or was renamed since. A member is refused if it has no safe place here
+    or holds a secret, or if the file here cannot be read.
     """
 
     member: Member
@@ -64,7 +65,7 @@ class FileOutcome:
 
 @dataclass
 class Restored:
-    """What a restore did, or would do; `usages` counts the entries whose usage was merged."""
+    """The result of a restore or a dry run; `usages` counts the entries with merged usage."""
 
     archive: Archive
     outcomes: list[FileOutcome] = field(default_factory=list[FileOutcome])
@@ -83,12 +84,12 @@ class Restored:
 def restore(
     path: str, project_root: str, global_store: str, *, overwrite: bool = False, dry_run: bool = False
 ) -> Restored:
-    """Bring back the files and the usage of a backup, after all of it has been verified.
+    """Restore the files and the usage of a backup, after verifying all of it.
 
     Raises:
-        StorageError: the backup is not sound, and nothing was changed; or a file could not be written, and only those
-            before it were. Running it again completes it.
-        LockTimeout: other writers held a lock for too long; as above.
+        StorageError: the backup is not sound, and nothing was changed; or a file could not be written, and only the
+            files before it were. Running the restore again completes it.
+        LockTimeout: other writers held a lock for too long. Running the restore again completes it.
     """
     checked = verify(path)
     usages = usages_of(checked.archive, path)
@@ -108,7 +109,7 @@ def restore(
 
 
 class _Restoring:
-    """A restore under way: kind by kind, each decided on and written under the lock of its other writers."""
+    """A restore in progress. Each kind of file is compared and written under the lock of its other writers."""
 
     def __init__(self, result: Restored, overwrite: bool, dry_run: bool) -> None:
         self._result = result
@@ -117,7 +118,7 @@ class _Restoring:
         self._renamed: dict[str, str] = {}
 
     def files(self, project_root: str, global_store: str) -> Settings:
-        """Restore every file; the settings that hold then. They come first, because they say where memories are."""
+        """Restore every file; return the resulting settings. Settings come first: they name the memory root."""
         fixed = places(project_root, global_store)
         own = (os.path.realpath(project_root), project.identity(project_root))
 
@@ -143,7 +144,7 @@ class _Restoring:
         self._group(MEMORY, lambda member: _memory_place(root, member), lambda: memories_locked(root.path))
         if self._dry_run or not members:
             return
-        if self._result.of(WRITTEN, REPLACED) or trusted_index(root) is None:  # as a killed restore leaves it
+        if self._result.of(WRITTEN, REPLACED) or trusted_index(root) is None:  # after a killed restore
             with memories_locked(root.path) as warnings:
                 self._result.warnings += warnings
                 rebuild_index(root, self._result.warnings)
@@ -151,7 +152,7 @@ class _Restoring:
     def _group(
         self, kind: str, place: Callable[[Member], str], lock: Callable[[], AbstractContextManager[list[str] | None]]
     ) -> None:
-        """Restore the files of a kind, in portions, so that nobody has to wait for the lock until all are written."""
+        """Restore the files of a kind in portions, so that other writers need not wait for all of them."""
         members = self._result.archive.of_kind(kind)
         for start in range(0, len(members), _PORTION):
             portion = members[start : start + _PORTION]
@@ -175,31 +176,32 @@ class _Restoring:
             return FileOutcome(member, path, REFUSED, secret)
         if here is None and member.name in self._renamed:
             return FileOutcome(member, path, KEPT, f"it is called {self._renamed[member.name]} here now")
-        if here is None or (member.kind == JOURNAL and not here.data):  # locking a journal makes an empty one
+        if here is None or (member.kind == JOURNAL and not here.data):  # taking its lock creates an empty journal
             return FileOutcome(member, path, WRITTEN)
         return FileOutcome(member, path, *_compared(here, member, self._overwrite))
 
 
 def _secret(member: Member) -> str:
-    """Say which secret a memory file in the backup holds; nothing of it is written then.
+    """Describe the secret in a memory file of the backup, to refuse the file; empty without one.
 
-    Banks and the journal hold much else, and losing that would be worse: `recollect doctor --secrets` names the lines.
+    Banks and the journal are not refused, because they hold much else, and losing that would be worse: `recollect
+    doctor --secrets` names the lines.
     """
     if member.kind != MEMORY:
         return ""
     try:
         check_secrets(parse_record(member.data, member.name))
     except StorageError:
-        return ""  # no memory, so nothing reads it
+        return ""  # not a valid memory, so it is never shown
     except WriteRefused as refusal:
         return ", ".join(f"{name} {value}" for name, value in refusal.facts if name != "fix")
     return ""
 
 
 def _renamed(root: MemoryRoot, members: list[Member]) -> dict[str, str]:
-    """The slugs here of memories that were renamed since the backup.
+    """Return the present slugs of memories renamed since the backup, by member name.
 
-    An update has renamed them, which leaves category and `created_at` alone and counts itself.
+    Only an update renames a memory. It keeps category and `created_at`, and increments `times_updated`.
     """
     there = {member.name for member in members}
     here: dict[tuple[str, str], list[MemoryFile]] = {}
@@ -220,7 +222,7 @@ def _updates(value: object) -> int:
 
 
 def _compared(here: Member, there: Member, overwrite: bool) -> tuple[str, str]:
-    """What to do with a file that is here already, and why."""
+    """Return the action for an existing file, and the reason."""
     if here.data == there.data:
         return SAME, ""
     if there.kind == JOURNAL and here.data.startswith(there.data):
@@ -236,7 +238,7 @@ def _compared(here: Member, there: Member, overwrite: bool) -> tuple[str, str]:
 
 
 def _times(here: Member, there: Member) -> tuple[int, int]:
-    """When the file here and that in the backup were last changed: as memories tell it, else by the file's own time."""
+    """Return the times of the last change, here and in the backup: `updated_at` of memories, else the file times."""
     if there.kind == MEMORY:
         told_here, told_there = _updated_at(here), _updated_at(there)
         if told_here and told_there and told_here != told_there:
@@ -245,13 +247,13 @@ def _times(here: Member, there: Member) -> tuple[int, int]:
 
 
 def _updated_at(member: Member) -> int:
-    """What a memory file says of its last change, in nanoseconds since 1970; 0 when it says nothing."""
+    """Return a memory file's `updated_at` in nanoseconds since 1970; 0 without one."""
     moment = parse_time(_told(member, "updated_at"))
     return int(moment.timestamp()) * 1_000_000_000 if moment else 0
 
 
 def _told(member: Member, field: str) -> object:
-    """What a memory file has in a field; nothing when it has none."""
+    """Return a field of a memory file; None if it is missing or the file is invalid."""
     try:
         return parse_record(member.data, member.name).get(field)
     except StorageError:
@@ -266,11 +268,11 @@ def _shown(nanoseconds: int) -> str:
 
 
 def _write(outcomes: list[FileOutcome]) -> None:
-    sweep(outcome.path for outcome in outcomes if outcome.member.kind != MEMORY)  # theirs are swept with the index
+    sweep(outcome.path for outcome in outcomes if outcome.member.kind != MEMORY)  # memories: with the index
     ours = [outcome.path for outcome in outcomes if outcome.member.kind in (GLOBAL, JOURNAL)]
     write_texts({outcome.path: outcome.member.text for outcome in outcomes}, private=ours)
     for outcome in outcomes:
-        with suppress(OSError):  # the next restore would then take the file for newer, and say so
+        with suppress(OSError):  # harmless: the next restore then reports the file as newer
             os.utime(outcome.path, ns=(outcome.member.modified, outcome.member.modified))
 
 
@@ -285,7 +287,7 @@ def _memory_place(root: MemoryRoot, member: Member) -> str:
 def _merge_usages(
     usages: list[Usage], project_root: str, global_store: str, settings: Settings, result: Restored
 ) -> None:
-    """Give the store what the backup knows of usage. Memories have ids by project, so they may have others here."""
+    """Merge the backup's usage into the store. Translate the ids of memories, because they depend on the project."""
     here, there = project.identity(project_root), result.archive.identity
     moved: dict[str, str] = {}
     if here != there:

@@ -1,4 +1,4 @@
-"""Everything that is visible from a project, gathered from its files, and told as JSON lines."""
+"""Export a project's visible entries from files, as JSON lines."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from recollect.sync.sync import NAMED, captured, from_bank
 
 @dataclass
 class ExportedEntry:
-    """An entry of a bank or of the journal, once, however many have it: `found_in` is project, global or journal."""
+    """A deduplicated entry of banks and journal; `found_in` lists its places: project, global, journal."""
 
     entry: StoredEntry
     found_in: list[str]
 
     def document(self) -> dict[str, Any]:
-        """The entry as JSON has it, with nothing unseen in its texts."""
+        """Return the entry as a JSON object, without invisible characters in its texts."""
         entry = self.entry
         texts = {
             "name": entry.name,
@@ -56,7 +56,7 @@ class ExportedEntry:
 
 @dataclass
 class Export:
-    """What there is to export, the reason when there is nothing, and what could not be read."""
+    """The entries to export, the reason if there are none, and warnings about unreadable files."""
 
     project: str
     root: MemoryRoot
@@ -78,9 +78,9 @@ def gather(
     categories: tuple[str, ...] = (),
     include_retired: bool = False,
 ) -> Export:
-    """Return the project's memories, its bank, the global bank and the journal: some categories of them, or all.
+    """Collect the project's memories and the entries of its bank, the global bank and the journal.
 
-    Credentials in them are not exported: the kind of each stands in its place.
+    Without `categories`, collect all of them. Each credential is replaced by its kind.
 
     Raises:
         WriteRefused: the memory root is outside the project.
@@ -112,9 +112,9 @@ def gather(
 
 
 def json_lines(export: Export) -> Iterator[str]:
-    """Each entry as a line of JSON in ASCII, so that no character in it ends the line for anybody.
+    """Yield each entry as a line of ASCII JSON, so that no reader sees a line break inside it.
 
-    A memory is its whole record and its path. One that cannot be told is left out, with a warning.
+    A memory has its whole record and its path. One nested too deeply is left out, with a warning.
     """
     for memory in export.memories:
         path = export.root.shown(memory.path)
@@ -128,13 +128,13 @@ def json_lines(export: Export) -> Iterator[str]:
 
 
 def _json_line(document: dict[str, Any]) -> str:
-    # JSON can spell half a character, but not every parser takes it.
+    # JSON can contain half a surrogate pair, but not every parser accepts it.
     text = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
     return json.dumps(json.loads(text)) + "\n"
 
 
 def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> list[ExportedEntry]:
-    """Every entry of the banks and the journal, each text once, in the order in which they are found."""
+    """Return the entries of banks and journal, deduplicated, in the order of reading."""
     local, complaints = read_bank(locations.bank(project_root), "local")
     shared, more = read_bank(global_store, "global")
     warnings += complaints + more
@@ -154,13 +154,13 @@ def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> lis
         capture.confidence = capture.confidence or "medium"
         known = found.setdefault(capture.id, ExportedEntry(capture, []))
         if known.entry is not capture:
-            known.entry.observation_count += 1  # banks repeat each other, a journal has a line for each time
+            known.entry.observation_count += 1  # each line of the journal is one observation
         if "journal" not in known.found_in:
             known.found_in.append("journal")
     here = project.identity(project_root)
     for each in retirements:
         known = found.get(each.id)
-        # What holds everywhere is retired everywhere; a project retires only what is in its own bank.
+        # A global retirement counts for any entry, a project's only for entries of its own bank.
         if known and not each.ended and (not each.project or (each.project == here and known.found_in == ["project"])):
             known.entry.status = RETIRED
     return list(found.values())

@@ -1,4 +1,4 @@
-"""An export as a document for people. Texts from files are quoted, so that none of them can pose as a part of it."""
+"""Format an export as Markdown. Texts from files are quoted, so they cannot pose as part of the document."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SECTION = {
 }
 _SHOWN_ELSEWHERE = ("title", "category", "schema_version", "content", "changes")
 
-# What makes a line, or the line above it, a heading, also in a list or a quotation, where `escaped` does not look.
+# Matches headings and their underlines, also in lists and quotations, where `escaped` does not look.
 _HEADING = re.compile(r"\s*(?:(?:[-+*]|\d{1,9}[.)])\s+|>\s*)*(?:#{1,6}(?:\s|$)|[=-]+\s*$)")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _DEEPEST = 20
 
 
 def markdown(export: Export) -> str:
-    """The document: a section for each category that has entries, a heading for each entry, its fields by name."""
+    """Return the document: a section for each category with entries, and a heading and fields for each entry."""
     blocks = [f"# Memories of {_inline(export.project)}"]
     for category in (*PROJECT, *KNOWLEDGE):
         memories = [memory for memory in export.memories if memory.category == category]
@@ -79,7 +79,7 @@ def _entry(item: ExportedEntry) -> Iterator[str]:
 
 
 def _field(name: str, value: Any) -> Iterator[str]:
-    """A field of its own: texts are quoted line by line, lists have a point for each item."""
+    """Yield the blocks of a field: texts quoted line by line, lists with a bullet for each item."""
     if isinstance(value, list) and value:
         yield f"**{_label(name)}:**"
         yield "\n".join(_point(_value(item)) for item in cast(list[Any], value))
@@ -91,7 +91,7 @@ def _field(name: str, value: Any) -> Iterator[str]:
 
 
 def _value(value: Any, depth: int = 0) -> str:
-    """Any value of JSON on one line."""
+    """Format any JSON value on one line."""
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, list):

@@ -1,1 +1,1 @@
-"""Put entries in order: for a question, for a session, and by themselves."""
+"""Rank entries: for a question, for a session, and by themselves."""

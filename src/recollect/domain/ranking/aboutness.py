@@ -1,19 +1,18 @@
 # hot
-"""Whether a prompt is about an entry at all: most prompts are about nothing that is stored, and get nothing.
+"""Decide whether a prompt is about an entry. Most prompts are about nothing stored, and get nothing.
 
-Evidence is counted in nats, as in `fusion`. A shared word is worth its rarity, and more where it is a label or part of
-the entry's name; sharing most of a name is worth something by itself. What must be reached grows with the store,
-because among ten thousand entries some share a rare word with any prompt: it is a bit less than two words that nobody
-else has.
+Evidence is counted in nats, as in `fusion`. A shared word is worth its rarity, and more if it is a label or part of
+the entry's name. Sharing most of a name is worth something by itself. The bar grows with the store, because among ten
+thousand entries some share a rare word with any prompt. It is a bit less than two unique words, found in no other
+entry.
 
-Closeness in meaning, where it is known, adds to the same sum. A word that a prompt shares with an entry makes the two
-close as well, and would count twice; prompts about something else in the same project are close by nothing but that.
-So what is compared is the rest of the prompt, which says something that its shared words have not said. And words
-alone must then be surer than where nothing could be compared.
+Similarity in meaning, if known, adds to the same sum. A shared word also makes a prompt and an entry similar, and would
+count twice. Prompts about something else in the same project are similar for this reason alone. So only the rest of
+the prompt is compared, without its shared words. The bar for words alone is then higher than without a comparison.
 
-A long prompt is judged passage by passage, since enough words have something in common with anything, and since what
-is said beside the point would hide what a prompt means. It has as many chances as passages, and the bar is raised by
-the logarithm of that.
+A long prompt is judged passage by passage: a text with enough words has something in common with anything, and asides
+would hide the meaning of a prompt. Each passage is one more chance to match, so the bar is raised by the logarithm of
+their number.
 """
 
 from __future__ import annotations
@@ -27,28 +26,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-# How often words occur is assumed until the store is large enough to tell: as many entries as these are imagined, with
-# a common word in every seventh and any other in three of a thousand.
+# A prior for word frequencies until the store is large enough: so many imagined entries, with a common word in every
+# seventh and any other word in three of a thousand.
 _ASSUMED = 100
 _COMMON = 0.15
 _USUAL = 0.003
 
-# What a word is worth beside its rarity where it is a label or in the name; and a whole name, in words that nobody
-# else has.
+# The bonus for a word in a label or in the name, as a share of its rarity; and for a whole name, in unique words.
 _NAMED = 0.33
 _NAME = 1.2
 
-# What must be reached: so many words that nobody else has, less so many nats.
+# The bar: so many unique words, less so many nats.
 _BAR = 1.7
 _LOWERED = 0.5
 
-# With meaning: what a square deviation is worth in nats, and how many words that nobody else has must be reached. A
-# prompt that shares no word is about one of a hundred entries from a cosine of 0.45 on, of ten thousand from 0.54 on.
-# From 1.0 to 1.5 and from 1.9 to 2.1 there are more answers or more silence, and hardly more of both.
+# With meaning: the worth of a square deviation in nats, and the bar in unique words. A prompt without a shared word is
+# about one of a hundred entries from a cosine of 0.45 on, of ten thousand from 0.54 on. Values from 1.0 to 1.5 and from
+# 1.9 to 2.1 trade answers for silence, with hardly a gain in both.
 _MEANING = 1.2
 _BAR_WITH_MEANING = 2.0
 
-# A term of so few entries, or of such a share of all, is one to search by; without one, so many of the rarest are.
+# Search by terms in at most so many entries, or in one of so many; without any, by so many of the rarest.
 _FEW = 50
 _SHARE = 40
 _FALLBACK = 3
@@ -57,15 +55,15 @@ _FALLBACK = 3
 _PASSAGE = 6
 _MOST_PASSAGES = 40
 
-# Of a longer prompt the beginning and the end are read: what is pasted stands between.
+# Of a longer prompt only the beginning and the end are read: pasted text is usually in between.
 _LONGEST = 8_000
 
-# The fields that say what an entry is about.
+# The fields naming an entry's topic.
 NAMED_FIELDS = frozenset(("name", "keywords"))
 
 
 class Question:
-    """A prompt as passages, each a set of terms and a text, and all its terms in order."""
+    """A prompt split into passages, each with its terms and its text, and all its terms in order."""
 
     __slots__ = ("passages", "terms", "texts")
 
@@ -77,7 +75,7 @@ class Question:
 
 
 class Rarity:
-    """How surprising each term is, in nats, by how many of all entries hold it."""
+    """The rarity of terms, in nats, by the number of entries containing each."""
 
     __slots__ = ("_entries", "_found", "_frequencies", "highest")
 
@@ -85,7 +83,7 @@ class Rarity:
         self._frequencies = frequencies
         self._entries = entries
         self._found: dict[str, float] = {}
-        self.highest = log(entries + _ASSUMED)  # of a word that nobody else has
+        self.highest = log(entries + _ASSUMED)  # the rarity of a unique word
 
     def of(self, term: str) -> float:
         nats = self._found.get(term)
@@ -96,13 +94,13 @@ class Rarity:
         return nats
 
     def known(self, terms: Sequence[str], most: int) -> list[str]:
-        """The terms that say most of those that occur at all, the rarest first."""
+        """Return at most `most` of the terms found in any entry, the rarest first."""
         return sorted(filter(self._frequencies.get, terms), key=self.of, reverse=True)[:most]
 
     def to_find_by(self, known: Sequence[str]) -> list[str]:
-        """The terms by which every entry that could be meant is found, of the `known` ones.
+        """Return the `known` terms needed to find every possible match.
 
-        What a great many entries have takes long to go through and is never enough by itself.
+        Terms in a great many entries are left out: they are slow to search and never enough by themselves.
         """
         limit = max(_FEW, self._entries // _SHARE)
         rare = [term for term in known if self._frequencies[term] <= limit]
@@ -112,10 +110,10 @@ class Rarity:
 def aboutness(
     question: Question, rarity: Rarity, places: Mapping[str, Collection[str]], name: str, meaning: float | None = None
 ) -> float:
-    """How sure it is that a prompt is about an entry, in nats: from 0 on it is.
+    """Return the evidence for a prompt being about an entry, in nats above the bar: a match from 0 on.
 
-    `places` says in which fields the entry has which of the prompt's terms, `meaning` how surprisingly close the rest
-    of a passage is to it (`fusion.surprise`); None where nobody has compared them.
+    `places` maps the prompt's terms to the entry's fields containing them. `meaning` is the surprise at the similarity
+    of the rest of a passage (`fusion.surprise`), or None without a comparison.
     """
     words = [term for term in query_terms(name) if term not in STOP_WORDS]
     shared = max((_shared(passage, rarity, places, len(words)) for passage in question.passages), default=0.0)

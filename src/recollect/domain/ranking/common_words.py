@@ -1,14 +1,14 @@
 # hot
-"""Words that developers use whatever they talk about: sharing one of them says little about what a text is about.
+"""Common words of developers on any topic. Sharing one of them says little about the topic of a text.
 
-A store of fifty entries cannot tell that by itself: to it, "error" may look as rare as a product's name.
+A store of fifty entries cannot learn them by itself: there, "error" may look as rare as a product's name.
 """
 
 from __future__ import annotations
 
 _COMMON = frozenset(
     (
-        # what is done
+        # verbs
         "accept access add address adjust allow answer appear apply approach ask assert avoid base become begin "
         "break bring build bump call change check choose clean clear click close code collect come commit compare "
         "complete compute configure confirm connect consider contain continue convert copy count cover crash create "
@@ -25,7 +25,7 @@ _COMMON = frozenset(
         "simplify skip solve sort speak split start stay stop store stream submit suggest summarize support switch "
         "take talk tell test think toggle touch track transform translate trigger try turn type understand undo "
         "update upgrade upload use validate verify view wait walk want warn watch wish work worry wrap write "
-        # what it is done to
+        # nouns
         "ability account action api app application area argument array article attempt attribute author backend bit "
         "block body bool boolean box branch browser bug button byte case cause chance character class client column "
         "command comment company component computation computer condition config configuration connection console "
@@ -45,7 +45,7 @@ _COMMON = frozenset(
         "string structure style subject suite sum system tab table tag target task team template term text thing "
         "thread ticket time title token tool top topic trouble unit url usage user util value variable version video "
         "warning way web week wheel window word worker world year "
-        # how it is
+        # adjectives, adverbs and the rest
         "able actual actually additional aggressive alive almost alone already alternative always another anybody "
         "anyone anything anyway away back bad basically behind best better big blank blue bottom broken btw bunch "
         "busy cant careful certain cheap common cool correct current currently dark dead deep definitely didnt "
@@ -71,7 +71,7 @@ _SHORTEST = 3
 
 
 def is_common(word: str) -> bool:
-    """Whether a word, in lower case, is one of those, in whatever form."""
+    """Return True if a lower-case word is a common one, in any of its forms, or a number."""
     if word in _COMMON or word.isdecimal():
         return True
     for ending in _ENDINGS:

@@ -1,11 +1,10 @@
 # hot
-"""One order out of two: entries that share words with a question, and entries that are close to it in meaning.
+"""Fuse two rankings into one: by words shared with a question, and by similarity in meaning.
 
-Both are put on one scale, that of surprise. BM25 adds up how rare the shared words are, in nats. A cosine is as
-surprising as it is far above what is usual for this question: against a normal background, an entry z deviations above
-the mean is z²/2 nats surprising. So each question decides by itself which of the two to believe: where one entry stands
-out in meaning it outweighs any word, and where all are about as close, words decide. There is no weight to be tuned to
-a collection.
+Both are put on one scale: surprise. BM25 adds up the rarity of the shared words, in nats. A cosine is surprising if it
+is far above the usual one for this question: against a normal background, an entry z deviations above the mean is z²/2
+nats surprising. So each question decides by itself between the two: one entry standing out in meaning outweighs any
+word, and if all are about equally similar, words decide. There is no weight to tune to a collection.
 """
 
 from __future__ import annotations
@@ -18,29 +17,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-# How much z² counts against a nat of words; from 0.6 to 1.25 it makes hardly a difference.
+# The weight of z² against a nat of words; from 0.6 to 1.25 it makes hardly a difference.
 MEANING = 1.0
 
-# An entry that shares no word with the question is about it from this surprise on, and from this cosine on: what is
-# next to unrelated may still stand out among the quite unrelated.
+# An entry without a shared word is about the question from this surprise and this cosine on. Both are needed: a barely
+# related entry may still stand out among unrelated ones.
 _LEAST_NATS = 0.25
 _LEAST_COSINE = 0.18
 
-# What is usual is assumed until enough entries tell it: how near they are, and by how much that differs. The first few
-# may all be about the question, so they are believed slowly.
+# A prior for the mean and the deviation of cosines, until there are enough entries. The first few may all be about the
+# question, so they gain weight slowly.
 _USUAL_COSINE = 0.15
 _ASSUMED_COSINES = 4
 _USUAL_DEVIATION = 0.1
 _ASSUMED = 16
 
-# How much a word counts when a question is embedded. A word that is in fewer than the square root of all entries counts
-# fully; a name that is in every second one hardly does.
+# The weight of a word when a question is embedded. A word in fewer entries than the square root of all counts fully; a
+# name in every second entry hardly counts.
 _STOP_WORD = 0.5
 _LEAST = 0.2
 
 
 class TermStatistics:
-    """In how many of all entries each term of a question occurs, and which of its words are not to be heard."""
+    """Document frequencies of a question's terms, and the words to ignore (`unheard`)."""
 
     __slots__ = ("entries", "frequencies", "unheard")
 
@@ -50,26 +49,26 @@ class TermStatistics:
         self.unheard = unheard
 
     def without(self, words: Iterable[str]) -> TermStatistics:
-        """The same for what a question says beside these words."""
+        """Return the same statistics, ignoring these words of the question."""
         return TermStatistics(self.frequencies, self.entries, frozenset(words))
 
     def rarity(self, term: str) -> float:
-        """How surprising it is to meet the term, in nats."""
+        """Return the surprise at meeting the term, in nats."""
         frequency = min(self.frequencies.get(term, 0), self.entries)
         return log(1 + (self.entries - frequency + 0.5) / (frequency + 0.5))
 
     @property
     def known(self) -> float:
-        """How much of what the question says is said by words that occur at all: between 0 and 1."""
+        """Return the share of the question's rarity in words found in any entry: between 0 and 1."""
         total = sum(map(self.rarity, self.frequencies))
         met = sum(self.rarity(term) for term, frequency in self.frequencies.items() if frequency)
         return met / total if total else 1.0
 
     @property
     def unclipped(self) -> float:
-        """By how much BM25 must be raised to make up for FTS5, which takes no word for rare that half of all have.
+        """Return the factor to correct FTS5's BM25, where a word in half of all entries counts as worthless.
 
-        In a large store that changes next to nothing; of the first few entries, every word is in half.
+        In a large store this changes next to nothing. In a store of a few entries, every word is in half of them.
         """
         met = [term for term, frequency in self.frequencies.items() if frequency]
         clipped = sum(max(1e-6, self._clipped(term)) for term in met)
@@ -80,7 +79,7 @@ class TermStatistics:
         return log((self.entries - frequency + 0.5) / (frequency + 0.5))
 
     def telling(self) -> Callable[[str], float]:
-        """How much each word of the question tells of what it is about: between 0 and 1."""
+        """Return a function giving each word of the question a weight between 0 and 1."""
         usual = log(1 + self.entries)
 
         def weight(word: str) -> float:
@@ -103,11 +102,11 @@ def fuse(
     floor: float = 0.0,
     known: float = 1.0,
 ) -> dict[str, float]:
-    """How much each candidate is about the question, in nats; without those that are not.
+    """Return each candidate's score for the question, in nats, without unrelated candidates.
 
-    `keyword` holds BM25 scores, of which `floor` and less is what a common word earns; `vector` the cosines of all
-    candidates. Mean and deviation are those of the cosines of `count` entries, whatever they are about. What is not
-    `known` of the question cannot be found by its words, so they count less.
+    `keyword` holds BM25 scores; a common word earns at most `floor`. `vector` holds the cosines of all candidates.
+    `mean` and `deviation` are those of the cosines of `count` entries on any topic. `known` is the share of the
+    question found in any entry: the lower it is, the less words count.
     """
     trust = known**0.5
     scores = {id: trust * max(0.0, score - floor) for id, score in keyword.items()}
@@ -117,10 +116,10 @@ def fuse(
 
 
 def surprise(cosine: float, mean: float = 0.0, deviation: float = 0.0, count: int = 0) -> float:
-    """How surprising it is that an entry is so close: the square of the deviations by which it is above the usual.
+    """Return the surprise at an entry's cosine: its distance above the mean in deviations, squared.
 
-    Mean and deviation are those of the cosines of `count` entries, whatever they are about; without any, what is usual
-    for questions at large.
+    `mean` and `deviation` are those of the cosines of `count` entries on any topic. Without any, the usual values for
+    questions at large apply.
     """
     usual = (count * mean + _ASSUMED_COSINES * _USUAL_COSINE) / (count + _ASSUMED_COSINES)
     variance = (count * deviation**2 + _ASSUMED * _USUAL_DEVIATION**2) / (count + _ASSUMED)
@@ -133,5 +132,5 @@ def _is_near(score: float, cosine: float) -> bool:
 
 
 def share(nats: float) -> float:
-    """A score in nats as a number between 0 and 1, for people."""
+    """Convert a score in nats to a number between 0 and 1, for people."""
     return nats / (nats + 10.0)

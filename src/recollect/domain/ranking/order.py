@@ -1,5 +1,5 @@
 # hot
-"""The order in which entries matter: by themselves, and for what a session is about."""
+"""Order entries by importance: by themselves, and for the topic of a session."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ RECALLS_THAT_COUNT = 10.0
 _CONFIDENCE_SCORE = {"high": 1.0, "medium": 0.67, "low": 0.33}
 _RECENCY_DAYS = 30.0
 
-# How long an entry that was never recalled takes to fade to a third; each recall adds as much again.
+# The time for a never recalled entry to fade to about a third (1/e); each recall adds as much again.
 STRENGTH_DAYS = 365.0
 
 
 def by_priority(entries: Iterable[Entry]) -> list[Entry]:
-    """Entries with the most observed first, then by confidence, then by recency.
+    """Sort entries by observations, then by confidence, then by recency, the highest first.
 
     A project's own files are appended to, so a later entry is a newer one; global entries carry a date. The two
-    cannot be compared with each other, so between equals the global one comes first: it is the user's own. What a
-    project's files claim beyond `MOST_CLAIMED` observations counts only among themselves.
+    cannot be compared with each other, so between equals the global one comes first: it is the user's own. A project's
+    claims beyond `MOST_CLAIMED` observations count only among its own entries.
     """
     return sorted(entries, key=_priority, reverse=True)
 
 
 def observed(entry: Entry) -> tuple[int, int]:
-    """Return how often an entry was observed, and how much more its repository claims."""
+    """Return an entry's number of observations, and the repository's claims beyond `MOST_CLAIMED`."""
     count = min(entry.observation_count, MOST_CLAIMED) if entry.origin == "local" else entry.observation_count
     return count, entry.observation_count - count
 
@@ -55,7 +55,7 @@ def _priority(entry: Entry) -> tuple[int, int, int, bool, str, int]:
 
 
 class Weights:
-    """How much each signal counts in a score."""
+    """The weight of each signal in a score."""
 
     __slots__ = ("keyword", "prominence", "vector")
 
@@ -65,14 +65,14 @@ class Weights:
         self.prominence = prominence
 
     def with_relevance(self, share: float) -> Weights:
-        """The same proportion of vector to keyword, with `share` for both together and the rest for prominence."""
+        """Return weights with `share` for vector and keyword, in the same proportion, and the rest for prominence."""
         relevance = self.vector + self.keyword
         if relevance <= 0:
             return Weights(share / 2, share / 2, 1 - share)
         return Weights(share * self.vector / relevance, share * self.keyword / relevance, 1 - share)
 
     def without(self, *, vector: bool = False, keyword: bool = False) -> Weights:
-        """The weights when a signal is missing: its share goes to the others in proportion."""
+        """Return the weights without missing signals: their share goes to the others in proportion."""
         left = Weights(0.0 if vector else self.vector, 0.0 if keyword else self.keyword, self.prominence)
         total = left.vector + left.keyword + left.prominence
         if total <= 0:
@@ -81,7 +81,7 @@ class Weights:
 
 
 class Ranked:
-    """An entry's score and what it is made of: each signal between 0 and 1."""
+    """An entry's score and its signals, each between 0 and 1."""
 
     __slots__ = ("category", "from_repository", "id", "keyword", "prominence", "score", "vector")
 
@@ -105,14 +105,13 @@ def rank(
     decay: bool,
     most: int = -1,
 ) -> list[Ranked]:
-    """Entries for a session, the best first. A signal that has nothing to say leaves its weight to the others.
+    """Rank entries for a session, the best first. A signal without any scores leaves its weight to the others.
 
-    With `most`, only those are returned that are among so many of their category, the user's and the repository's
-    apart.
+    With `most`, return only the best so many of each category, counted apart for the user and the repository.
     """
     weights = weights.without(vector=not vector, keyword=not keyword)
     largest = max((standing.observation_count for standing in standings), default=1)
-    # Thousands of entries stand alike, so each standing is reckoned once.
+    # Thousands of entries have equal figures, so each combination is computed once.
     reckoned: dict[tuple[int, str, str, int, str], tuple[float, float]] = {}
     raw: list[float] = []
     kept: list[float] = []
@@ -150,8 +149,9 @@ def rank(
 
 
 def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> Iterable[int]:
-    """Return the places of the best scores of each category, the user's and the repository's apart: as many as are
-    asked for, and those as good as the last one.
+    """Return the indexes of the best `most` scores of each category, and those as good as the last one.
+
+    The user's and the repository's are counted apart.
     """
     if not 0 < most < len(scores):
         return range(len(scores))
@@ -173,16 +173,15 @@ def _best(standings: Sequence[Standing], scores: Sequence[float], most: int) -> 
 
 
 def spread(scores: Mapping[str, float]) -> dict[str, float]:
-    """Scores stretched to reach from 0 to 1; all the same means 1 for all."""
+    """Stretch scores to the range from 0 to 1. Equal scores all become 1."""
     low, span = _range(scores.values())
     return {id: (score - low) / span if span else 1.0 for id, score in scores.items()}
 
 
 def spread_words(scores: Mapping[str, float], entries: int) -> dict[str, float]:
-    """Scores by words stretched to reach from 0 to 1.
+    """Stretch keyword scores to the range from 0 to 1.
 
-    Sharing no word is the least that an entry can share: if any does, 0 is for those, so that the weakest match still
-    counts for something.
+    If some entries share no word, 0 is reserved for them, so the weakest match still counts for something.
     """
     if len(scores) >= entries:
         return spread(scores)
@@ -191,13 +190,13 @@ def spread_words(scores: Mapping[str, float], entries: int) -> dict[str, float]:
 
 
 def _range(figures: Collection[float]) -> tuple[float, float]:
-    """The smallest of the figures, and by how much the largest exceeds it."""
+    """Return the smallest figure, and the difference to the largest."""
     low = min(figures, default=0.0)
     return low, max(figures, default=0.0) - low
 
 
 def prominence(standing: Standing | StoredEntry, most_observed: int, now: str) -> float:
-    """How much an entry matters whatever the session is about."""
+    """Return an entry's importance independent of the session's topic."""
     return weighed(
         standing.observation_count / max(most_observed, 1),
         confidence_score(standing.confidence),
@@ -207,15 +206,15 @@ def prominence(standing: Standing | StoredEntry, most_observed: int, now: str) -
 
 
 def retention(standing: Standing, now: str) -> float:
-    """What is left of an entry since it was last seen or recalled: e^(-t/S), where S grows with each recall."""
+    """Return the share of an entry left since its last update or recall: e^(-t/S), where S grows with each recall."""
     return _retention(days_between(max(standing.updated_at, standing.last_recalled_at), now), standing.recall_count)
 
 
-# These two are for numbers, and for whole columns of them.
+# These two work for single numbers and for whole columns of them.
 
 
 def weighed(observed: Any, confidence: Any, recency: Any, recalled: Any) -> Any:
-    """Prominence, of its four parts, each between 0 and 1."""
+    """Return the prominence from its four parts, each between 0 and 1."""
     return 0.3 * observed + 0.2 * confidence + 0.3 * recency + 0.2 * recalled
 
 
@@ -232,13 +231,16 @@ def _retention(days: float, recalls: int) -> float:
 
 
 def days_between(earlier: str, later: str) -> float:
-    """The days from one ISO 8601 time to another; 0 when they are the wrong way round or cannot be read."""
+    """Return the days from one ISO 8601 time to another; 0 if they are in the wrong order or invalid."""
     first, last = days_of(earlier), days_of(later)
     return max(0.0, last - first) if first and last else 0.0
 
 
 def days_of(stamp: str) -> float:
-    """Days since the beginning of the calendar, 0 for what is no time. (datetime is too dear for a session's start.)"""
+    """Return the days since the beginning of the calendar, or 0 for an invalid time.
+
+    It does without datetime, too slow to import at a session's start.
+    """
     date, clock = stamp[:10], stamp[11:19]
     if len(date) != 10 or not (date[:4] + date[5:7] + date[8:]).isdecimal():
         return 0.0

@@ -1,5 +1,5 @@
 # hot
-"""Which entries a session gets: no duplicates, every category heard, the rest by priority."""
+"""Select entries for a session: deduplicate, give every category a place, rank the rest."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ MINIMUM_PER_CATEGORY = 3
 def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
     """Return one entry for each content hash: the user's own, then the one observed most, then the first.
 
-    What the user has too is the user's word, so it is shown as the user has it. It counts as often as it was observed
-    by either.
-    An entry without a description is malformed and equals nothing. An entry whose text was edited by hand still
-    answers to the hash that was stored with it.
+    If the user has an entry too, the user's version is shown, with the higher of both observation counts. An entry
+    without a description is malformed and equals nothing. A global entry edited by hand still matches by its stored
+    hash.
     """
     kept: list[Entry] = []
     index: dict[str, int] = {}
@@ -59,12 +58,12 @@ def _is_local(entry: Entry) -> bool:
 
 
 def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
-    """At most `limit` entries (-1 for all), the least dispensable first.
+    """Select at most `limit` entries (-1 for all), the least dispensable first.
 
-    Each non-empty category first gets its best three, if the limit has room for three of each; what is left goes
-    to the categories in their order. The first picks of each category precede the second ones, so that cutting
-    the result from its end keeps the breadth for as long as possible. Neither the user's entries nor the project's
-    are shut out by the others.
+    Each non-empty category first gets its best three, if the limit has room for three of each. The remaining places go
+    to the categories in their order. The first picks of each category precede the second ones, so cutting the result
+    from its end keeps the breadth for as long as possible. Neither the user's entries nor the project's are crowded
+    out.
     """
     everything = list(entries)
     if limit < 0:
@@ -79,11 +78,10 @@ def select(entries: Iterable[Entry], limit: int) -> list[Entry]:
 
 
 def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
-    """At most `limit` of entries that are ranked for a session (-1 for all), the least dispensable first.
+    """Select at most `limit` ranked entries for a session (-1 for all), the least dispensable first.
 
-    Each category that has any first gets its best three, if the limit has room for three of each; what is left goes
-    to the best of all the others, whatever they are. Neither the user's entries nor the repository's are shut out by
-    the others.
+    Each non-empty category first gets its best three, if the limit has room for three of each. The remaining places go
+    to the best of the others, of any category. Neither the user's entries nor the repository's are crowded out.
     """
     if limit < 0:
         limit = len(ranked)

@@ -1,8 +1,8 @@
 # hot
-"""Words to search by: what of a text goes into a full-text query, and what a full-text index must hold to be found.
+"""Terms for full-text search: the terms of a query, and extra terms for the index.
 
-The index splits text at everything that is no letter or digit, so snake_case and paths are found by their parts as they
-are. What it cannot split is added here: camelCase, and scripts that put no space between words.
+The index splits text at everything but letters and digits, so it finds snake_case and paths by their parts. This module
+splits the rest: camelCase, and scripts without spaces between words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What a question is built with and says nothing about what it asks for.
+# Words without a meaning of their own in a question.
 STOP_WORDS = frozenset(
     (
         "a about above after again all also am an and any are aren as at be because been before being below "
@@ -27,7 +27,7 @@ STOP_WORDS = frozenset(
 
 _MOST_WORDS = 20_000
 
-# First and last characters of scripts that are written without spaces.
+# First and last characters of scripts written without spaces.
 _UNSPACED = (
     ("\u0e00", "\u0eff"),  # Thai, Lao
     ("\u1000", "\u109f"),  # Burmese
@@ -42,21 +42,21 @@ _UNSPACED = (
 
 
 def query_terms(text: str) -> list[str]:
-    """The terms of a question, lowercase, in order, each once; its stop words only if it has nothing else."""
+    """Return the terms of a question, lowercase, in order, each once; stop words only if there is nothing else."""
     terms = dict.fromkeys(term for word in _words(text) for term in _terms_of(word))
     telling = [term for term in terms if term not in STOP_WORDS]
     return telling or list(terms)
 
 
 def index_terms(*texts: str) -> str:
-    """What an index must hold beside the texts themselves: the parts of camelCase, and pairs of unspaced characters."""
+    """Return the terms to index beside the texts themselves: parts of camelCase, and pairs of unspaced characters."""
     found: dict[str, None] = {}
     for text in texts:
         if text.isascii() and text.islower():
             continue
         glued = not text.isascii() and any(char > "\u2000" and not char.isalnum() for char in text)
         for word in _words(text):
-            if glued:  # newer symbols are letters to the index, and hide the words that they stand beside
+            if glued:  # the index takes newer symbols for letters, and they hide the words beside them
                 found[word.lower()] = None
             if not word.isascii() and any(map(_is_unspaced, word)):
                 found.update(dict.fromkeys(_grams(word, single=True)))
@@ -66,7 +66,7 @@ def index_terms(*texts: str) -> str:
 
 
 def camel_parts(word: str) -> list[str]:
-    """The lowercase parts of a camelCase word; nothing for a word that has only one."""
+    """Return the lowercase parts of a camelCase word; nothing for a word with only one part."""
     starts = [0]
     for index in range(1, len(word)):
         before, char = word[index - 1], word[index]
@@ -78,7 +78,7 @@ def camel_parts(word: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    # Accents that follow their letter are part of the word.
+    # Combining accents are part of the word.
     spaced = "".join([char if char.isalnum() or "\u0300" <= char <= "\u036f" else " " for char in text])
     return spaced.split(None, _MOST_WORDS)[:_MOST_WORDS]
 
@@ -93,7 +93,7 @@ def _terms_of(word: str) -> Iterator[str]:
 
 
 def _grams(word: str, *, single: bool) -> Iterator[str]:
-    """Pairs of neighbours in the word's unspaced runs, and what stands between the runs; single characters too."""
+    """Yield pairs of neighbours in the word's unspaced runs, and the parts between. With `single`, characters too."""
     start = 0
     while start < len(word):
         unspaced = _is_unspaced(word[start])

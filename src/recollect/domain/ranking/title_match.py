@@ -1,5 +1,5 @@
 # hot
-"""How well a text fits a memory by the memory's title and tags alone: what index.md tells, no file opened."""
+"""Match a text with memories by title and tags alone, as listed in index.md, without opening a file."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ TITLE_WORD = 2
 TAG = 3
 PREFIX = 1
 
-# Shorter words tell nothing; shorter beginnings begin too much.
+# Shorter words mean nothing; shorter prefixes match too much.
 SHORTEST_WORD = 3
 SHORTEST_PREFIX = 4
 
-# Every byte that is no ASCII letter or digit parts words.
+# Every byte but ASCII letters and digits separates words.
 _SPACED = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 
 
 class Wording:
-    """The words of a text, ready to be compared with many titles."""
+    """The words of a text, prepared for comparison with many titles."""
 
     __slots__ = ("_run", "words")
 
@@ -32,7 +32,7 @@ class Wording:
         self._run = f" {' '.join(everything)} "
 
     def score(self, title: str, tags: Iterable[str]) -> int:
-        """The points of a title and its tags: for each word that is in the title, is a tag, or begins one of either."""
+        """Return the points for a title and its tags: for each shared title word, matched tag, and prefix of either."""
         tags = set(tags)
         title_words = _telling(_parts(title))
         in_title = self.words & title_words
@@ -47,7 +47,7 @@ class Wording:
         return TITLE_WORD * len(in_title) + TAG * len(tagged) + PREFIX * len(beginnings - matched)
 
     def _names(self, tag: list[str]) -> bool:
-        """Whether the text has a tag: as one of its words, or as several of them in a row."""
+        """Return True if the text has the tag: as one word, or as several words in a row."""
         return tag[0] in self.words if len(tag) == 1 else bool(tag) and f" {' '.join(tag)} " in self._run
 
 

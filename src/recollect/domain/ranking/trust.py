@@ -1,5 +1,5 @@
 # hot
-"""Whose word an entry is, and what follows from it: of entries that are as good, the more trusted comes first."""
+"""The origin of entries, and ranking by trust: of equally good entries, the more trusted comes first."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _JOURNAL = "journal"
 _BANK = "bank"
 _WRITTEN_BY = {"manual": YOU, "session-capture": AGENT, "retro": AGENT, "import": IMPORT}
 
-# By so much two scores between 0 and 1 may differ and still be as good: as much as one word more or less makes.
+# Two scores between 0 and 1 count as equally good up to this difference: about the effect of one word.
 AS_GOOD = 0.02
 
-# So many observations a repository may claim for a lesson: nobody here has counted them, and its author can write any
+# The most observations a repository may claim for a lesson: they were not counted here, and its author can write any
 # number.
 MOST_CLAIMED = 20
 
-# Of three places, one is for the user's entries and one for the repository's, whatever else is said for the others.
+# Of three places, one is for the user's entries and one for the repository's, whatever the ranking.
 _TURN = 3
 
 
 def origin_of(places: Iterable[tuple[str, str]], source: str) -> str:
-    """Return whose word an entry is, by the kinds and projects of the files that hold it: the most trusted counts.
+    """Return the origin of an entry, by the kinds and projects of its files: the most trusted one counts.
 
-    The global bank is the user's. A line of the journal is by whom its `source` says. Banks and memory files of a
-    project come with its repository, whoever wrote them.
+    The global bank is the user's. For a line of the journal, its `source` decides. Banks and memory files of a project
+    come with its repository, whoever wrote them.
     """
     found = {_origin(kind, project, source) for kind, project in places}
     return next((origin for origin in ORIGINS if origin in found), REPOSITORY)
@@ -50,15 +50,15 @@ def _origin(kind: str, project: str, source: str) -> str:
 
 
 def more_trusted(source: str, other: str) -> str:
-    """Return which of two sources of lines in the journal is trusted more, the first of equals."""
+    """Return the more trusted of two sources in the journal, the first of equals."""
     ranks = [ORIGINS.index(_WRITTEN_BY.get(each, IMPORT)) for each in (source, other)]
     return other if ranks[1] < ranks[0] else source
 
 
 def trusted_first(items: Sequence[Item], score: Callable[[Item], float], origin: Callable[[Item], str]) -> list[Item]:
-    """Return items, given the best first, such that none stands before a more trusted one that is as good.
+    """Reorder items, given the best first: none stands before a more trusted and equally good one.
 
-    Of each origin the order stays. Scores are between 0 and 1.
+    The order within each origin stays. Scores are between 0 and 1.
     """
     waiting: list[list[Item]] = [[] for _ in ORIGINS]
     for item in reversed(items):
@@ -76,13 +76,13 @@ def never_outranked(
     relevance: Callable[[Item], float],
     origin: Callable[[Item], str],
 ) -> list[Item]:
-    """Return items, given the best first, such that none stands before a more trusted one that is as relevant.
+    """Reorder items, given the best first: none stands before a more trusted and equally relevant one.
 
-    The rest of a score is what an entry says of itself: how often it was observed, how surely, and when. So an item
-    counts for no more than any more trusted one that is as relevant. Of one origin alone the order stays.
+    Beside relevance, a score rests on an entry's own claims: how often it was observed, how surely, and when. So an
+    item's score is capped at that of any more trusted and equally relevant one. With a single origin the order stays.
     """
     scores = [0.0] * len(items)
-    trusted: list[tuple[float, float]] = []  # relevance and score of what is more trusted, the most relevant first
+    trusted: list[tuple[float, float]] = []  # relevance and score of more trusted items, the most relevant first
     for each in ORIGINS:
         own = [(relevance(item), place) for place, item in enumerate(items) if origin(item) == each]
         most, passed = 1.0, 0
@@ -99,10 +99,10 @@ def never_outranked(
 def in_turns(
     items: Iterable[Item], is_repository: Callable[[Item], bool], most: int, after: Collection[Item] = ()
 ) -> list[Item]:
-    """Return at most so many items, such that neither the user's nor the repository's are shut out.
+    """Return at most `most` items, with places for both the user's and the repository's.
 
     At least every third is the user's, and every third the repository's, while there are any, wherever the list is
-    cut. Otherwise the order stays. Those in `after` have had their places before.
+    cut. Otherwise the order stays. Items in `after` were placed before and count in the shares.
     """
     waiting: tuple[list[tuple[int, Item]], ...] = ([], [])
     for numbered in enumerate(items):

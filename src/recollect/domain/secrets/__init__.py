@@ -1,1 +1,1 @@
-"""Find credentials in text, and take them out."""
+"""Find credentials in text, and redact them."""

@@ -1,9 +1,9 @@
 # hot
-"""Secrets in text: found, so that they are refused, or taken out, before anything is kept.
+"""Find secrets in text, to refuse or redact them before anything is stored.
 
-Three things tell one: the shape of a known token (secret_rules), its place (a URL, a header, a command, a key block,
-`<private>`), or the name that it stands beside. A pattern is compiled when a text holds what it begins with, so that
-most texts need none, and hooks that find nothing do not load `re`.
+A secret has one of three signs: the shape of a known token (`rules`), its place (a URL, a header, a command, a key
+block, `<private>`), or the name beside it. A pattern is compiled only when a text contains its beginning. So most texts
+need none, and hooks without a find do not load `re`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-# Beside these, chance is not needed, but nobody's words are no secret either.
+# Kinds with an unmistakable shape: their value needs no further check.
 _SHAPED = frozenset({KEY, "a JSON web token"})
 _SHORTEST_TOKEN = 15
 _PLACE_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in PLACES for begin in begins)
@@ -28,17 +28,17 @@ _TOKEN_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in 
 
 
 def find_secret(text: str) -> str:
-    """Name the kind of secret that the text seems to hold ("a GitHub token"), or return an empty string.
+    """Return the kind of the first secret found in the text ("a GitHub token"), or an empty string.
 
-    Characters that cannot be seen do not hide one: whatever is kept is kept without them.
+    Invisible characters cannot hide one: they are removed first, as in all stored text.
     """
     return next((kind for _, _, kind in _found(visible(text))), "")
 
 
 def redact(text: str) -> str:
-    """Return the text with the kind of each secret in its place: "[redacted: a GitHub token]".
+    """Replace each secret in the text by its kind: "[redacted: a GitHub token]".
 
-    What is marked as private becomes "[private]". A text without secrets is returned as it is.
+    Parts marked as private become "[private]". A text without secrets is returned as it is.
     """
     seen = visible(text)
     parts: list[str] = []
@@ -51,7 +51,7 @@ def redact(text: str) -> str:
 
 
 def redacted(value: Any) -> Any:
-    """Return a value of JSON with `redact` done to each text in it, the names of fields included."""
+    """Apply `redact` to each text in a JSON value, the names of fields included."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
@@ -62,7 +62,7 @@ def redacted(value: Any) -> Any:
 
 
 def _found(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where each secret begins and ends, and its kind; some of them overlap."""
+    """Yield the start, end and kind of each secret. Some of them overlap."""
     lowered = _lowered(text)
     for start, stop in private_parts(text) if "private" in lowered else ():
         yield start, stop, PRIVATE
@@ -76,7 +76,7 @@ def _found(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _that_may_match(beginnings: tuple[tuple[str, tuple[str, str]], ...], text: str) -> dict[tuple[str, str], None]:
-    """Return the kinds and patterns of which a text holds a beginning, in their order."""
+    """Return the kinds and patterns whose beginning is in the text, in their order."""
     return {rule: None for begin, rule in beginnings if begin in text}
 
 
@@ -96,7 +96,7 @@ def _placed(text: str, kind: str, pattern: str) -> Iterator[tuple[int, int, str]
 
 
 def _lowered(text: str) -> str:
-    """Return the text in lower case, with each character in its place."""
+    """Return the text in lower case, with the positions of all characters unchanged."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered

@@ -1,5 +1,8 @@
 # hot
-"""Values beside a telling name: in an assignment, a header, an option, a tag or a sentence."""
+"""Find secrets by the name beside them: in an assignment, a header, an option, a tag or a sentence.
+
+A telling word is a word such as "password" or "token" in the name of a value.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +36,17 @@ _LONGEST_NAME = 60
 _LONGEST_LINE = 200
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
-# Short words that are only meant as words of their own, not as a part of another.
+# Short words: they count only as whole words, not inside another word.
 _SHORT = frozenset({"pass", "pw", "pwd", "key"})
 
 _BEFORE_OPTION = frozenset(("", *" \n`\"'"))
 _BEFORE_VARIABLE = frozenset(("", "export", "set", "ENV", "ARG", "env"))
 _SYMBOLS = frozenset("!@#$%^&*_+")
-# Words right after which a sentence may give a password: "with password X".
+# In a sentence, a password may directly follow these words: "with password X".
 _TOLD = FOREIGN | {"password", "passphrase", "passcode"}
 _PLURALS = frozenset(f"s{char}" for char in ("", *" :=\"'`*_\t\n"))
 
-# What follows the telling word: the rest of the name, what connects it to a value, and the value, bare or in quotes.
+# The text after a telling word: the rest of the name, a connection to the value, and the value, bare or in quotes.
 _AFTER = r"""(?x)
 (?P<rest>[\w-]{0,40})
 (?:
@@ -66,9 +69,9 @@ _AFTER = r"""(?x)
 
 
 def named_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where each secret beside a telling name begins and ends, and its kind.
+    """Yield the start, end and kind of each secret beside a telling word.
 
-    A text that names one word too often is not looked through to its end: the rest counts as one secret.
+    If one word has too many values in a text, the search for it stops and the rest counts as one secret.
     """
     for word, is_a_password in TELLING:
         left = _MOST_LOOKED_AT
@@ -88,7 +91,7 @@ def named_values(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
 
 
 def columns(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where each password in a Markdown table begins and ends: a column bears its name."""
+    """Yield the start, end and kind of each password in a Markdown table, by the names of its columns."""
     if not any(word in lowered for word in _TOLD):
         return
     named: list[bool] = []
@@ -111,7 +114,7 @@ def columns(text: str, lowered: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _followed(text: str, end: int) -> re.Match[str] | None:
-    """Return what follows a telling word, if a value may be in it."""
+    """Match the text after a telling word, if it may hold a value."""
     if text[end : end + 1].islower() and text[end : end + 2] not in _PLURALS:
         return None  # another word: "tokenizer", "passing"
     return compiled(_AFTER).match(text, end)
@@ -136,12 +139,12 @@ def _value(text: str, at: int, word: str, is_a_password: bool, found: re.Match[s
 
 
 def _before_code(bare: str) -> str:
-    """Return a bare value up to what would end it in code, and without what ends a sentence."""
+    """Cut a bare value at the first bracket or separator of code, and strip the punctuation of a sentence."""
     return compiled(r"[^<>(){}\[\],;|\\]*").match(bare)[0].rstrip(".,:")  # type: ignore[index]
 
 
 def _is_telling(before: str, word: str, rest: str, telling: str) -> bool:
-    """Return whether a name is that of a secret: the telling word is one of its words, and no other makes it none."""
+    """Return whether a name is a secret's: it has the telling word, and no neutral word such as "count"."""
     if rest and not _begins_word(word, rest) and rest.lower() != "s":
         return False
     if telling in _SHORT and before and before[-1].isalnum() and not _begins_word(before, word):
@@ -155,12 +158,12 @@ def _is_telling(before: str, word: str, rest: str, telling: str) -> bool:
 
 
 def _begins_word(before: str, after: str) -> bool:
-    """Return whether a word begins where two texts meet: at a separator, a digit, or a capital after a small letter."""
+    """Return whether a word begins between two texts: at a separator, a digit, or a capital after a small letter."""
     return not after[0].isalpha() or not before[-1].isalpha() or (after[0].isupper() and before[-1].islower())
 
 
 def _style(text: str, start: int, found: re.Match[str]) -> str:
-    """Say how a name and its value stand together; an empty string if they do not."""
+    """Return the style of the connection between a name and its value; an empty string if there is none."""
     name = text[start : found.end("rest")]
     if found["option"] and found["quoted"]:
         return "beside"
@@ -173,13 +176,16 @@ def _style(text: str, start: int, found: re.Match[str]) -> str:
 
 
 def _stands_alone(text: str, found: re.Match[str]) -> bool:
-    """Return whether a value is all that its line has, and no name of another value."""
+    """Return whether a value is alone on its line, and not the name of another value."""
     after = text[found.end() : found.end() + _LONGEST_LINE].partition("\n")[0].strip()
     return after == found["quote"] if found["quoted"] else not after and found["bare"][-1] not in ":=,({["
 
 
 def _assigned_style(text: str, start: int, name: str, found: re.Match[str]) -> str:
-    """Say what an assignment is a part of: a shell's environment, a line of its own, a connection string, or code."""
+    """Return the context of an assignment: "shell" for an environment, "line" for its own line, "code" otherwise.
+
+    A part of a connection string, ended by a semicolon, counts as "line".
+    """
     before = text[max(0, start - _LONGEST_LINE) : start].rpartition("\n")[2].strip(" \t-*#>`'\"{_")
     if found["assigned"] == "=" and name == name.upper() and before in _BEFORE_VARIABLE:
         return "shell"
@@ -220,7 +226,7 @@ def _is_quoted_password(value: str, style: str, word: str) -> bool:
 
 
 def _is_told(value: str, *, quoted: bool) -> bool:
-    """Return whether a word that a sentence gives as a password is one, and not an adjective."""
+    """Return whether a word given in a sentence is a password, and not an adjective."""
     if " " in value or len(value) < 4:
         return False
     if quoted:
@@ -244,7 +250,10 @@ def _holds_credential(value: str, style: str, word: str, found: re.Match[str]) -
 
 
 def _whole(text: str, found: re.Match[str], style: str) -> tuple[int, int]:
-    """Return where a value begins and ends, to its last character: at its own quote, or at a space or any quote."""
+    """Return the start and end of a whole value.
+
+    A quoted one ends at its closing quote, a bare one at a space or any quote.
+    """
     if found["quoted"]:
         start, stop = found.span("quoted")
         end = compiled(rf"(?:(?!{found['quote'].replace(chr(92), chr(92) * 2)})(?:\\.|[^\n\\]))*").match(text, stop)

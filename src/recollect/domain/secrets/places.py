@@ -1,5 +1,5 @@
 # hot
-"""Secrets that their place tells: a key block, a URL, a header, a command, a sentence about logging in."""
+"""Patterns of secrets by place: a key block, a URL, a header, a command, a sentence about logging in."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _PASSWORD = "a password"  # noqa: S105 (a kind)
 _CREDENTIAL = "a credential"
 
 IN_URL = "a token in a URL"
-# A value as shells take it: in quotes to its own quote, or up to a space.
+# A value on a command line: in quotes up to its closing quote, or bare up to a space.
 _GIVEN = r"""(?:"([^"\n]{3,200})"|'([^'\n]{3,200})'|([^\s"'-][^\s"'|]{2,200}))"""
 
-# As TOKENS, by place; a group is the secret itself. Here the texts are looked for in lower case.
+# Like TOKENS, but by place. A group is the secret itself. The beginnings are compared in lower case.
 PLACES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         KEY,

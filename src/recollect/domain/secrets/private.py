@@ -1,5 +1,5 @@
 # hot
-"""Parts of a text that somebody marked with `<private>`, in any of the ways in which the tag may be written."""
+"""Find parts of a text marked with `<private>`, in any spelling of the tag."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 PRIVATE = "a part marked as private"
 _OPEN = r"(?:<|\uff1c|&lt;|\\u003c)"
 _CLOSE = r"(?:>|\uff1e|&gt;|\\u003e)"
-# A tag ends at the first sign that could end it or begin another, so that no text takes more than linear time.
+# A tag stops at the first sign able to end it or begin another, to keep the search in linear time.
 _TAG = rf"(?i){_OPEN}\s{{0,4}}(\\?/\s{{0,4}})?private\b(?:(?!{_OPEN}|{_CLOSE})[\s\S]){{0,4000}}{_CLOSE}"
 _EMPTY = " \t\n.…"
 
 
 def private_parts(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each private part begins and ends: with the tag that closes it, or with the text.
+    """Yield the start and end of each private part, up to its closing tag or the end of the text.
 
-    A tag within backticks is only mentioned, and a part that holds nothing, or three dots, shows how a tag is used.
+    A tag within backticks is only a mention. A part with nothing or only dots in it is an example of the tag's use.
+    Both are skipped.
     """
     depth, begin, inner = 0, 0, 0
     for tag in compiled(_TAG).finditer(text):

@@ -1,10 +1,10 @@
 # hot
-"""Tokens of known services, by the letters that they begin with.
+"""Tokens of known services, by their prefixes.
 
-The prefixes and lengths are those that the services document; gitleaks (github.com/gitleaks/gitleaks, MIT) and
-detect-secrets (github.com/Yelp/detect-secrets, Apache-2.0) were read for services that were missing. No text of
-either is here: their patterns are for whole repositories, in other dialects of regular expressions, and check line by
-line with all of their rules, which is too slow for a hook.
+The prefixes and lengths are from the services' documentation. gitleaks (github.com/gitleaks/gitleaks, MIT) and
+detect-secrets (github.com/Yelp/detect-secrets, Apache-2.0) were read for missing services. No text of either is here:
+their patterns are for whole repositories, in other dialects of regular expressions, and check every line with every
+rule. This is too slow for a hook.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from __future__ import annotations
 _HEX = "[0-9a-fA-F]"
 _UUID = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
 
-# A kind, one of the texts that a token of it contains, and a pattern of the whole token. Nothing is looked for by
-# pattern in a text that has none of those texts in a word of 15 characters or more. Nothing alphanumeric may stand
-# before a token. A body is followed by nothing that it could itself contain, or is of a bounded length, so that no text
-# takes more than linear time.
+# A kind, typical texts (a token contains at least one of them), and a pattern of the whole token. The pattern is tried
+# only if one of these texts is in a word of 15 characters or more. Nothing alphanumeric may stand before a token. To
+# keep the search in linear time, a body has a bounded length or is followed by characters it cannot contain itself.
 TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("an AWS access key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}(?![0-9A-Za-z])"),
     ("an AWS key", ("ABSK", "amzn.mws."), rf"ABSK[A-Za-z0-9+/=]{{60,}}|amzn\.mws\.{_UUID}"),

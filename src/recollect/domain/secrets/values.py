@@ -1,5 +1,5 @@
 # hot
-"""Values that may be secrets: told from placeholders, names of code, paths and ordinary words."""
+"""Tell possible secrets from placeholders, names of code, paths and ordinary words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-# What a reference to a value begins with, in shells, templates, YAML, markup and secret stores.
+# Beginnings of references to a value, in shells, templates, YAML, markup and secret stores.
 _REFERENCES = (
     "<",
     "{",
@@ -39,7 +39,7 @@ _REFERENCES = (
     "http://",
     "https://",
 )
-# Signs that begin a reference only with what follows them: `${X}`, `$X`, `%X%`, `%(x)s`, `!vault`, `--x`, `//`.
+# Signs beginning a reference only with certain text after them: `${X}`, `$X`, `%X%`, `%(x)s`, `!vault`, `--x`, `//`.
 _SIGNED = (
     r"\$(?:[{(]|[A-Z_][A-Z0-9_]*(?![\w!@#%^&*?~+])|env:|$)|%(?:\w+%|[({\[<]|[-.\d]{0,4}[sdrif](?!\w)|$)"
     r"|!{1,2}(?:[A-Za-z.:/]+(?: |$)|$)|-(?:[- ]|$)|/(?:\W|$)"
@@ -51,7 +51,7 @@ _LONGEST_NAME = 100
 _SHORTEST_BODY, _SHORTEST_EXAMPLE = 12, 16
 _compiled: dict[str, re.Pattern[str]] = {}
 _STRONG = frozenset("!@#$%^&*?~+")
-# Words with a digit or a sign in what is written about passwords: algorithms, encodings, versions, addresses, options.
+# Words with a digit or a sign in texts about passwords: algorithms, encodings, versions, addresses, options.
 _NAMES_WITH_DIGITS = (
     r"(?i)(?:sha|pbkdf|argon|base|utf|md[45]|aes|[bsy]?crypt|oauth|rfc|win|x509|1pass|rs\d|hs\d|v?\d+[.+-]|iso|ntlm|hash"
     r"|pass|arg|param|field|user|test|str|py|-|\d+\w?$)|.*(?:@.+\.|[=:/.]|\*\*|&&|\$$)"
@@ -62,7 +62,7 @@ _DIGITS = frozenset("0123456789")
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern, compiled when it is first needed: many texts need none, and a hook waits for `re` itself."""
+    """Compile a pattern on first use and cache it. Many texts need none, and importing `re` slows a hook."""
     found = _compiled.get(pattern)
     if found is None:
         import re
@@ -72,23 +72,23 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_masked(token: str) -> bool:
-    """Return whether a token is written as one is in examples: it ends in one letter over and over, or in EXAMPLE."""
+    """Return whether a token is masked: it is short, or ends in one repeated letter or in EXAMPLE."""
     body = token.rstrip("-_")
     return len(body) < _SHORTEST_BODY or len(set(body[-12:])) == 1 or is_example(body)
 
 
 def is_example(value: str) -> bool:
-    """Return whether a value is one of those that AWS shows in its documentation."""
+    """Return whether a value is an example from the AWS documentation."""
     return len(value) >= _SHORTEST_EXAMPLE and value.endswith(("EXAMPLE", "EXAMPLEKEY"))
 
 
 def is_secret_word(value: str) -> bool:
-    """Return whether a value in a place of secrets may be one: neither a reference nor a placeholder."""
+    """Return whether a value may be a secret: neither a reference nor a placeholder."""
     return not _is_reference(value) and not is_placeholder(value)
 
 
 def _is_reference(value: str) -> bool:
-    """Return whether a value stands for one that is elsewhere: a variable, a template, a path, an address."""
+    """Return whether a value refers to another one: a variable, a template, a path, an address."""
     if value.startswith(_REFERENCES) or (value[:1] in _SIGNS and compiled(_SIGNED).match(value)):
         return True
     if value[:1] == "/":
@@ -98,7 +98,7 @@ def _is_reference(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value is nobody's: a few letters over and over, or made of words such as "your-token-here"."""
+    """Return whether a value is a placeholder: repeated letters, or words such as "your-token-here"."""
     if len(set(value)) <= 2 or "[redacted" in value or "${" in value or "{{" in value or is_example(value):
         return True
     words = words_of(value)
@@ -108,21 +108,21 @@ def is_placeholder(value: str) -> bool:
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a name in lower case, parted at separators, capitals and digits: "dbPass2" has three."""
+    """Split a name into lower-case words at separators, capitals and digits: "dbPass2" has three."""
     return [
         word.lower() for word in compiled(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+").findall(name[:_LONGEST_NAME])
     ]
 
 
 def is_random(value: str) -> bool:
-    """Return whether a value looks drawn by chance: not made of words, short numbers and what parts them."""
+    """Return whether a value looks random: not made of words, short numbers and separators."""
     if len(value) < 10 or value.isdigit() or not value.isascii() or _is_date(value):
         return False
     return any(not _is_wordy(part) for part in value.translate(_SEPARATORS).split())
 
 
 def is_password(value: str, *, bare: bool) -> bool:
-    """Return whether a value that stands as a password may be one; a `bare` one may be code, so it must look strong."""
+    """Return whether a value in place of a password may be one. A `bare` one may be code, so it must look strong."""
     if " " in value or len(value) < 4 or not is_secret_word(value):
         return False
     strong = has_digit(value) or not _STRONG.isdisjoint(value)
@@ -136,9 +136,9 @@ def has_digit(value: str) -> bool:
 
 
 def is_ordinary(word: str, *, told: bool = False) -> bool:
-    """Return whether a word belongs to what is said about a password, and is not the password.
+    """Return whether a word is ordinary language about a password, and not the password.
 
-    In a sentence, where it is `told`, most adjectives and participles are known by their endings.
+    In a sentence (`told`), most adjectives and participles are recognised by their endings.
     """
     if not word[1:].islower() and word[1:].replace("-", "").isalpha():
         return word.isupper()
@@ -149,14 +149,14 @@ def is_ordinary(word: str, *, told: bool = False) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Return whether a bare value reads as an expression: a name with dots, or one that is all words."""
+    """Return whether a bare value reads as code: a name of plain words joined by dots or underscores."""
     if value.replace("_", "a").replace(".", "a").isidentifier() and ("." in value or "_" in value):
         return all(map(_is_wordy, value.translate(_SEPARATORS).split()))
     return False
 
 
 def is_call(bare: str, value: str) -> bool:
-    """Return whether a bare value, of which `value` comes before any bracket, is a call, an index or a block."""
+    """Return whether a bare value is a call, an index or a block. `value` is its part before any bracket."""
     if bare != value and bare[len(value)] not in "([{":
         return False
     is_closed = compiled(r"[A-Za-z_][\w.]*[(\[{](?:.*[)\]}].*|.*[(\[{,])?$").match(bare)
@@ -164,7 +164,7 @@ def is_call(bare: str, value: str) -> bool:
 
 
 def is_strong_phrase(value: str) -> bool:
-    """Return whether a quoted value of a few words is a password, no message: a word has a digit and a sign."""
+    """Return whether a quoted value of up to six words is a password: one has a digit and a sign."""
     words = value.split(" ")
     return len(words) <= 6 and any(
         has_digit(word) and not _SIGNS_OF_PHRASES.isdisjoint(word[1:]) and _TEMPLATES.isdisjoint(word) for word in words
@@ -176,7 +176,7 @@ def _is_date(value: str) -> bool:
 
 
 def is_told_beside(value: str) -> bool:
-    """Return whether a bare word right after "password" is one: it has letters and a digit or a sign within."""
+    """Return whether a bare word right after "password" is one: it has letters, and a digit or a sign inside."""
     inner = value.strip("!?*_")
     if len(inner) < 6 or not is_secret_word(value) or is_code(inner) or compiled(_NAMES_WITH_DIGITS).match(inner):
         return False
@@ -185,13 +185,13 @@ def is_told_beside(value: str) -> bool:
 
 
 def is_passphrase(value: str) -> bool:
-    """Return whether a few words stand as a passphrase, none of them a word about one."""
+    """Return whether a value of 3 to 12 words is a passphrase, without words about passphrases."""
     words = value.split(" ")
     return 3 <= len(words) <= 12 and all(word.isalnum() and not is_ordinary(word, told=True) for word in words)
 
 
 def _is_wordy(part: str) -> bool:
-    """Return whether letters are parted into words and at most one short number at the end."""
+    """Return whether a part consists of words and at most one short number at the end."""
     letters = part.rstrip("0123456789")
     digits = len(part) - len(letters)
     if digits > 4 and letters:

@@ -1,9 +1,9 @@
 # hot
-"""Words by which a secret is told, and those by which something else is: names, placeholders, what a sentence says."""
+"""Word lists for finding secrets: telling names, neutral names, placeholders and ordinary words."""
 
 from __future__ import annotations
 
-# Words in the name of a value that say what it is; True for those that a password has, which needs no look of chance.
+# Words in the name of a secret value. True marks the names of passwords: these need not look random.
 TELLING: tuple[tuple[str, bool], ...] = (
     ("password", True),
     ("passwd", True),
@@ -39,10 +39,10 @@ TELLING: tuple[tuple[str, bool], ...] = (
     ("key", False),
 )
 
-# Of these, sentences are not known well enough to tell a word without a digit or a sign from a password.
+# In these languages we know too few ordinary words, so a password needs a digit or a sign.
 FOREIGN = frozenset({"passwort", "kennwort", "mot de passe", "contraseña", "contrasena"})
 
-# Words after the telling one, or before it, that make a name one of something else: token_count, next_token.
+# Neutral words after or before the telling one: with them a name is not a secret's (token_count, next_token).
 NEUTRAL_AFTER = frozenset(
     """
     address age alg algo algorithm alias arn array at attempts attr attribute available backend base bits block
@@ -73,7 +73,7 @@ NEUTRAL_BEFORE = frozenset(
     """.split()
 )
 
-# What stands where a secret would: nobody's. Also each word of one, so that "my-secret-token" is none.
+# Placeholders in place of a secret, and their words: "my-secret-token" is a placeholder too.
 PLACEHOLDERS = frozenset(
     """
     a abc abcd abcdef access account admin an any api apikey app auth authentication bar base bearer blank bool
@@ -90,7 +90,7 @@ PLACEHOLDERS = frozenset(
     """.split()
 )
 
-# Ordinary words of a sentence about a password ("the password is stored in a file"); most are told by their endings.
+# Ordinary words in a sentence about a password ("the password is stored in a file"). Most others have these endings.
 ORDINARY = frozenset(
     """
     about above absent again all alone also always another as asked at back bad because been before being below

@@ -1,1 +1,1 @@
-"""Tell what of a session is worth remembering, by what was said in it."""
+"""Find the parts of a session worth remembering, by its conversation."""

@@ -1,5 +1,5 @@
 # hot
-"""Which categories a sentence speaks of, by the words and phrases in it, in time linear to its length."""
+"""Find the categories of a sentence by its words and phrases, in time linear to its length."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-# What a phrase does. It tells of its category; or does so only beside a booster, or only near what tells of it anyway.
-# It boosts what tells; or tells and boosts, though never itself; or boosts only what the other speaker said. A word
-# inside a phrase of another meaning does not count, and in a sentence with certain phrases (a negation, a condition)
-# nothing tells, or nothing weak does.
+# The kinds of phrases. PRIMARY: a sign of its category. WEAK: a sign only if boosted or answered. SUPPORT: a sign only
+# near another sign of the category. CUE: both a sign and a booster, but never of itself. BOOSTER: strengthens signs
+# near it. ANSWER: strengthens only signs by the other speaker. OTHER_MEANING: words inside it do not count. NOT_MEANT:
+# in its sentence (a negation, a condition) no sign counts. NOT_WEAK: in its sentence no weak sign counts.
 PRIMARY, WEAK, SUPPORT, CUE, BOOSTER, ANSWER, OTHER_MEANING, NOT_MEANT, NOT_WEAK = range(9)
 
 # In a phrase: any one word, up to three words, a number, the sentence's start and its end. A name in capitals is any
@@ -31,17 +31,17 @@ _CLOSING = " \t\r*_\"'”’)"
 _STOPS = _CLOSING + ".!?;:…"
 _NO_CLASS: tuple[str, ...] = ()
 _SHORTEST_FORM = 4
-# What does not count in a sentence where nothing is meant, or nothing weak.
+# The kinds silenced in a sentence with NOT_MEANT or NOT_WEAK.
 _SILENCED = {NOT_MEANT: (PRIMARY, WEAK, SUPPORT, CUE), NOT_WEAK: (WEAK,)}
 _DIGITS = frozenset("0123456789")
 
 
 class Rule:
-    """A category's words and phrases, parted by a comma and a space, and what they weigh.
+    """A category's words and phrases, separated by a comma and a space, and their weights.
 
-    What has a speaker in its name counts only in what that one says. `asked` are the first words of questions that may
-    tell of the category, if not all do; `reach` how many messages away a booster may stand;
-    `answer_words` how many words a sentence must have to answer.
+    Parameters with a speaker in their name count only in this speaker's sentences. `asked` limits questions: only those
+    with one of these first words count; None allows all. `reach` is the greatest distance of a booster in messages,
+    `answer_words` the least number of words in an answer, counting the marks of the sentence's start and end.
     """
 
     __slots__ = ("answer_words", "asked", "boosted_weight", "denominator", "phrases", "primary_weight", "reach")
@@ -105,7 +105,7 @@ class Rule:
 
 
 class Meant:
-    """What a sentence does for each category that it speaks of, and the categories that it boosts in itself."""
+    """The kinds of phrases in a sentence by category, and the categories boosted within the sentence."""
 
     __slots__ = ("boosted", "does")
 
@@ -122,7 +122,7 @@ class Meant:
 
 
 class Lexicon:
-    """The phrases of several categories, by their words, and the classes that a phrase may name."""
+    """The phrases of several categories by their words, and the word classes used in phrases."""
 
     __slots__ = ("_answer_words", "_asked", "_class_of", "_first", "_known", "_unread")
 
@@ -131,7 +131,7 @@ class Lexicon:
         self._asked = {category: rule.asked for category, rule in rules.items()}
         self._first: dict[str, _Node] = {}
         self._known: dict[str, tuple[list[_Node], tuple[str, ...]]] = {}
-        # By first words. Most of them occur in no session, so a tree is made of those that do, when they do.
+        # By first words. Most never occur in a session, so a tree is built only when its first word does.
         self._unread: dict[str, list[tuple[str, str, int, str]]] = {}
         self._class_of: dict[str, tuple[str, ...]] = {}
         for name, words in (classes or {}).items():
@@ -145,7 +145,7 @@ class Lexicon:
                     self._unread.setdefault(first, []).append((rest, category, kind, speaker))
 
     def meant(self, sentence: str, speaker: str, mark: str = "") -> Meant | None:
-        """What the sentence speaks of; `mark` is one more word, for something that its words do not show."""
+        """Return the meaning of the sentence, or None without a phrase. `mark` is an extra word for its context."""
         words = words_of(sentence)
         if mark:
             words.append(mark)
@@ -165,7 +165,7 @@ class Lexicon:
         return Meant(counted)
 
     def _silent(self, sentence: str, words: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """What cannot count in a question, or in so few words."""
+        """Yield categories and kinds silenced because the sentence is a question or too short to answer."""
         if sentence.rstrip(_CLOSING).endswith("?"):
             for category, first in self._asked.items():
                 if first is not None and words[1] not in first:
@@ -175,7 +175,7 @@ class Lexicon:
                 yield category, ANSWER
 
     def _hits(self, words: Sequence[str], speaker: str) -> list[tuple[str, int, int, int]]:
-        """Each phrase that is there: its category, what it does, and its first word and the one after its last."""
+        """Return each phrase found: its category, its kind, and the indexes of its first word and after its last."""
         known = self._known
         read = [known.get(word) or self._read(word) for word in words]
         last = len(words)
@@ -193,14 +193,14 @@ class Lexicon:
         return hits
 
     def _read(self, word: str) -> tuple[list[_Node], tuple[str, ...]]:
-        """The trees that begin with the word, and what a phrase may have for it: itself, its classes, any word."""
+        """Return the trees beginning with the word, and its steps in a phrase: itself, its classes, any word."""
         steps = (word, *self._class_of.get(word, _NO_CLASS), *_shape(word), ANY)
         trees = [self._first.get(step) or self._tree(step) for step in steps if step in self._unread]
         known = self._known[word] = (trees, steps)
         return known
 
     def _tree(self, first: str) -> _Node:
-        """The phrases that begin with a word, as a tree of the words that follow."""
+        """Build a tree of the phrases with this first word."""
         tree = self._first[first] = _Node()
         for rest, category, kind, speaker in self._unread[first]:
             for words in _without_gaps(rest) if GAP in rest else (rest,):
@@ -215,7 +215,7 @@ class Lexicon:
 
 
 class _Node(dict[str, "_Node"]):
-    """What a phrase means that ends here, and the words by which longer ones go on."""
+    """A node of a phrase tree: the meanings of phrases ending here, and the next words of longer ones."""
 
     __slots__ = ("meanings",)
 
@@ -224,7 +224,7 @@ class _Node(dict[str, "_Node"]):
 
 
 def _shape(word: str) -> tuple[str, ...]:
-    """The class that the word is of by its first or last letters."""
+    """Return the word's class by its first or last letters: a number, ED, ING or none."""
     if word[0] in _DIGITS:
         return (NUMBER,)
     if len(word) <= _SHORTEST_FORM:
@@ -233,7 +233,7 @@ def _shape(word: str) -> tuple[str, ...]:
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    """The word, and if a tilde ends it, also the other forms of that verb."""
+    """Return the word and, for a verb ending in a tilde, its other forms."""
     if word[-1] != "~":
         return (word,)
     verb = word[:-1]
@@ -243,7 +243,7 @@ def _forms(word: str) -> tuple[str, ...]:
 
 
 def _without_gaps(phrase: str) -> Iterator[str]:
-    """The phrase with each gap as none, one, two or three words."""
+    """Yield the phrase with each gap expanded to none, one, two or three words."""
     before, gap, after = phrase.partition(GAP)
     if not gap:
         yield phrase
@@ -259,7 +259,10 @@ def _within(covered: AbstractSet[tuple[str, int]], hit: tuple[str, int, int, int
 
 
 def _boosts_itself(category: str, hits: Sequence[tuple[str, int, int, int]]) -> bool:
-    """Whether what boosts the category in a sentence is something else than what tells of it there."""
+    """Return True if a sentence boosts its own sign of the category.
+
+    Any booster counts for a primary sign. Otherwise a booster or cue must stand apart from the sign.
+    """
     telling = [hit for hit in hits if hit[0] == category and hit[1] in (PRIMARY, WEAK, CUE)]
     if not telling:
         return False
@@ -274,7 +277,7 @@ def _boosts_itself(category: str, hits: Sequence[tuple[str, int, int, int]]) -> 
 
 
 class _ToWords(dict[int, int | None]):
-    """For str.translate: lets stay what a word is made of, deletes apostrophes, makes a space of all else."""
+    """A table for `str.translate`: keeps the characters of words, deletes apostrophes, replaces the rest by spaces."""
 
     def __missing__(self, code: int) -> int | None:
         char = chr(code)
@@ -287,5 +290,5 @@ _TO_WORDS = _ToWords()
 
 
 def words_of(sentence: str) -> list[str]:
-    """The sentence's words in lower case, between marks of its start and its end; names of files stay whole."""
+    """Return the sentence's words in lower case, between marks of its start and end. File names stay whole."""
     return [START, *sentence.rstrip(_STOPS).lower().translate(_TO_WORDS).split(), END]

@@ -1,5 +1,5 @@
 # hot
-"""What somebody says that was put into their mouth: sentences that repeat what a session was given."""
+"""Find quotes: sentences repeating text injected into the session."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Set
 
-# So many words in a row are no coincidence.
+# So many equal words in a row are no coincidence.
 _RUN = 5
 _ENDS = (". ", "! ", "? ", "; ", ": ")
 
 
 def marks(text: str) -> set[str]:
-    """Marks of all runs of words in a text, by which they are known again."""
+    """Return a hash for each run of words in a text, to recognise it later."""
     return set(_marks(_words(text)))
 
 
 def without_quotes(text: str, known: Set[str]) -> str:
-    """A text without the sentences of which at least half are runs of words that are known."""
+    """Remove the sentences with at least half of their words in known runs."""
     return "\n".join(
         "".join(sentence for sentence in _sentences(line) if not _is_quoted(sentence, known))
         for line in text.split("\n")

@@ -1,5 +1,5 @@
 # hot
-"""What was really said in a message: its lines without code, and without what a program put there."""
+"""Extract the spoken lines of a message: without code, and without text inserted by a program."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    # Where a part that nobody said ends in a line: the position after it, or -1 if it does not end there.
+    # Finds the end of an unspoken part in a line: the position after it, or -1 if it does not end there.
     End = Callable[[str], int]
 
-# Stands for each character of inline code, so that positions stay and the code is one word that means nothing.
+# Replaces each character of inline code. Positions stay the same, and the code becomes one word without a meaning.
 CODE = "\x01"
 
 _TAGS = {
@@ -27,7 +27,7 @@ _INJECTED_END = "---"
 
 
 def spoken_lines(text: str) -> list[tuple[str, str]]:
-    """The lines that somebody said, each as it is and with its inline code masked; both have the same length."""
+    """Return the spoken lines, each as it is and with inline code masked. Both have the same length."""
     lines: list[tuple[str, str]] = []
     end: End | None = None
     for whole in text.split("\n"):
@@ -48,7 +48,7 @@ def spoken_lines(text: str) -> list[tuple[str, str]]:
 
 
 def sentences(shown: str, masked: str) -> Iterator[tuple[str, str]]:
-    """The sentences of a line, each as it is and masked."""
+    """Yield the sentences of a line, each as it is and masked."""
     at = 0
     ended = masked.replace(". ", ".\n").replace("? ", "?\n").replace("! ", "!\n").replace("; ", ";\n")
     for part in ended.split("\n"):
@@ -57,7 +57,7 @@ def sentences(shown: str, masked: str) -> Iterator[tuple[str, str]]:
 
 
 def masked_code(line: str) -> str:
-    """The line with its inline code, backticks included, replaced by marks."""
+    """Mask the inline code of a line, backticks included."""
     if "`" not in line:
         return line
     runs = _backtick_runs(line)
@@ -88,7 +88,7 @@ def _backtick_runs(line: str) -> list[tuple[int, int]]:
 
 
 def _closing_runs(runs: list[tuple[int, int]]) -> list[int]:
-    """For each run of backticks the next one of the same length, or 0 if there is none."""
+    """Return for each run of backticks the index of the next equally long one, or 0 without one."""
     closing = [0] * len(runs)
     later: dict[int, int] = {}
     for index in range(len(runs) - 1, -1, -1):
@@ -99,7 +99,7 @@ def _closing_runs(runs: list[tuple[int, int]]) -> list[int]:
 
 
 def _without_tags(shown: str, masked: str) -> tuple[str, str, End | None]:
-    """The line without what stands between our tags; the end to look for, if the last of them stays open."""
+    """Remove our tags and their content from a line. Return also the end to look for, if the last tag stays open."""
     kept: list[tuple[int, int]] = []
     begin = 0
     at = masked.find("<")
@@ -125,7 +125,10 @@ def _joined(line: str, kept: list[tuple[int, int]]) -> str:
 
 
 def _block_end(line: str, *, first: bool) -> End | None:
-    """What ends the block that the line begins: fenced code, an injected block, what a hook told the model."""
+    """Return a function to find the end of a block begun by this line, or None if it begins none.
+
+    Blocks are fenced code, an injected block, and a hook's message to the model.
+    """
     text = line.lstrip(" \t>")  # code may be fenced in a quotation too
     mark = text[:1]
     if mark in ("`", "~") and text.startswith(mark * 3):

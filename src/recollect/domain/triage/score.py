@@ -1,5 +1,8 @@
 # hot
-"""What of a session's end is worth remembering: a score for each category, from what was said and what was done."""
+"""Score the end of a session by category, from its conversation and its activity, to find memories.
+
+A telling sentence is one with a sign of the category; `phrases` has the kinds of signs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 SESSION_SUMMARY = "session_summary"
 
-# Sentences before and after a telling one in which a word boosts it; lines around it that are its context.
+# The range of boosters, in sentences before and after a telling one; its context, in lines before and after.
 BOOSTER_SENTENCES = 4
 WINDOW_LINES = 10
 
@@ -24,12 +27,13 @@ MOST_PRIMARY = 3
 MOST_BOOSTED = 2
 LONGEST_SNIPPET = 120
 
-# More of one sentence is not worth cleaning for a snippet.
+# Only so much of a sentence is cleaned for a snippet.
 _LONGEST_CLEANED = 1_000
 
 _LEXICON = Lexicon(RULES, CLASSES)
 
-# What stands for a short answer of the human that names one of the things that were just compared, and its words.
+# Marks for an answer of the human to a comparison or a question of alternatives: a short choice, a choice with a
+# reason, another answer.
 CHOSEN = "%chosen"
 REASONED = "%reasoned"
 ANSWERED = "%answered"
@@ -39,7 +43,7 @@ _SHORTEST_REASON = 20
 
 
 class Said:
-    """One message, and whether a human or the assistant said it."""
+    """One message, with its speaker: the human or the assistant."""
 
     __slots__ = ("role", "text")
 
@@ -49,7 +53,7 @@ class Said:
 
 
 class Activity:
-    """What was done in a session, in numbers."""
+    """A session's activity in numbers."""
 
     __slots__ = ("distinct_tools", "exchanges", "tool_uses")
 
@@ -60,7 +64,7 @@ class Activity:
 
 
 class Finding:
-    """A category that has something to remember, the sentences that say so, and the text around them."""
+    """A category worth remembering, with its score, its telling sentences and the text around them."""
 
     __slots__ = ("category", "score", "snippets", "windows")
 
@@ -72,9 +76,9 @@ class Finding:
 
 
 class _Text:
-    """All that was said: its lines, and for each sentence the line and the message that it is in.
+    """The whole conversation: its lines, and for each sentence its line and its message.
 
-    A message has one line for each paragraph, so what is near and what counts once is measured in sentences.
+    A message has one line for each paragraph, so distances and counts are measured in sentences.
     """
 
     __slots__ = ("before", "line_of", "lines", "message_of", "messages", "role_of", "sentences")
@@ -90,7 +94,7 @@ class _Text:
 
 
 class _Marks:
-    """In which sentences a category is spoken of, by what their phrases do, and which are boosted in themselves."""
+    """The sentences about a category by the kind of their phrases, and those boosted within themselves."""
 
     __slots__ = ("boosted", "by_kind")
 
@@ -100,7 +104,7 @@ class _Marks:
 
 
 class _Before:
-    """The two messages before the one that is read, and whether a short sentence names one of the things in them."""
+    """The two messages before the current one, to recognise a short sentence as a choice between their options."""
 
     __slots__ = ("_asked", "_texts", "_words")
 
@@ -115,7 +119,7 @@ class _Before:
         self._words = None
 
     def mark(self, sentence: str, message: Said) -> str:
-        """The mark of a choice, if the sentence is one, and of one with a reason if the message goes on."""
+        """Return the mark of a choice or an answer, or an empty string. A longer message counts as a reason."""
         if message.role != "human" or sentence.endswith("?"):
             return ""
         clause = sentence.partition(", ")[0]
@@ -146,9 +150,9 @@ def find(
     rules: Mapping[str, Rule] = RULES,
     lexicon: Lexicon = _LEXICON,
 ) -> list[Finding]:
-    """What reaches its category's threshold, best first; a category without a threshold is not looked for.
+    """Return the findings reaching their category's threshold, the best first. Skip categories without one.
 
-    `rules` and their `lexicon` are for measuring other words than ours.
+    `rules` and their `lexicon` are parameters for measuring other words than ours.
     """
     text = _Text()
     marks = {category: _Marks() for category in rules if category in thresholds}
@@ -164,7 +168,7 @@ def find(
 
 
 def clean_snippet(text: str) -> str:
-    """The text on one line of at most 120 characters, with nothing unseen, no backtick and no markup in it."""
+    """Return the text on one line of at most 120 characters, without invisible characters, backticks or markup."""
     plain = one_line(text[:_LONGEST_CLEANED].replace("`", ""))
     safe = unmarked(plain)
     if len(safe) <= LONGEST_SNIPPET:
@@ -177,7 +181,7 @@ def clean_snippet(text: str) -> str:
 
 
 def _mark(message: Said, text: _Text, marks: Mapping[str, _Marks], lexicon: Lexicon) -> None:
-    """Add what the message says to the text, and note where a category is spoken of."""
+    """Add a message to the text, and mark its sentences by category."""
     speaker = f"{message.role}: "
     for line, masked in spoken_lines(message.text):
         text.lines.append(speaker + line)
@@ -211,13 +215,13 @@ def _text_finding(category: str, rule: Rule, marks: _Marks, text: _Text) -> Find
 
 
 def _telling(marks: _Marks, text: _Text) -> list[int]:
-    """The telling sentences: those with a primary, and those with a weak one that is boosted beside or answered."""
+    """Return the telling sentences: with a primary sign, or with a boosted or answered weak one."""
     weak = {at for at in marks.by_kind[WEAK] if at in marks.boosted or _is_sure(at, marks, text)}
     return sorted(marks.by_kind[PRIMARY] | weak)
 
 
 def _is_sure(at: int, marks: _Marks, text: _Text) -> bool:
-    """Whether the same speaker boosts the sentence right before or after it, or the other one answers it."""
+    """Return True if the same speaker boosts the sentence right before or after it, or the other one answers it."""
     boosters, answers = marks.by_kind[BOOSTER], marks.by_kind[ANSWER]
     speaker = text.role_of[at]
     if any(beside in boosters and text.role_of[beside] == speaker for beside in (at - 1, at + 1)):
@@ -226,7 +230,7 @@ def _is_sure(at: int, marks: _Marks, text: _Text) -> bool:
 
 
 def _is_boosted(at: int, marks: _Marks, text: _Text, reach: int) -> bool:
-    """Whether a booster is near, in another sentence."""
+    """Return True if another sentence nearby boosts this one."""
     boosters, answers = marks.by_kind[BOOSTER], marks.by_kind[ANSWER]
     return any(
         other in boosters or (other in answers and text.role_of[other] != text.role_of[at])
@@ -235,15 +239,15 @@ def _is_boosted(at: int, marks: _Marks, text: _Text, reach: int) -> bool:
 
 
 def _supporting(marks: _Marks, telling: Iterable[int], text: _Text) -> list[int]:
-    """The sentences that add to a telling one near."""
+    """Return the supporting sentences near a telling one."""
     told = set(telling)
     return [at for at in marks.by_kind[SUPPORT] if any(other in told for other in _near(at, text, 1))]
 
 
 def _near(at: int, text: _Text, reach: int) -> list[int]:
-    """The sentences near, without itself.
+    """Return the sentences nearby, without this one.
 
-    They may stand as many messages away as the reach says, but not further, where the talk is of something else.
+    They are at most `reach` messages away: further away the topic is often another one.
     """
     last = len(text.sentences) - 1
     window = range(max(0, at - BOOSTER_SENTENCES), min(last, at + BOOSTER_SENTENCES) + 1)
@@ -252,7 +256,7 @@ def _near(at: int, text: _Text, reach: int) -> list[int]:
 
 
 def _windows(telling: Iterable[int], lines: Sequence[str]) -> list[str]:
-    """The lines around the telling ones, as texts; those that touch are one."""
+    """Return the lines around the telling ones as texts. Overlapping or touching ranges are merged."""
     spans: list[tuple[int, int]] = []
     for at in telling:
         start, end = max(0, at - WINDOW_LINES), min(len(lines), at + WINDOW_LINES + 1)

@@ -1,5 +1,5 @@
 # hot
-"""What a person said, and what only stands in a person's name: the client's notices, and our own text."""
+"""Tell a person's own prompts from text in a person's name: the client's notices, and our own text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ SHORTEST = 10
 
 FEEDBACK = "Stop hook feedback:"
 
-# How texts begin that no person wrote.
+# Beginnings of texts not written by a person.
 NOT_SPOKEN = (
     *("<command-", "<local-command-", "<task-notification", "<system-reminder", "<bash-", "<user-prompt-submit-hook"),
     *("<session-start-hook", "<ide_", "<teammate-message", "<memory-context", "<triage_data", "[Request interrupted"),
@@ -18,7 +18,7 @@ _IN_NAMES = {ord(mark): "a" for mark in ":-_."}
 
 
 def is_worth_asking(prompt: str) -> bool:
-    """Whether a prompt may be about something that is remembered."""
+    """Return True if a prompt may be about a memory: long enough, by a person, and no command."""
     text = prompt.strip()
     if len(text) < SHORTEST or text.startswith(NOT_SPOKEN) or any(mark in text for mark in _OURS):
         return False
@@ -26,6 +26,6 @@ def is_worth_asking(prompt: str) -> bool:
 
 
 def _is_command(text: str) -> bool:
-    """Whether a prompt is a slash command, and not a path."""
+    """Return True if a prompt is a slash command, and not a path."""
     name = text.split(None, 1)[0]
     return name.startswith("/") and name[1:].translate(_IN_NAMES).isalnum()

@@ -1,11 +1,11 @@
 # hot
-"""The words by which a session's end is scored; bench/triage measures them."""
+"""The words for scoring a session's end, measured by bench/triage."""
 
 from __future__ import annotations
 
 from recollect.domain.triage.phrases import Rule
 
-# Words of one kind, by the name that phrases call them by; `fail~` stands for fail, fails, failed and failing.
+# Word classes by their name in phrases. `fail~` stands for fail, fails, failed and failing.
 CLASSES = {
     "FAIL": "fault violation violations throws threw thrown bombs glitch~ disconnect~ lag~ lagging spike~ overheat~ "
     "drift~ alert alarm paged pager postmortem downtime fail~ failure failures error errors exception exceptions "
@@ -90,7 +90,7 @@ CLASSES = {
     "disable skip ignore keep show split upgrade do",
 }
 
-# In a message before a choice, what shows that things were compared; and what a short answer may have besides.
+# Words of a comparison in a message before a choice; and filler words in a short answer.
 COMPARING = frozenset(
     "or vs versus against either both whereas compared options option alternatives variants while but than".split()
 )
@@ -101,9 +101,9 @@ FILLERS = frozenset(
 )
 
 # In a phrase, `_` is any one word, `..` up to three, `#` a number, `^` the sentence's start and `$` its end, a name in
-# capitals any word of that class, ED and ING any word with that ending; `%` begins a mark of a choice (triage.py).
-# Apostrophes are left out and hyphens are spaces. The weights are those of a primary and of a boosted one, and what
-# their sum is divided by.
+# capitals any word of that class, ED and ING any word with that ending; `%` begins a mark of a choice (score.py).
+# Apostrophes are left out and hyphens are spaces. The weights are those of a primary and of a boosted sentence, and the
+# divisor of their sum.
 RULES = {
     "decision": Rule(
         "decided, chose, selected, went with, picked, have chosen, has chosen, ive chosen, weve chosen, was chosen, "

@@ -1,1 +1,1 @@
-"""Knowledge banks: markdown files of entries, edited without losing a byte."""
+"""Knowledge banks: markdown files of entries, with edits confined to the changed entry."""

@@ -1,5 +1,5 @@
 # hot
-"""Knowledge banks: three markdown files of entries, read and written without losing a byte."""
+"""Knowledge banks: three markdown files of entries. Reading and writing keeps every byte of unchanged entries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEFT_OUT = ("constitution.md",)
 
 
 class BankFile:
-    """One file of a bank. Blocks that are not changed are written as they were read."""
+    """One file of a bank. Unchanged blocks are written as they were read."""
 
     def __init__(self, text: str, category: str, origin: str = "local") -> None:
         self.category = category
@@ -40,10 +40,10 @@ class BankFile:
         return not self.entries and not self._preamble.strip()
 
     def append(self, lines: Sequence[str]) -> Entry:
-        """Add an entry, given as its lines, after a blank line at the end of the file.
+        """Append an entry, given as its lines, after a blank line at the end of the file.
 
         Raises:
-            UnsafeEdit: what stands before the end of the file would make the entry part of something else.
+            UnsafeEdit: the file has an unclosed code fence, so the entry would become part of the code.
         """
         block = "".join([f"{line}{self._carriage}\n" for line in lines])
         if may_have_fences(block) and unclosed_fence(self.text.split("\n")):
@@ -62,7 +62,7 @@ class BankFile:
         return self.entries[-1]
 
     def set_metadata(self, position: int, values: Mapping[str, str]) -> Entry:
-        """Change metadata of the entry at `position`, keeping each item's place and style; add what is missing."""
+        """Change metadata of the entry at `position`. Keep each item's place and style, and add missing items."""
         for label, value in values.items():
             self._blocks[position] = set_in_block(self._blocks[position], label, value, self._carriage)
         self.entries[position] = parse_entry(self._blocks[position], self.category, self.origin, position)
@@ -70,7 +70,7 @@ class BankFile:
 
 
 def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
-    """All entries of a bank, and a sentence on each file that could not be used. A missing bank is an empty one."""
+    """Return all entries of a bank, and a warning for each unusable file. A missing bank is empty."""
     entries: list[Entry] = []
     paths, warnings = bank_paths(directory, origin)
     for path in paths:
@@ -82,9 +82,9 @@ def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
 
 
 def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
-    """The files of a bank that are there, and a sentence on each that does not belong there.
+    """Return the paths of a bank's existing files, and a warning for each stray file.
 
-    A link that leads a project's bank out of the project is not followed: it could show any file of the user's.
+    Links out of the project are not followed in a project's bank: they could expose any file of the user.
     """
     if origin == "local" and _leads_out(directory):
         return [], [f"{directory} is a link that leads out of the project; it is not read"]
@@ -108,34 +108,34 @@ def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
 
 
 def bank_file_leads_out(path: str) -> bool:
-    """Tell whether a link takes a file of a project's bank out of the project."""
+    """Return True if a link leads a file of a project's bank out of the project."""
     return _leads_out(path, os.path.dirname(path))
 
 
 def _leads_out(path: str, directory: str = "") -> bool:
-    """Tell whether a path leads out of the project, which is two folders above its bank: docs/knowledge-bank."""
+    """Return True if a path leads out of the project, two folders above its bank (docs/knowledge-bank)."""
     return leads_out(path, os.path.dirname(os.path.dirname(os.path.abspath(directory or path))))
 
 
 def read_bank_file(path: str, origin: str) -> BankFile:
-    """One file of a bank; its category is its name. A file that does not exist is empty.
+    """Read one file of a bank. Its name gives the category. A missing file is empty.
 
     Raises:
-        StorageError: it is no regular file, too large, or cannot be read.
+        StorageError: the file is not a regular file, is too large, or cannot be read.
     """
     category = os.path.basename(path).removesuffix(".md")
     return BankFile(read_text(path), category, origin)
 
 
 def _is_stray(name: str, origin: str) -> bool:
-    """Whether a file in a bank's folder deserves a word. The global folder also holds files of other kinds."""
+    """Return True if a file in a bank's folder deserves a warning. The global folder also holds other files."""
     if name.startswith(".") or name in _LEFT_OUT:
         return False
     return origin == "local" or name.endswith(".md")
 
 
 def _blocks(text: str) -> list[str]:
-    """What stands before the first entry, and the text of each entry up to the next: together the whole text."""
+    """Split a text into the part before the first entry and one block per entry. Joined, they are the whole text."""
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     text = text.removeprefix(mark)
     if may_have_fences(text):

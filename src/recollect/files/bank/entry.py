@@ -1,9 +1,9 @@
 # hot
-"""One entry of a bank: from its block of markdown to an `Entry`, and edits that keep every other byte of the block.
+"""One entry of a bank: parse its block of markdown, and edit metadata without changing other bytes.
 
-A block begins with a line that starts with `### `. The description reaches to the first line that starts with `- `;
-each such line begins a metadata item that continues to the next. `## ` and the known file titles end the entry, `---`
-is skipped. What stands in fenced code is text.
+A block begins with a `### ` line. The description reaches to the first `- ` line. Each `- ` line begins a metadata
+item and reaches to the next. `## ` and the known file titles end the entry, `---` is skipped. Fenced code is always
+plain text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _DIGITS = "0123456789"
 _LONGEST_KEY = 40
 _MOST = 999_999_999
 
-# What every entry is asked for; everything else only those that are chosen.
+# The metadata read from every entry. Other metadata is parsed only for selected entries.
 _ASKED = frozenset(("observation count", "confidence", "last observed", "content hash"))
 
-# Labels as they are written and what they mean: a bank repeats a handful of them in every entry.
+# A cache from written labels to keys: a bank repeats a handful of labels in every entry.
 _KEYS: dict[str, str] = {}
 
 
 def parse_entry(block: str, category: str, origin: str, position: int) -> Entry:
-    """The entry that a block of markdown holds."""
+    """Parse a block of markdown into an entry."""
     summary = _plain_summary(block)
     if summary is None:
         parts = parts_of(block)
@@ -53,9 +53,10 @@ def parse_entry(block: str, category: str, origin: str, position: int) -> Entry:
 
 
 def _plain_summary(block: str) -> tuple[str, dict[str, str]] | None:
-    """Description and metadata of a block without anything unusual, several times faster than by its lines.
+    """Return the description and metadata of a plain block, several times faster than `parts_of`.
 
-    None for a block that has code, headings or dividers in it, or that has emphasis or several lines where it matters.
+    Return None for a block with code, headings or dividers, or with emphasis, several lines or no value in an item of
+    `_ASKED`.
     """
     if "\n#" in block or "\n---" in block or may_have_fences(block):
         return None
@@ -73,7 +74,7 @@ def _plain_summary(block: str) -> tuple[str, dict[str, str]] | None:
 
 
 def parts_of(block: str) -> list[Part]:
-    """The lines of a block that belong to its entry: the description, then metadata items and free text."""
+    """Split the lines of an entry into parts: the description, then metadata items and free text."""
     lines = block.split("\n")
     fenced = fenced_lines(lines) if may_have_fences(block) else frozenset[int]()
     part = Part("", "", [], 1)
@@ -105,7 +106,7 @@ def parts_of(block: str) -> list[Part]:
 
 
 def set_in_block(block: str, label: str, value: str, carriage: str) -> str:
-    """The block with a metadata item changed in its place and style, or added after the last one."""
+    """Return the block with a metadata item changed in its place and style, or added after the last item."""
     lines = block.split("\n")
     fenced = fenced_lines(lines)
     parts = parts_of(block)
@@ -121,7 +122,7 @@ def set_in_block(block: str, label: str, value: str, carriage: str) -> str:
         lines[-1] += carriage
         lines.append("")
     if any(part.start == at and part.lines and not part.key for part in parts[1:]):
-        lines.insert(at, carriage)  # or the text below would read as more of the value
+        lines.insert(at, carriage)  # without a blank line, the text below would become part of the value
     lines.insert(at, f"- {label}: {value}{carriage}")
     return "\n".join(lines)
 
@@ -131,13 +132,13 @@ def may_have_fences(text: str) -> bool:
 
 
 def bare_name(name: str) -> str:
-    """The name without the type that may stand before it."""
+    """Return the name without a leading type such as `Pattern:`."""
     label, colon, rest = name.partition(":")
     return rest.strip() if colon and label.strip().lower() in _TYPES else name.strip()
 
 
 def with_count(value: str, count: int) -> str:
-    """An observation count's text with another number, and what was written around it."""
+    """Return the text of an observation count with a new number, keeping the words around it."""
     digits = _first_number(value)
     number = str(min(count, _MOST))
     return value.replace(digits, number, 1) if digits else number
@@ -151,14 +152,14 @@ def _ends_entry(line: str) -> bool:
 
 
 def _free_text(parts: list[Part], start: int) -> Part:
-    """The part that free text belongs to: more of the description, or a part of its own after metadata."""
+    """Return the part for free text: the description, or a new part after metadata."""
     if parts[-1].key:
         parts.append(Part("", "", [], start))
     return parts[-1]
 
 
 def _trimmed(text: str) -> str:
-    """The text without white space at the ends of its lines, nor around it."""
+    """Return the text without white space around it or at the ends of its lines."""
     if " \n" in text or "\r" in text or "\t" in text:
         text = "\n".join([line.rstrip() for line in text.split("\n")])
     return text.strip()
@@ -172,7 +173,7 @@ def _item(line: str, start: int) -> Part:
 
 
 def _value_span(line: str) -> tuple[int, int]:
-    """Where a metadata line's value stands, outside the emphasis of its key: `**Key:** value`, `**Key: value**`."""
+    """Return start and end of a metadata line's value, without the emphasis: `**Key:** value`, `**Key: value**`."""
     colon = line.index(":")
     end = len(line.rstrip())
     start = min(end, _skip_spaces(line, colon + 1))
@@ -191,7 +192,7 @@ def _skip_spaces(line: str, at: int) -> int:
 
 
 def _key(label: str) -> str:
-    """What a label means, whatever its case, emphasis and hyphens; "-" for what is too long to be one."""
+    """Return the key for a label, without case, emphasis and hyphens; "-" for a text over 40 characters."""
     key = _KEYS.get(label)
     if key is None:
         key = label.strip("*_` ").lower().replace("-", " ").replace("_", " ") if len(label) <= _LONGEST_KEY else "-"
@@ -201,14 +202,14 @@ def _key(label: str) -> str:
 
 
 def _with_value(line: str, value: str) -> str:
-    """The metadata line with another value: bullet, emphasis and line ending as they were."""
+    """Return the metadata line with a new value, keeping bullet, emphasis and line ending."""
     start, end = _value_span(line)
     space = "" if line[start - 1] == " " else " "
     return f"{line[:start]}{space}{value}{line[end:]}"
 
 
 def _count(value: str) -> int:
-    """The first number in the value, within reason; 1 when there is none, or a negative one."""
+    """Return the first number in the value, at most 999,999,999; 1 if there is none or it is negative."""
     if not value:
         return 1
     digits = value if value.isdecimal() and value.isascii() else _first_number(value)
@@ -224,7 +225,7 @@ def _first_number(value: str) -> str:
 
 
 def _confidence(value: str) -> str:
-    """The first word of the value if it is a level, medium otherwise."""
+    """Return the first word of the value if it is a level of confidence, otherwise "medium"."""
     if not value or value in CONFIDENCE:
         return value or "medium"
     word = value.strip(_EMPHASIS + " ").lower()

@@ -1,4 +1,4 @@
-"""New text for knowledge banks: files and entries, in the global shape and in a project's own."""
+"""Templates for new files and entries of knowledge banks, in the global format and the project format."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def global_entry(
     content_hash: str,
     more: Sequence[str] = (),
 ) -> list[str]:
-    """The lines of an entry in the global store; `more` are lines that follow its own."""
+    """Return the lines of an entry for the global bank, followed by the lines in `more`."""
     metadata = {
         "Content-Hash": f"sha256:{content_hash}",
         "Source": source,
@@ -54,7 +54,7 @@ def global_entry(
 def local_entry(
     category: str, name: str, description: str, *, provenance: str, confidence: str, more: Sequence[str] = ()
 ) -> list[str]:
-    """The lines of an entry in a project's own bank, where headings of heuristics carry no type."""
+    """Return the lines of an entry for a project's bank. Headings of heuristics have no type there."""
     heading = name if category == "heuristics" else f"{LABEL[category]}: {name}"
     metadata = {_LOCAL_PROVENANCE[category]: provenance, "Confidence": confidence, "Observation count": "1"}
     return [f"### {heading}", *_description(description), *_metadata(metadata), *more]
@@ -65,9 +65,10 @@ def _metadata(values: Mapping[str, str]) -> list[str]:
 
 
 def _description(text: str) -> list[str]:
-    """The description's lines. One that the parser would take for structure gets a space before it.
+    """Return the lines of a description, with a leading space before lines like metadata or headings.
 
-    The content hash does not see the space, because it counts words only.
+    The space keeps the parser from reading them as structure. It does not change the content hash, which covers words
+    only.
     """
     lines = text.split("\n")
     fenced = fenced_lines(lines)

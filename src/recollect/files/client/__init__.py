@@ -1,1 +1,1 @@
-"""The configuration files of clients, changed in one place and left alone elsewhere."""
+"""Configuration files of clients: edit our entry and leave the rest unchanged."""

@@ -1,4 +1,4 @@
-"""Our server's entry in a client's configuration, which is JSON: everything else in it stays as it is."""
+"""Our server's entry in a client's JSON configuration. Everything else in the file stays unchanged."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Entry = Mapping[str, Any]
 
 
 def entry_in(text: str, section: str) -> Entry | None:
-    """The server that the section calls by our name, ours or not.
+    """Return the server with our name in the section, ours or not, or None.
 
     Raises:
-        UnsafeEdit: it is not JSON, or what should hold servers holds something else.
+        UnsafeEdit: the text is not JSON, or the section holds something else than servers.
     """
     if not text.strip():
         return None
@@ -33,7 +33,7 @@ def entry_in(text: str, section: str) -> Entry | None:
 
 
 def with_entry(text: str, section: str, entry: Entry) -> str:
-    """The text with our entry; of one that is there, only what differs is changed.
+    """Return the text with our entry. In an existing entry, only differing values are changed.
 
     Raises:
         UnsafeEdit: the text cannot be changed without losing something.
@@ -54,7 +54,7 @@ def with_entry(text: str, section: str, entry: Entry) -> str:
 
 
 def without_entry(text: str, section: str) -> str:
-    """The text without our entry, and without what that leaves empty; nothing at all if all of it is.
+    """Return the text without our entry and an empty section; an empty string if nothing is left.
 
     Raises:
         UnsafeEdit: the text cannot be changed without losing something.
@@ -68,12 +68,12 @@ def without_entry(text: str, section: str) -> str:
 
 
 def shown(section: str, entry: Entry) -> str:
-    """What a person would add to an empty configuration."""
+    """Return the text to add to an empty configuration by hand."""
     return with_entry("", section, entry)
 
 
 def seems_in(text: str) -> bool:
-    """Whether a text that is no plain JSON looks as if it had a server of our name."""
+    """Return True if a text other than plain JSON seems to have a server with our name."""
     return re.search(rf'"{NAME}"\s*:\s*\{{', text) is not None
 
 
@@ -88,7 +88,7 @@ def _section(entry: Entry, unit: str) -> str:
 
 
 def _rendered(entry: Entry, unit: str, depth: int) -> str:
-    """An entry as people write it: a line for each of its members, lists on one line."""
+    """Return an entry as people write it: one line per member, lists on one line."""
     lines = [
         f"{unit * (depth + 1)}{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
         for key, value in entry.items()

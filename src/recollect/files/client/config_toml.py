@@ -1,4 +1,4 @@
-"""Our server's table in a client's configuration, which is TOML: all else in it, comments too, stays as it is."""
+"""Our server's table in a client's TOML configuration. Everything else, comments too, stays unchanged."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _KEY = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
 
 
 def entry_in(text: str, section: str) -> Entry | None:
-    """The server that the section calls by our name, ours or not.
+    """Return the server with our name in the section, ours or not, or None.
 
     Raises:
-        UnsafeEdit: it is not TOML, or what should hold servers holds something else.
+        UnsafeEdit: the text is not TOML, or the section holds something else than servers.
     """
     servers: Any = _parsed(text).get(section, {})
     entry: Any = cast("dict[str, Any]", servers).get(NAME) if isinstance(servers, dict) else servers
@@ -28,7 +28,7 @@ def entry_in(text: str, section: str) -> Entry | None:
 
 
 def with_entry(text: str, section: str, entry: Entry) -> str:
-    """The text with our table; of one that is there, only what differs is changed.
+    """Return the text with our table. In an existing table, only differing values are changed.
 
     Raises:
         UnsafeEdit: the text cannot be changed without losing something.
@@ -46,7 +46,7 @@ def with_entry(text: str, section: str, entry: Entry) -> str:
 
 
 def without_entry(text: str, section: str) -> str:
-    """The text without our table, and nothing at all if nothing is left.
+    """Return the text without our table; an empty string if nothing is left.
 
     Raises:
         UnsafeEdit: the text cannot be changed without losing something.
@@ -58,7 +58,7 @@ def without_entry(text: str, section: str) -> str:
     lines = text.splitlines(keepends=True)
     kept: list[str] = []
     is_ours = False
-    aside: list[str] = []  # of our table, what may belong to the next one
+    aside: list[str] = []  # comments at the end of our table, which may belong to the next one
     for line in lines:
         if _HEADER.match(line):
             was_ours, is_ours = is_ours, _is_ours(line, section)
@@ -72,18 +72,18 @@ def without_entry(text: str, section: str) -> str:
             aside = []
     if lines and is_ours:
         while kept and not kept[-1].strip():
-            kept.pop()  # the line that was put between what was there and our table
+            kept.pop()  # the blank line added before our table
     after = "".join(kept)
     return _checked(after, wanted) if after.strip() else ""
 
 
 def shown(section: str, entry: Entry) -> str:
-    """Our table as a person would write it."""
+    """Return our table as a person would write it."""
     return f"[{section}.{NAME}]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in entry.items())
 
 
 def seems_in(text: str) -> bool:
-    """Whether a text that is no TOML looks as if it had a server of our name."""
+    """Return True if a text of invalid TOML seems to have a server with our name."""
     return re.search(rf"^[ \t]*\[.*\b{NAME}\b", text, re.MULTILINE) is not None
 
 
@@ -110,7 +110,7 @@ def _value(value: object) -> str:
 
 
 def _checked(text: str, wanted: dict[str, Any]) -> str:
-    """The text, if it says what it should and nothing else."""
+    """Return the text if it parses to `wanted`. Raise UnsafeEdit otherwise."""
     if _without_empty(_parsed(text)) != _without_empty(wanted):
         raise UnsafeEdit("its form is one that recollect does not know how to change")
     return text

@@ -1,4 +1,4 @@
-"""Change one value in a JSON text and leave every other character as it is."""
+"""Change one value in a JSON text and leave every other character unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class _Member:
-    """Where a member of an object stands: its key, its value, and the comma or brace after it."""
+    """A member of an object: its key, and the offsets of the key, the value and the value's end."""
 
     key: str
     start: int
@@ -23,7 +23,7 @@ class _Member:
 
 
 def set_value(text: str, path: Sequence[str], value: str) -> str:
-    """The text with the member at `path` set to `value`, which is JSON already; missing objects are made.
+    """Return the text with the member at `path` set to `value`, given as JSON. Make missing objects.
 
     Raises:
         UnsafeEdit: the text is not a JSON object, or something on the path is no object.
@@ -33,7 +33,7 @@ def set_value(text: str, path: Sequence[str], value: str) -> str:
     at = _object_start(text)
     for depth, name in enumerate(path):
         members, _ = _members(text, at)
-        found = next((member for member in reversed(members) if member.key == name), None)  # the last one counts
+        found = next((member for member in reversed(members) if member.key == name), None)  # the last duplicate counts
         if found is None:
             return _insert(text, at, path[depth:], value)
         if depth == len(path) - 1:
@@ -45,7 +45,7 @@ def set_value(text: str, path: Sequence[str], value: str) -> str:
 
 
 def remove_value(text: str, path: Sequence[str]) -> str:
-    """The text without the member at `path`, however often it stands there; unchanged when there is none.
+    """Return the text without the member at `path` and its duplicates; unchanged if there is none.
 
     Raises:
         UnsafeEdit: the text is not a JSON object.
@@ -86,7 +86,7 @@ def _object_start(text: str) -> int:
 
 
 def _members(text: str, start: int) -> tuple[list[_Member], int]:
-    """The members of the object that opens at `start`, and the place of its closing brace."""
+    """Return the members of the object opening at `start`, and the offset of its closing brace."""
     members: list[_Member] = []
     at = _skip(text, start + 1)
     while text[at] != "}":

@@ -1,1 +1,1 @@
-"""The journal: one JSON object a line, only ever added to."""
+"""The journal: an append-only file with one JSON object per line."""

@@ -1,5 +1,5 @@
 # hot
-"""The journal of captures: one JSON object a line, only ever added to."""
+"""The journal of captures: an append-only file with one JSON object per line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Captures:
-    """What a journal holds from some place on: its lines, where they end, and how many others were skipped."""
+    """The lines of a journal after some offset, the offset of their end, and the number of skipped lines."""
 
     __slots__ = ("end", "lines", "problems", "skipped")
 
@@ -28,17 +28,17 @@ class Captures:
         self.lines: list[dict[str, Any]] = []
         self.end = end
         self.skipped = 0
-        self.problems: list[str] = []  # at most one sentence, however much was skipped
+        self.problems: list[str] = []  # at most one sentence, however many lines were skipped
 
 
 def append_capture(path: str, *captures: Mapping[str, object]) -> list[int]:
-    """Add a line for each, all of them at once, safe from other writers, from a kill and from a power cut.
+    """Append one line per capture in a single write, and return the offset of each line.
 
-    Return where each of them begins.
+    The append is safe from other writers, from a kill and from a power cut.
 
     Raises:
         LockTimeout: other writers held the journal for too long.
-        StorageError: it cannot be written.
+        StorageError: the journal cannot be written.
     """
     from json import dumps
 
@@ -46,14 +46,14 @@ def append_capture(path: str, *captures: Mapping[str, object]) -> list[int]:
 
 
 def append_lines(path: str, texts: list[str]) -> list[int]:
-    """Add lines that are JSON already, as `append_capture` does."""
+    """Append lines of ready-made JSON, in the same way as `append_capture`."""
     lines = [f"{text}\n".encode("utf-8", "replace") for text in texts]
     with locked(path):
         try:
             descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
             try:
                 end = os.lseek(descriptor, 0, os.SEEK_END)
-                is_cut = end and os.pread(descriptor, 1, end - 1) != b"\n"  # a writer was killed in its line
+                is_cut = end and os.pread(descriptor, 1, end - 1) != b"\n"  # a writer was killed within a line
                 rest = b"\n" * is_cut + b"".join(lines)
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
@@ -71,10 +71,12 @@ def append_lines(path: str, texts: list[str]) -> list[int]:
 
 
 def read_captures(path: str, start: int) -> Captures:
-    """Return the complete lines of a journal from `start` on. Lines that are no JSON objects are skipped and counted.
+    """Return the complete lines of a journal from offset `start` on.
+
+    Lines without a JSON object are skipped and counted.
 
     Raises:
-        StorageError: it cannot be read.
+        StorageError: the journal cannot be read.
     """
     found = Captures(start)
     number = first = 0
@@ -106,10 +108,12 @@ def read_captures(path: str, start: int) -> Captures:
 
 
 def fingerprint(path: str, end: int) -> str:
-    """A mark of the last of the journal's text before `end`, which differs when lines before it came or went.
+    """Return a hash of the journal's last 1,024 bytes before `end`.
+
+    It changes when lines before `end` were added or removed.
 
     Raises:
-        StorageError: it cannot be read.
+        StorageError: the journal cannot be read.
     """
     from recollect.domain.hashing import sha256
 
@@ -124,9 +128,9 @@ def fingerprint(path: str, end: int) -> str:
 
 
 def _read_line(line: bytes, found: Captures) -> bool:
-    """Take one line; return whether it is a capture, or empty."""
+    """Add one line to `found`. Return True if the line is a capture or empty."""
     text = line.removeprefix(_BYTE_ORDER_MARK).strip()
-    if not text.startswith(b"{"):  # there may be very many
+    if not text.startswith(b"{"):  # a quick check first, because a journal may have very many lines
         return not text
     from json import loads
 

@@ -1,4 +1,4 @@
-"""Lessons that have gone from the journal into a bank: lines that say so, because none is ever taken out."""
+"""Journal lines about lessons moved into a bank. They are needed because the journal is append-only."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _OBSERVATIONS = "observations"
 
 
 def write_moved(path: str, observations: Mapping[str, int], now: str) -> None:
-    """Note that so many observations of each of these entries are counted by a bank from now on.
+    """Note in the journal how many observations of each entry a bank counts from now on.
 
     Raises:
         LockTimeout: other writers held the journal for too long.
-        StorageError: it cannot be written.
+        StorageError: the journal cannot be written.
     """
     from recollect.domain.quick_json import dump
-    from recollect.files.journal.log import append_lines  # a lock needs threads, which reading does without
+    from recollect.files.journal.log import append_lines  # it loads threads for its lock; readers need none
 
     lines = [{_MOVED: id, "at": now, _OBSERVATIONS: count} for id, count in observations.items()]
     if lines:
@@ -32,26 +32,26 @@ def write_moved(path: str, observations: Mapping[str, int], now: str) -> None:
 
 
 def is_about_moving(line: Mapping[str, Any]) -> bool:
-    """Whether a line of the journal is no memory, but says that one has gone into a bank."""
+    """Return True if a journal line is not a memory but notes a move into a bank."""
     return _MOVED in line
 
 
 def count_moved(line: Mapping[str, Any], moved: dict[str, int]) -> None:
-    """Add what a line says has gone into a bank to how many observations of each entry have.
+    """Add the observations named in a line to `moved`, the count of moved observations per entry.
 
     Raises:
-        InvalidEntry: it names no entry, or no number.
+        InvalidEntry: the line has no valid entry id, or no valid number.
     """
     id, count = line[_MOVED], line.get(_OBSERVATIONS)
     if not is_id(id):
         raise InvalidEntry("an entry that was moved is named by 16 hexadecimal digits")
-    if type(count) is not int or count < 1:  # a truth value is an int, too
+    if type(count) is not int or count < 1:  # not isinstance: bool is a subclass of int
         raise InvalidEntry("how many observations of an entry were moved is a number above zero")
     moved[id] = moved.get(id, 0) + count
 
 
 def without_moved(items: Iterable[Item], id_of: Callable[[Item], str], moved: Mapping[str, int]) -> list[Item]:
-    """The observations that still count by themselves: the first of each entry that has moved do not."""
+    """Return the observations not yet moved into a bank: drop the first `moved[id]` of each entry."""
     left = dict(moved)
     kept: list[Item] = []
     for item in items:

@@ -1,4 +1,4 @@
-"""Which entries the journal says are retired: read where there is no store to ask."""
+"""Retired entries according to the journal, for callers without a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Looking through this much takes about a millisecond, and a session waits for it.
 LARGEST = 512 * 1024
 
-# For those who have the time.
+# For callers without a time limit.
 ALL = 64 * 1024 * 1024
 
 _CAPTURE = b'{"id":"'
@@ -27,11 +27,11 @@ _ID = slice(len(_CAPTURE), len(_CAPTURE) + 16)
 
 
 def bring_back(path: str, project: str, ids: Iterable[str]) -> None:
-    """Note that entries which were retired in a project, or everywhere, have been written down again.
+    """End the retirement of entries because they were written again, for this project and for all projects.
 
     Raises:
         LockTimeout: other writers held the journal for too long.
-        StorageError: it cannot be written.
+        StorageError: the journal cannot be written.
     """
     everywhere, here = retired_ids(path, project, ALL)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -41,20 +41,21 @@ def bring_back(path: str, project: str, ids: Iterable[str]) -> None:
 
 
 def write(path: str, retirements: Iterable[Retirement]) -> None:
-    """Add lines that say what is retired or no longer is, all of them at once. Raises as `bring_back` does."""
-    from recollect.files.journal.log import append_lines  # a lock needs threads, which reading does without
+    """Append retirements and ended retirements to the journal in a single write. Raises as `bring_back` does."""
+    from recollect.files.journal.log import append_lines  # it loads threads for its lock; readers need none
 
     append_lines(path, [dump(each.line()) for each in retirements])
 
 
 def retired_ids(path: str, project: str, largest: int = LARGEST) -> tuple[set[str], set[str]]:
-    """The ids of what is retired everywhere, and of what is retired in a project, by the journal's last bytes.
+    """Return the ids retired everywhere and the ids retired in a project.
 
-    What cannot be read is passed over: it costs no more than an entry that was to be forgotten.
+    Only the last `largest` bytes of the journal are read. Unreadable lines are skipped: at worst, a retired entry is
+    shown.
     """
     retired: dict[str, set[str]] = {}
     for text in _lines(path, largest):
-        # Our own captures begin with the id of what they observe, so that most need not be read.
+        # Our own captures begin with their entry's id, so most lines need no parsing.
         if not text.startswith(_CAPTURE) or text[_ID].decode("ascii", "replace") in retired:
             _follow(_parsed(text), retired)
     return tuple({id for id, projects in retired.items() if name in projects} for name in ("", project))  # pyright: ignore

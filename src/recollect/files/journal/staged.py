@@ -1,5 +1,5 @@
 # hot
-"""Captures that await review: lines of the journal that say what was found, and what became of it."""
+"""Captures awaiting review: journal lines about staged captures and the outcomes of their reviews."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SAVED = "saved"
 DISMISSED = "dismissed"
 
-# Only the end of a very long journal is looked through: what has waited since before that, nobody will review.
+# Only the end of a very long journal is read: nobody will review a capture older than that.
 _LARGEST = 16 * 1024 * 1024
 _STAGED = "staged"
 _REVIEWED = "reviewed"
@@ -26,7 +26,7 @@ _LONGEST_TEXT = 64 * 1024
 
 
 class Staged:
-    """A capture that awaits review: what was found in which session, and the text around it."""
+    """A capture awaiting review: its session, the snippets found and the text around them."""
 
     __slots__ = ("at", "category", "context", "id", "project", "score", "session", "snippets")
 
@@ -52,7 +52,7 @@ class Staged:
 
 
 def awaiting(path: str, project: str) -> list[Staged]:
-    """What awaits review in a project, the oldest first. Lines that cannot be read are passed over.
+    """Return the captures of a project awaiting review, oldest first. Unreadable lines are skipped.
 
     Raises:
         StorageError: the journal cannot be read.
@@ -67,22 +67,22 @@ def awaiting(path: str, project: str) -> list[Staged]:
 
 
 def stage(path: str, candidates: Iterable[Staged]) -> None:
-    """Add captures to those that await review.
+    """Append captures to the journal for review.
 
     Raises:
         LockTimeout: other writers held the journal for too long.
-        StorageError: it cannot be written.
+        StorageError: the journal cannot be written.
     """
     _append(path, [{_STAGED: each.id, **{name: getattr(each, name) for name in _FIELDS}} for each in candidates])
 
 
 def settle(path: str, ids: Iterable[str], outcome: str) -> None:
-    """Note that captures were reviewed, and with which outcome. Raises as `stage` does."""
+    """Note the outcome of a review of captures. Raises as `stage` does."""
     _append(path, [{_REVIEWED: each, "at": now(), "outcome": outcome} for each in ids])
 
 
 def is_about_staging(line: dict[str, Any]) -> bool:
-    """Whether a line of the journal is no memory, but about one that awaits review."""
+    """Return True if a journal line is not a memory but about a staged or reviewed capture."""
     return _STAGED in line or _REVIEWED in line
 
 
@@ -99,13 +99,13 @@ _FIELDS = ("at", "project", "session", "category", "score", "snippets", "context
 
 def _append(path: str, lines: list[dict[str, Any]]) -> None:
     if lines:
-        from recollect.files.journal.log import append_lines  # a lock needs threads, which reading does without
+        from recollect.files.journal.log import append_lines  # it loads threads for its lock; readers need none
 
         append_lines(path, [dump(line) for line in lines])
 
 
 def _lines(path: str) -> list[dict[str, Any]]:
-    """The lines that are about staging; most journals have none, and then nothing of them is parsed."""
+    """Return the lines about staging. Most journals have none, and then no line is parsed."""
     try:
         with open_regular(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _LARGEST))

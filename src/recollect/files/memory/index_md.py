@@ -1,5 +1,5 @@
 # hot
-"""index.md: a line for each active memory, made from the memory files and kept beside them."""
+"""The index of memories: index.md, with a line per active memory, generated from the memory files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class IndexEntry:
     def __init__(self, category: str, title: str, path: str, tags: list[str]) -> None:
         self.category = category
         self.title = title
-        self.path = path  # from the project's folder on
+        self.path = path  # relative to the project's folder
         self.tags = tags
 
     @property
@@ -67,7 +67,7 @@ def index_text(entries: list[IndexEntry]) -> str:
 
 
 def parse_line(line: str) -> IndexEntry | None:
-    """An entry from its line: `- [CATEGORY] title -> path #tags:one,two`; None if it is no such line."""
+    """Parse a line `- [CATEGORY] title -> path #tags:one,two`; return None for any other line."""
     mark, _, rest = line.strip().partition("] ")
     category = mark.removeprefix("- [")
     title, _, rest = rest.partition(" -> ")
@@ -81,10 +81,10 @@ def parse_line(line: str) -> IndexEntry | None:
 
 
 def read_index(root: MemoryRoot) -> list[IndexEntry] | None:
-    """The entries of the index; None when there is none, or when it is broken.
+    """Return the entries of the index, or None if it is missing, a link or broken.
 
     Raises:
-        StorageError: it cannot be read.
+        StorageError: the index cannot be read.
     """
     if not os.path.lexists(root.index) or os.path.islink(root.index):
         return None
@@ -99,12 +99,13 @@ def read_index(root: MemoryRoot) -> list[IndexEntry] | None:
 
 
 def trusted_index(root: MemoryRoot) -> list[IndexEntry] | None:
-    """The entries of the index if it can be believed: nothing was changed after it, and it has all active memories.
+    """Return the entries of the index if it is current, else None.
 
-    A merge may leave an index that is newer than the files and yet not of them.
+    A current index is newer than all memory files and folders and lists exactly the active memories. The list is
+    checked too, because a git merge may leave an index newer than the files but not made from them.
 
     Raises:
-        StorageError: it cannot be read.
+        StorageError: the index cannot be read.
     """
     entries = read_index(root)
     if entries is None:
@@ -124,10 +125,10 @@ def trusted_index(root: MemoryRoot) -> list[IndexEntry] | None:
 
 
 def current_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
-    """The entries of the index, made again if it cannot be believed. The caller holds the lock.
+    """Return the entries of the index, after a rebuild if it is not current. The caller holds the lock.
 
     Raises:
-        StorageError: it cannot be made.
+        StorageError: the index cannot be rebuilt.
     """
     try:
         entries = trusted_index(root)
@@ -137,12 +138,12 @@ def current_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
 
 
 def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
-    """Return what the index tells, for somebody who only asks: by the files if it cannot be believed.
+    """Return the entries of the index for a reader, or entries from the memory files if it is not current.
 
-    Nothing is written: the next change of a memory makes the index again.
+    Nothing is written: the next change of a memory rebuilds the index.
 
     Raises:
-        StorageError: the index is there but cannot be read.
+        StorageError: the index exists but cannot be read.
     """
     try:
         entries = trusted_index(root)
@@ -152,15 +153,15 @@ def indexed_memories(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
 
 
 def gathered(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
-    """What the index has to say, by the files alone."""
+    """Return the index entries of all active memories, read from the memory files."""
     return [index_entry(root, memory) for memory in scan(root, problems) if memory.status == ACTIVE]
 
 
 def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
-    """Make the index again from the files; its entries. The caller holds the lock.
+    """Rebuild the index from the memory files and return its entries. The caller holds the lock.
 
     Raises:
-        StorageError: it cannot be written, or somebody else's file is in its place.
+        StorageError: the index cannot be written, or a file of somebody else is in its place.
     """
     refuse_foreign(root)
     entries = gathered(root, problems)
@@ -173,10 +174,10 @@ def rebuild_index(root: MemoryRoot, problems: list[str]) -> list[IndexEntry]:
 
 
 def index_with(root: MemoryRoot, memory: MemoryFile, before: str = "") -> str:
-    """The text of the index once a memory is as it is here; `before` is the path that it had.
+    """Return the text of the index with a memory added or updated; `before` is the memory's old path.
 
     Raises:
-        StorageError: somebody else's file is in its place.
+        StorageError: a file of somebody else is in the place of the index.
     """
     refuse_foreign(root)
     try:
@@ -193,7 +194,7 @@ def index_with(root: MemoryRoot, memory: MemoryFile, before: str = "") -> str:
 
 
 def read_entries(root: MemoryRoot, entries: Iterable[IndexEntry]) -> list[MemoryFile]:
-    """The memories that entries of the index tell of; what cannot be read any more is left out."""
+    """Read the memories listed in index entries, without missing and unreadable files."""
     found: list[MemoryFile] = []
     for entry in entries:
         try:
@@ -204,10 +205,10 @@ def read_entries(root: MemoryRoot, entries: Iterable[IndexEntry]) -> list[Memory
 
 
 def forget_in_index(root: MemoryRoot, paths: Iterable[str]) -> None:
-    """Take memories out of the index. The caller holds the lock, and has made sure of the index.
+    """Remove memories from the index. The caller holds the lock, and the index is current.
 
     Raises:
-        StorageError: it cannot be written.
+        StorageError: the index cannot be read or written.
     """
     gone = {root.shown(path) for path in paths}
     entries = [entry for entry in read_index(root) or [] if entry.path not in gone]
@@ -215,17 +216,17 @@ def forget_in_index(root: MemoryRoot, paths: Iterable[str]) -> None:
 
 
 def refuse_foreign(root: MemoryRoot) -> None:
-    """Refuse to take the place of an index.md that is no index of memories: it is somebody's own file.
+    """Raise StorageError if index.md is not an index of memories but somebody's own file.
 
     Raises:
-        StorageError: it is one.
+        StorageError: index.md has text in it, and the title of an index is not in its first 4,096 bytes.
     """
     if os.path.islink(root.index):
-        return  # the link is replaced, what it leads to stays
+        return  # only the link is replaced; its target stays
     try:
         start = read_regular(root.index, _LONGEST_START).decode("utf-8", "replace")
     except (OSError, StorageError):
-        return  # there is none, or writing it will say what is wrong
+        return  # there is no index, or the write will report the error
     lines = start.removeprefix("\ufeff").strip("\0 \t\r\n").split("\n")
     if lines != [""] and not any(line.startswith(_TITLE) for line in lines):
         raise StorageError(
@@ -235,13 +236,13 @@ def refuse_foreign(root: MemoryRoot) -> None:
 
 
 def unlink_link(path: str) -> None:
-    """Remove a link at a path: it would have us write wherever it leads."""
+    """Remove a link at a path, so a write does not follow it."""
     if os.path.islink(path):
         os.unlink(path)
 
 
 def _changed(path: str) -> int:
-    """When a file or folder was changed; one that is not there has not been."""
+    """Return the modification time of a file or folder in nanoseconds, or 0 if it does not exist."""
     try:
         return os.lstat(path).st_mtime_ns
     except OSError:
@@ -256,6 +257,6 @@ def _is_active(found: Found) -> bool:
 
 
 def _is_placed(entry: IndexEntry, folders: Mapping[str, str]) -> bool:
-    """Whether an entry names a file that a memory of its category can have, which no other line is believed to do."""
+    """Return True if an entry's path is valid for a memory of its category. Other entries make the index broken."""
     folder, _, name = entry.path.rpartition("/")
     return folder == folders.get(entry.category) and is_file_name(name)

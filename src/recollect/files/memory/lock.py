@@ -1,11 +1,11 @@
 """The lock of a memory root.
 
-Other tools lock a root by making the folder `.index.lockdir` in it, and so do we. A folder outlives a writer that was
-killed, though, and two writers that both find it stale may both take it. So our own writers queue at a lock of the
-kernel first, and only the one in front makes the folder. It marks it with the sticky bit: who is in front and finds
-such a folder knows that its maker is dead.
+Other tools lock a root by making the folder `.index.lockdir` in it, and so does recollect. But the folder outlives a
+killed writer, and two writers may both find it stale and both take it. So our own writers first queue at a kernel lock,
+and only the first in the queue makes the folder. It sets the folder's sticky bit. If the first in the queue finds a
+folder with the sticky bit, its maker is dead.
 
-No lock blocks for ever: one of another tool counts for a minute, and what no tool makes is taken over after the
+No lock blocks for ever. A lock of another tool counts for a minute. A lock in an unknown form is taken over after the
 patience.
 """
 
@@ -29,11 +29,11 @@ _POLL = 0.05
 
 @contextmanager
 def memories_locked(root: str, patience: float = PATIENCE) -> Generator[list[str]]:
-    """Hold the lock of a memory root, made if need be; what is worth a warning.
+    """Hold the lock of a memory root, and yield warnings. A missing root is made.
 
     Raises:
-        LockTimeout: other writers held it for all that time; nothing may be written then.
-        StorageError: it cannot be locked.
+        LockTimeout: other writers held the lock for all of `patience` seconds; the caller must not write.
+        StorageError: the root cannot be locked.
     """
     end = time.monotonic() + patience
     with locked_folder(root, patience):
@@ -76,10 +76,11 @@ def _make_folder(path: str, end: float, patience: float) -> list[str]:
 
 
 def _why_stale(path: str, status: os.stat_result, *, unchanged: bool) -> str | None:
-    """Return why a lock is taken over: nothing to say of one of ours, whose maker is dead; None if it is respected.
+    """Return the reason for taking over a lock, or None if the lock is respected.
 
-    The clock may have been set back under a tool that is alive, and a tool that we do not know may keep something in
-    its folder: a lock with a date to come or with content is taken only if it was `unchanged` for all the patience.
+    The reason is empty for a lock of our own, because its maker is dead. A lock with a future date or with content is
+    taken over only if it was `unchanged` for all of the patience: the clock may have been set back under a live tool,
+    and an unknown tool may keep something in its folder.
     """
     if S_ISDIR(status.st_mode) and status.st_mode & S_ISVTX:
         return ""
@@ -100,14 +101,16 @@ def _is_empty_folder(path: str, status: os.stat_result) -> bool:
         with os.scandir(path) as entries:
             return next(entries, None) is None
     except OSError:
-        return True  # gone, or nobody can tell
+        return True  # gone, or unreadable
 
 
 def _take(path: str, reason: str) -> list[str]:
-    """Remove a stale lock; what is no empty folder is somebody's data, so it gets another name. Return the warnings.
+    """Remove a stale lock and return warnings.
+
+    Anything but an empty folder is somebody's data, so it is renamed instead.
 
     Raises:
-        StorageError: neither can be done.
+        StorageError: the lock can be neither removed nor renamed.
     """
     _doubt_index(os.path.dirname(path))
     kept = ""
@@ -118,7 +121,7 @@ def _take(path: str, reason: str) -> list[str]:
     except OSError:
         kept = _free_name(f"{path}.stale.{int(time.time())}")
         try:
-            os.rename(path, kept)  # of a link, the link itself
+            os.rename(path, kept)  # renames a link itself, not its target
         except OSError as error:
             raise StorageError(f"cannot lock {path}: {error.strerror or error}; move it aside by hand") from error
     if not reason and not kept:
@@ -135,15 +138,15 @@ def _free_name(path: str) -> str:
 
 
 def _doubt_index(root: str) -> None:
-    """A writer that was cut short may not have told the index: make it as old as can be, so that it is made again."""
+    """Set the time of the index to 0, so it is rebuilt. A killed writer may not have updated it."""
     try:
         os.utime(os.path.join(root, INDEX), ns=(0, 0), follow_symlinks=False)
     except OSError:
-        return  # there is none
+        return  # there is no index
 
 
 def _remove(path: str) -> None:
     try:
         os.rmdir(path)
     except OSError:
-        return  # whoever removed it, or put something in it: the next writer says so
+        return  # somebody removed it, or put something in it: the next writer reports it

@@ -24,8 +24,8 @@ _DEEPEST = 20
 class MemoryRoot:
     """The folder of a project's memories.
 
-    `project` is the folder that paths are shown from, `path` the memory root itself, both without links; `folders`
-    says which folder each category has.
+    Paths are shown relative to `project`. `path` is the memory root itself. Both have their links resolved. `folders`
+    maps each category to its folder.
     """
 
     __slots__ = ("_shown", "folders", "path", "project")
@@ -47,12 +47,12 @@ class MemoryRoot:
         return os.path.join(self.path, self.folders[category], slug + ENDING)
 
     def shown(self, path: str) -> str:
-        """A path at or below the root as people and the index see it, from the project's folder on."""
+        """Return a path at or below the root relative to the project's folder, as people and the index see it."""
         return self._shown + path.removeprefix(self.path).replace(os.sep, "/")
 
 
 class MemoryFile:
-    """A memory as its file has it. `category` is that of its folder, `hash` the MD5 of its bytes."""
+    """A memory as read from its file. `category` comes from its folder, `hash` is the MD5 of its bytes."""
 
     __slots__ = ("category", "hash", "path", "record")
 
@@ -112,7 +112,7 @@ class MemoryFile:
 
 
 class Found:
-    """A file in the folder of a category: what may be a memory, before it is read."""
+    """A possible memory file in the folder of a category, not yet read."""
 
     __slots__ = ("category", "modified", "path", "size")
 
@@ -128,12 +128,12 @@ class Found:
 
 
 def slug_of(path: str) -> str:
-    """The slug of the memory at a path: its file's name without the ending."""
+    """Return the slug of the memory at a path: the file name without its ending."""
     return os.path.basename(path).removesuffix(ENDING)
 
 
 def find_memories(root: MemoryRoot, problems: list[str]) -> Iterator[Found]:
-    """Every file that may be a memory, by category and name. Links and odd names are passed over and reported."""
+    """Yield every possible memory file by category and name. Skip links and invalid names, and report them."""
     for category in root.folders:
         folder = root.folder(category)
         try:
@@ -154,7 +154,7 @@ def find_memories(root: MemoryRoot, problems: list[str]) -> Iterator[Found]:
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
-                continue  # it has just gone
+                continue  # removed just now
             if S_ISREG(status.st_mode):
                 yield Found(entry.path, category, status.st_size, status.st_mtime_ns)
             else:
@@ -162,12 +162,12 @@ def find_memories(root: MemoryRoot, problems: list[str]) -> Iterator[Found]:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a memory's file may be called so: a slug and the ending."""
+    """Return True if a name is valid for a memory file: a slug and the ending."""
     return name.endswith(ENDING) and is_slug(name.removesuffix(ENDING))
 
 
 def scan(root: MemoryRoot, problems: list[str]) -> list[MemoryFile]:
-    """All memories that can be read, by category and slug; what cannot be is reported."""
+    """Read all memories by category and slug. Report unreadable files in `problems`."""
     memories: list[MemoryFile] = []
     for found in find_memories(root, problems):
         try:
@@ -180,11 +180,11 @@ def scan(root: MemoryRoot, problems: list[str]) -> list[MemoryFile]:
 
 
 def read_memory(path: str, category: str) -> MemoryFile:
-    """A memory file.
+    """Read a memory file.
 
     Raises:
-        FileNotFoundError: there is none.
-        StorageError: it cannot be read, or it is no JSON object.
+        FileNotFoundError: the file does not exist.
+        StorageError: the file cannot be read, or holds no JSON object.
     """
     try:
         data = read_regular(path, LARGEST + 1, follow=False)
@@ -196,10 +196,10 @@ def read_memory(path: str, category: str) -> MemoryFile:
 
 
 def memory_of(data: bytes, path: str, category: str) -> MemoryFile:
-    """The memory that a file with these bytes is.
+    """Return the memory for the bytes of a file.
 
     Raises:
-        StorageError: they hold no JSON object.
+        StorageError: the bytes hold no JSON object.
     """
     from hashlib import md5
 
@@ -207,10 +207,10 @@ def memory_of(data: bytes, path: str, category: str) -> MemoryFile:
 
 
 def parse_record(data: bytes, where: str, largest: int = LARGEST) -> dict[str, Any]:
-    """The JSON object that bytes hold.
+    """Parse bytes into a JSON object.
 
     Raises:
-        StorageError: they hold none, or too much.
+        StorageError: the bytes hold no JSON object, are more than `largest`, or are nested too deeply.
     """
     from json import loads
 
@@ -230,7 +230,7 @@ def parse_record(data: bytes, where: str, largest: int = LARGEST) -> dict[str, A
 
 
 def record_text(record: Mapping[str, Any]) -> str:
-    """A record as its file has it."""
+    """Return the text of a memory file for a record."""
     from json import dumps
 
     return dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -238,7 +238,7 @@ def record_text(record: Mapping[str, Any]) -> str:
 
 def _number(text: str) -> float:
     value = float(text)
-    if value - value != 0:  # neither infinite nor undefined numbers can be written again
+    if value - value != 0:  # infinity and NaN cannot be written as JSON
         raise ValueError(f"{text[:20]} is no number of JSON")
     return value
 

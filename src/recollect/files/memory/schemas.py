@@ -1,6 +1,6 @@
-"""What a memory file must look like: the models that check it, and the JSON Schemas that are made from them.
+"""Models to validate memory files, and the JSON Schemas generated from them.
 
-Importing this module loads pydantic, which takes as long as several bare interpreters: no hook does.
+Importing this module loads pydantic and takes as long as starting several bare interpreters, so no hook imports it.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ CONTENT: dict[str, type[BaseModel]] = {
 
 @cache
 def model_of(category: str) -> type[BaseModel]:
-    """The model of a category's memories; `base` is what they have in common."""
+    """Return the model of a category's memories. The model of `base` has their common fields."""
     named: Any = Literal[PROJECT] if category == BASE else Literal[category]  # pyright: ignore[reportInvalidTypeForm]
     content: Any = dict[str, Any] if category == BASE else CONTENT[category]
     fields: dict[str, Any] = {
@@ -155,10 +155,11 @@ def model_of(category: str) -> type[BaseModel]:
 
 
 def validated(record: dict[str, Any], category: str) -> dict[str, Any]:
-    """A record as its model has it: types made sure of, fields in order, what is null or cannot be seen left out.
+    """Validate a record and return it with typed fields in order, without nulls and invisible characters.
 
     Raises:
-        WriteRefused: it does not fit; the block names each field, what was expected, what came, and what to do.
+        WriteRefused: the record is invalid. The block lists each field with the expected value, the given value and
+            a fix.
     """
     try:
         model = model_of(category).model_validate(seen(record))
@@ -171,7 +172,7 @@ def validated(record: dict[str, Any], category: str) -> dict[str, Any]:
 
 
 def problems_of(record: dict[str, Any], category: str) -> list[tuple[tuple[str, str], ...]]:
-    """What is wrong with a record, a group of facts for each thing; nothing when it is valid."""
+    """Return a group of facts for each problem of a record; an empty list if it is valid."""
     try:
         model_of(category).model_validate(record)
     except ValidationError as error:
@@ -184,7 +185,7 @@ def _problems(error: ValidationError, category: str) -> list[tuple[tuple[str, st
 
 
 def schema(category: str) -> dict[str, Any]:
-    """The JSON Schema of a category's memory files, or of what they have in common, with nothing referred to."""
+    """Return the JSON Schema of a category's memory files, or of their common fields, without references."""
     made = model_of(category).model_json_schema()
     definitions: dict[str, Any] = made.pop("$defs", {})
     described = f"A {_words(category)} memory file of recollect." if category != BASE else "What memory files share."
@@ -202,7 +203,7 @@ def schema_text(category: str) -> str:
 
 
 def schema_file(category: str) -> str:
-    """The file that a category's schema is shipped in."""
+    """Return the path of the shipped schema file of a category."""
     return os.path.join(FOLDER, f"{category.replace('_', '-')}.schema.json")
 
 
@@ -239,9 +240,9 @@ def _inlined(value: Any, definitions: dict[str, Any]) -> Any:
 
 
 def _plain(value: Any, *, names: bool = False) -> Any:
-    """A schema of files, in which nothing is null, without the titles that only repeat the names of fields.
+    """Return a schema without null choices, and without titles repeating the names of fields.
 
-    `names` says that the keys are such names.
+    Memory files contain no nulls. `names` is set if the keys of `value` are names of fields.
     """
     if isinstance(value, list):
         return [_plain(item) for item in cast(list[Any], value)]

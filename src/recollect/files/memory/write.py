@@ -1,4 +1,4 @@
-"""Writing memory files: checked, whole or not at all, with the index in step. The caller holds the root's lock."""
+"""Validate and write memory files atomically, together with the index. The caller holds the root's lock."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from recollect.files.textfile import write_text, write_texts
 
 
 def save_memory(root: MemoryRoot, path: str, category: str, record: dict[str, Any], before: str = "") -> MemoryFile:
-    """Write a record to its file and tell the index, both or neither; `before` is the path that it had until now.
+    """Write a record to its file and update the index, both or neither. `before` is its old path.
 
     Raises:
         WriteRefused: the record does not fit its schema, or is too large; nothing was written.
-        StorageError: it cannot be written; the files are as they were.
+        StorageError: a file cannot be written; the files are unchanged.
     """
     text = _checked(record, category)
     memory = memory_of(text.encode(), path, category)
     index = index_with(root, memory, before)
     unlink_link(root.index)
-    # The name comes just before the text: cut short between them, there is one file and not two.
+    # The rename comes just before the write: after a kill between them there is one file, not two.
     moved = (before, path) if before and before != path else None
     write_texts({path: text, root.index: index}, moved=moved)
-    os.utime(root.index)  # it was staged before the memory's folder changed, and would seem older
+    os.utime(root.index)  # it was staged before the memory's folder changed, so it would seem out of date
     return memory
 
 
 def write_memory(path: str, category: str, record: dict[str, Any]) -> None:
-    """Write a record to its file, for a caller who tells the index of many at once. Raises as `save_memory` does."""
+    """Write a record to its file. The caller updates the index once for many. Raises as `save_memory` does."""
     write_text(path, _checked(record, category))
 
 

@@ -1,1 +1,1 @@
-"""Small files about sessions: what each was given, what is asked of it, its transcript."""
+"""Small files about sessions: records of injected entries, flags, handed-over drafts, transcripts."""

@@ -1,4 +1,4 @@
-"""Records that an agent hands over: a file in the system's temporary directory, or standard input."""
+"""Records handed over by an agent, in a file in the system's temporary directory or on standard input."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from recollect.files.textfile import open_regular
 LARGEST = 1024 * 1024
 STDIN = "-"
 
-# Where agents write, whatever TMPDIR says.
+# Agents write here even if TMPDIR names another folder.
 _USUAL = ("/tmp",) if os.name == "posix" else ()  # noqa: S108
 
 
 def read_handover(path: str, root: MemoryRoot) -> dict[str, Any]:
-    """The JSON object in a file that was handed over, or on standard input.
+    """Read the JSON object from a handed-over file, or from standard input.
 
     Raises:
-        WriteRefused: the file is not in a temporary directory, is one of the memories of the `root`, is not this user's
-            alone, cannot be read, or holds no object.
+        WriteRefused: the file is not in a temporary directory, is below the memory `root`, is not this user's alone,
+            cannot be read, or holds no JSON object.
     """
     try:
         data = _standard_input() if path == STDIN else read_own(_checked(path, root), LARGEST + 1)
@@ -39,11 +39,13 @@ def read_handover(path: str, root: MemoryRoot) -> dict[str, Any]:
 
 
 def read_own(path: str, most: int) -> bytes:
-    """Return the first bytes of a file that nobody else can have put there: everybody writes to a temporary directory.
+    """Return the first `most` bytes of a file, if nobody else can have written it.
+
+    The check is needed because all users can write to a temporary directory.
 
     Raises:
-        OSError: it cannot be opened, or is a link.
-        StorageError: it is no regular file, is another user's, or has another name by which it can be changed.
+        OSError: the file cannot be opened, or is a link.
+        StorageError: the file is not a regular file, belongs to another user, or has a second hard link.
     """
     with open_regular(path, follow=False) as file:
         status = os.fstat(file.fileno())
@@ -55,17 +57,17 @@ def read_own(path: str, most: int) -> bytes:
 
 
 def remove_handover(path: str, root: MemoryRoot) -> None:
-    """Remove a file that was handed over and is no longer needed."""
+    """Remove a handed-over file after use."""
     if path == STDIN:
         return
     try:
         os.unlink(_checked(path, root))
     except (OSError, WriteRefused):
-        return  # the system cleans its temporary directory up
+        return  # the system cleans up its temporary directory
 
 
 def _checked(path: str, root: MemoryRoot) -> str:
-    """The file behind a path, links resolved: in a temporary directory, and none of what is kept there."""
+    """Resolve the links in a path. Raise WriteRefused unless it is in a temporary directory and outside the root."""
     real = "" if "\0" in path or ".." in path.replace("\\", "/").split("/") else os.path.realpath(path)
     folders = {os.path.realpath(folder) for folder in (tempfile.gettempdir(), *_USUAL)}
     if not any(_is_below(real, folder) for folder in folders) or _is_below(real, root.path):

@@ -1,13 +1,13 @@
-"""What files are called that agents hand over, or that a stop leaves for them, directly in a temporary folder."""
+"""Names of files in the temporary folder: handed over by agents, or left for them by a stop."""
 
 from __future__ import annotations
 
-# How a name begins and ends.
+# Prefix and suffix of each name.
 DRAFT = (".memory-draft-", ".json")
 PENDING = (".memory-write-pending", ".json")
 CONTEXT = (".memory-triage-context-", ".txt")
 
 
 def is_handed_over(name: str) -> bool:
-    """Whether a file has one of these names."""
+    """Return True if a file has one of these names."""
     return any(name.startswith(start) and name.endswith(end) for start, end in (DRAFT, PENDING, CONTEXT))

@@ -1,5 +1,5 @@
 # hot
-"""What the newest session was given, for whoever looks back on it."""
+"""The record of the latest injection, kept for later inspection."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NAME = ".last-injection.json"
 
 
 def write_last_injection(directory: str, project: str, entries: Sequence[Entry]) -> None:
-    """Record an injection in place of the one before. What holds a credential was withheld from it.
+    """Replace the record of the latest injection. Entries with a credential were withheld before.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the record cannot be written.
     """
 
     local = sum(entry.origin == "local" for entry in entries)

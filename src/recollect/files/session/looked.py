@@ -1,5 +1,5 @@
 # hot
-"""Texts that were looked through for credentials before anybody was given them: each once, known again by its hash."""
+"""A cache of texts already searched for credentials, keyed by hash, so each text is searched once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MOST = 2_000
 
 
 def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) -> list[str]:
-    """Return, for each group of texts, the kind of credential that one of them seems to hold, or an empty string.
+    """Return the kind of credential found in each group of texts, or an empty string.
 
-    What was found is kept in a small file in `directory`, because the detector is too dear for a hook that somebody
-    waits for. Another `version` of recollect looks again.
+    Results are cached in a small file in `directory`, because the detector is too slow for a hook with a waiting user.
+    Another `version` of recollect searches again.
     """
     marks = [_mark(texts) for texts in groups]
     known = _known(directory, version) if groups else {}
@@ -39,14 +39,14 @@ def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) ->
 
 def _mark(texts: Sequence[str]) -> str:
     try:
-        from _blake2 import blake2b  # all of hashlib is too dear for a prompt
+        from _blake2 import blake2b  # importing all of hashlib is too slow for a prompt
     except ImportError:
         from hashlib import blake2b
 
     return blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-# The file that was read last, as it was then, and what is in it: a prompt asks for each of its memories.
+# The state and content of the file at its last reading, cached because a prompt asks once per memory.
 _last: tuple[object, dict[str, str]] = (None, {})
 
 
@@ -71,7 +71,7 @@ def _parsed(text: str, version: str) -> dict[str, str]:
 
 
 def _keep(directory: str, known: dict[str, str], version: str) -> None:
-    """Keep the newest of what is known. What cannot be kept is looked through again, which is only slower."""
+    """Write the newest results to the cache. Ignore errors: the texts are searched again, only slower."""
     lines = [f"{mark} {kind}".rstrip() for mark, kind in list(known.items())[-_MOST:]]
     try:
         write_text(os.path.join(directory, NAME), "\n".join([version, *lines, ""]), durable=False, private=True)

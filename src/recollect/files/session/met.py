@@ -1,5 +1,5 @@
 # hot
-"""Repositories that this user has had a session in, so that what one brings with it is told once."""
+"""Repositories known to this user, so the notice about memories in a new repository is shown once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MOST = 5_000
 
 
 def has_met(directory: str, identity: str) -> bool:
-    """Return whether a session was in a project before; its identity is kept as a hash."""
+    """Return True if the project is noted as known. Its identity is stored as a hash."""
     return _mark(identity) in _known(directory)
 
 
 def meet(directory: str, identity: str) -> None:
-    """Note that a session was in a project. What cannot be noted is told twice, which is better than never."""
+    """Note a project as known. Ignore errors: showing a notice twice is better than never."""
     known = _known(directory)
     mark = _mark(identity)
     if mark in known:

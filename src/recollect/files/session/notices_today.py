@@ -1,4 +1,4 @@
-"""What people were told today: a thing that goes on for long is worth one sentence a day, not one a session."""
+"""Notices shown today. A lasting problem deserves one notice a day, not one a session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIGITS = dict.fromkeys(map(ord, "0123456789.,"))
 
 
 def is_news(directory: str, sentence: str) -> bool:
-    """Whether nobody was told a sentence today, as far as is known; from now on somebody was."""
+    """Return True if a sentence was not yet shown today, and note it as shown."""
     if was_told(directory, sentence):
         return False
     tell(directory, sentence)
@@ -25,12 +25,12 @@ def is_news(directory: str, sentence: str) -> bool:
 
 
 def was_told(directory: str, sentence: str) -> bool:
-    """Whether somebody was told a sentence today. Those that differ in their numbers only are the same."""
+    """Return True if a sentence was shown today. Sentences differing only in numbers are the same."""
     return _line(sentence) in _today(directory)
 
 
 def tell(directory: str, sentence: str) -> None:
-    """Note that somebody was told a sentence. What cannot be noted is told twice, which is better than never."""
+    """Note a sentence as shown today. Ignore errors: showing a notice twice is better than never."""
     lines = [*_today(directory)[-_MOST:], _line(sentence), ""]
     try:
         write_text(os.path.join(directory, NAME), "\n".join(lines), durable=False, private=True)

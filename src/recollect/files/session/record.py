@@ -1,5 +1,5 @@
 # hot
-"""What a session has had: a small file for each, so that nothing is given to it twice, and nothing triaged twice."""
+"""Session records: a small file per session, so no entry is injected twice and no text triaged twice."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 FOLDER = ".sessions"
 
 _LARGEST = 512 * 1024
-_MOST_WORDS = 256 * 1024  # in bytes; after that, who repeats something may be asked for it
+_MOST_WORDS = 256 * 1024  # in bytes; after that, a repeated memory may be taken for a new one
 _LONGEST_NAME = 100
 _KEPT_DAYS = 30
-# What a line begins with. Lines are only ever added, so that nobody who writes at the same moment is lost.
+# The first character of a line. The file is append-only, so concurrent writers lose nothing.
 _GIVEN, _FORGOTTEN, _WORDS, _TRIAGED, _SAID, _HELD = MARKS = "+-*=~!"
 
 
 class SessionRecord:
-    """What a session was given, by keys and by marks of its words, and how its last triage went.
+    """A session's injected entries (keys and hashes of word runs) and the state of its last triage.
 
-    The latter is how far in bytes the transcript went, a mark of the last words, and whether the stop was held.
+    The state is the offset of the transcript's end in bytes (`triaged`), a hash of the last words (`said`) and whether
+    the stop was held (`held`).
     """
 
     __slots__ = ("given", "held", "known", "said", "triaged", "words")
 
     def __init__(self) -> None:
-        self.known = False  # whether there is a record at all
+        self.known = False  # True if there is a record
         self.given: set[str] = set()
         self.words: set[str] = set()
         self.triaged = 0
@@ -41,7 +42,7 @@ class SessionRecord:
 
 
 def read_record(store: str, session: str) -> SessionRecord:
-    """The record of a session; an empty one if there is none, or none that can be read."""
+    """Return the record of a session, or an empty record if it is missing or unreadable."""
     return _read(_path(store, session), _LARGEST)
 
 
@@ -70,54 +71,56 @@ def _read(path: str, most: int) -> SessionRecord:
 
 
 def add_given(store: str, session: str, keys: Iterable[str]) -> set[str]:
-    """Note that these were given to a session; those of them that it has had before, or is given at this very moment.
+    """Note keys as given to a session, and return those already given before or by a concurrent hook.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the record cannot be written.
     """
     keys = [" ".join(key.split()) for key in keys]
     start = _append(store, session, "".join(f"{_GIVEN}{key}\n" for key in keys))
-    # Lines are added one after the other, whoever adds them: what stands before these was first.
+    # Appends are serialised, so the lines before ours were written first.
     return _read(_path(store, session), min(start, _LARGEST)).given.intersection(keys) if start else set()
 
 
 def add_words(store: str, session: str, marks: Iterable[str]) -> None:
-    """Note marks of the words that a session was given, by which they are known when somebody repeats them.
+    """Note hashes of the word runs given to a session, to recognise them when they are repeated.
+
+    Does nothing once the record is larger than `_MOST_WORDS` bytes.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the record cannot be written.
     """
     try:
         is_full = os.path.getsize(_path(store, session)) > _MOST_WORDS
     except OSError:
-        is_full = False  # there is none yet
+        is_full = False  # there is no record yet
     if not is_full:
         _append(store, session, f"{_WORDS}{' '.join(marks)}\n")
 
 
 def set_triaged(store: str, session: str, end: int, said: str = "", *, held: bool = False) -> None:
-    """Note how a session's triage went: how far, a mark of what was said last, whether the stop is held for it.
+    """Note a session's triage: the transcript's end, a hash of the last words, whether the stop is held.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the record cannot be written.
     """
     _append(store, session, _triage_lines(end, said, held))
 
 
 def reset_given(store: str, session: str) -> None:
-    """Forget what was given to a session, because it has forgotten it too; how far it was triaged stays.
+    """Clear the list of entries given to a session, because the session no longer has them in its context.
 
-    So do marks of words: what the session made of them may be said later.
+    The state of its triage stays. So do the hashes of word runs, because the session may still repeat them later.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the record cannot be written.
     """
     if read_record(store, session).given:
         _append(store, session, f"{_FORGOTTEN}\n")
 
 
 def sweep_records(store: str) -> None:
-    """Remove the records of sessions that nobody resumes any more."""
+    """Remove session records unchanged for 30 days: nobody resumes such sessions."""
     oldest = time.time() - _KEPT_DAYS * 86_400
     try:
         entries = list(os.scandir(os.path.join(store, FOLDER)))
@@ -128,7 +131,7 @@ def sweep_records(store: str) -> None:
             if entry.stat(follow_symlinks=False).st_mtime < oldest:
                 os.unlink(entry.path)
         except OSError:
-            continue  # somebody else's, or gone already
+            continue  # another user's file, or gone already
 
 
 def _triage_lines(end: int, said: str, held: bool) -> str:
@@ -136,7 +139,7 @@ def _triage_lines(end: int, said: str, held: bool) -> str:
 
 
 def _append(store: str, session: str, text: str) -> int:
-    """Add lines to a record; where they begin in it."""
+    """Append lines to a record and return the offset of their beginning."""
     path = _path(store, session)
     if not path or not text:
         return 0
@@ -147,7 +150,7 @@ def _append(store: str, session: str, text: str) -> int:
         descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0))
         try:
             if os.fstat(descriptor).st_size + len(data) > _LARGEST:
-                raise StorageError(f"{path} is full")  # more would not be read again
+                raise StorageError(f"{path} is full")  # lines beyond the limit would never be read
             written = os.write(descriptor, data)
             return os.lseek(descriptor, 0, os.SEEK_CUR) - written
         finally:
@@ -157,7 +160,7 @@ def _append(store: str, session: str, text: str) -> int:
 
 
 def _path(store: str, session: str) -> str:
-    """Where the record of a session is; nowhere if its id is no name for a file."""
+    """Return the path of a session's record, or an empty string if the id is no valid file name."""
     plain = session.replace("-", "").replace("_", "")
     if not plain.isascii() or not plain.isalnum() or len(session) > _LONGEST_NAME:
         return ""

@@ -1,5 +1,5 @@
 # hot
-"""Stops that know of each other: the flag that one was held, and whose turn it is to look through a transcript."""
+"""Coordination between stop hooks: the flag of a held stop, and the lock on a transcript."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MADE = "folder made for this"
 
 
 class Flag:
-    """A flag as it was found: whether it is this session's, and whether it is young enough to count."""
+    """A flag on disk: `is_ours` if it belongs to this session, `is_fresh` if it is young enough to count."""
 
     __slots__ = ("is_fresh", "is_ours")
 
@@ -28,7 +28,7 @@ class Flag:
 
 
 def read_flag(folder: str, session: str) -> Flag:
-    """The flag in a folder; one that names no session is everybody's, and without one neither holds."""
+    """Read the flag in a folder. A flag without a session belongs to all; without a flag, both fields are False."""
     try:
         data = read_regular(os.path.join(folder, FLAG), _LARGEST, follow=False)
     except (OSError, ValueError, StorageError):
@@ -42,10 +42,10 @@ def read_flag(folder: str, session: str) -> Flag:
 
 
 def raise_flag(folder: str, session: str) -> None:
-    """Put up the flag, in this folder and nowhere else.
+    """Write the flag in this folder, never through a link to another place.
 
     Raises:
-        StorageError: it cannot be written, or a link leads elsewhere.
+        StorageError: the flag cannot be written, or a link leads out of the folder.
     """
     path = os.path.join(folder, FLAG)
     place = os.path.dirname(path)
@@ -67,7 +67,7 @@ def raise_flag(folder: str, session: str) -> None:
 
 
 def lower_flag(folder: str) -> None:
-    """Take the flag away, and the folder with it if it was made for it and nothing else came."""
+    """Remove the flag, and its folder if it was made for the flag and is now empty."""
     path = os.path.join(folder, FLAG)
     try:
         was_made = _parts(read_regular(path, _LARGEST, follow=False))[2] == _MADE
@@ -75,14 +75,15 @@ def lower_flag(folder: str) -> None:
         if was_made:
             os.rmdir(os.path.dirname(path))
     except (OSError, ValueError, StorageError):
-        return  # it is soon too old to count
+        return  # the flag soon becomes too old to count
 
 
 def take_turn(transcript: str) -> int | None:
-    """Take the turn at a transcript, without waiting; None if another process has it.
+    """Lock a transcript without waiting. Return a descriptor, or None if another process has the lock.
 
-    Returns a descriptor, which holds the turn until it is closed by `end_turn` or by the end of the process. What is
-    locked is the file itself, or its folder as long as there is no file, so that nothing is left behind.
+    The descriptor holds the lock until `end_turn` or the end of the process. The lock is on the transcript itself, or
+    on its folder as long as the transcript does not exist, so no lock file is left behind. The result is -1 if nothing
+    can be locked.
     """
     try:
         from fcntl import LOCK_EX, LOCK_NB, flock
@@ -95,14 +96,14 @@ def take_turn(transcript: str) -> int | None:
     except BlockingIOError:
         end_turn(descriptor)
         return None
-    except (OSError, ValueError):  # there is nothing to look through, or its file system knows no locks
+    except (OSError, ValueError):  # no transcript to read, or a file system without locks
         end_turn(descriptor)
         return _NO_LOCK
     return descriptor
 
 
 def end_turn(descriptor: int) -> None:
-    """Let the next process look through the transcript."""
+    """Release the lock on the transcript for the next process."""
     if descriptor != _NO_LOCK:
         os.close(descriptor)
 

@@ -1,5 +1,5 @@
 # hot
-"""What people and the model said in a session: its transcript, read from the end."""
+"""Session transcripts, read from the end: the messages of people and the model."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ _BLOCK = 256 * 1024
 _HUMAN = "human"
 _ASSISTANT = "assistant"
 
-# Four lines of five are about hooks and tools, so they are told by the bytes that they begin with and never parsed.
-# Inside a text a quotation mark is escaped, so these are what they look like. Both ways of writing a colon are about.
+# Four lines of five are about hooks and tools. They are recognised by their first bytes and never parsed. Quotation
+# marks inside a text are escaped, so a match is a real field. Some clients write a space after the colon.
 _BEGINNING = 2000
 _MODEL = b'"assistant"'
 _NOBODY = (b'"type":"progress"', b'"type": "progress"', b'"type":"tool_result"', b'"type": "tool_result"')
 _SPEAKERS = (b'"user"', b'"human"', _MODEL, b'"tool_use"')
 
-# A line with one of these is by nobody, or by another agent.
+# A line with one of these fields was not written by a person or by the model, or comes from another agent.
 _MARKS = (
     *("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"),
     *("toolUseResult", "sourceToolUseID"),
 )
 
-# What the client and we put between a person's own words.
+# Blocks inserted into a person's own words, by the client or by recollect.
 _INSERTED = ("system-reminder", "memory-context", "triage_data")
 _REQUEST = "<triage_data>"
 _SYNTHETIC = "<synthetic>"
 
 
 class Heard:
-    """What was said, the oldest first, and what was done in between; `end` is how far in bytes the transcript went."""
+    """The messages of a session, oldest first, with counts of tool uses; `end` is the transcript's end in bytes."""
 
     __slots__ = ("distinct_tools", "end", "exchanges", "said", "tool_uses")
 
@@ -58,14 +58,14 @@ class Heard:
 
 
 def read_end(path: str, most: int, start: int = 0) -> Heard:
-    """The last `most` messages with a text, of those that come after the byte `start`.
+    """Return the last `most` messages with a text after the byte `start`.
 
-    A transcript that is shorter than `start` is another one and counts from its beginning. Of a very long one only the
-    last 32 MiB are read, and no more than 100,000 lines. What came before a stop that we have held was looked through
-    then, also if that was in another session whose transcript this one has a copy of.
+    A transcript shorter than `start` is a different one and is read from its beginning. At most the last 32 MiB and
+    100,000 lines are read. Reading stops at a stop held by recollect: older messages were triaged then, perhaps in
+    another session with its transcript copied into this one.
 
     Raises:
-        StorageError: it is no regular file, or cannot be read.
+        StorageError: the transcript is not a regular file, or cannot be read.
     """
     window = _Window(most)
     try:
@@ -73,13 +73,13 @@ def read_end(path: str, most: int, start: int = 0) -> Heard:
             size = os.fstat(file.fileno()).st_size
             lines = _lines(file, max(start if start <= size else 0, size - MOST_BYTES), size)
             last = next(lines, b"")
-            # What follows the last line's end is being written, unless it is whole already.
+            # A last line without a newline is still being written, unless it is valid JSON already.
             line = _parsed(last)
             window.heard.end = size if not last or line is not None else size - len(last)
             if line is None or window.take(line):
                 _fill(window, lines)
     except FileNotFoundError:
-        return window.whole()  # the client writes it later than it calls hooks
+        return window.whole()  # the client calls hooks before it writes the transcript
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
     return window.whole()
@@ -97,20 +97,20 @@ def _fill(window: _Window, lines: Iterator[bytes]) -> None:
 
 
 class _Window:
-    """Lines taken one by one, the last one first, until there are enough messages."""
+    """A collector of messages. It takes lines from last to first until there are enough."""
 
     __slots__ = ("_by_id", "_most", "_new", "_texts", "_tools", "heard")
 
     def __init__(self, most: int) -> None:
         self.heard = Heard()
         self._most = most
-        self._texts: list[tuple[str, list[str]]] = []  # a role and the parts of a message, both the last first
+        self._texts: list[tuple[str, list[str]]] = []  # role and parts of messages, both in reverse order
         self._by_id: dict[str, list[str] | None] = {}
         self._tools: set[str] = set()
-        self._new = (0, 0, set[str](), 0)  # how much there was at the prompt that was taken last
+        self._new = (0, 0, set[str](), 0)  # the counts at the last prompt taken
 
     def take(self, line: dict[str, Any]) -> bool:
-        """Add what a line says; False when it belongs to a message for which there is no room any more."""
+        """Add the message in a line. Return False if there is no room for more messages."""
         kind = line.get("type")
         if any(line.get(mark) for mark in _MARKS):
             return not _is_hold(line) or self._forget_saving()
@@ -144,7 +144,7 @@ class _Window:
         return True
 
     def _take_answer(self, line: dict[str, Any]) -> bool:
-        """Each line holds a part of an answer; those with the same id are one."""
+        """Add one part of an answer. Lines with the same message id form one answer."""
         message = _fields(line.get("message"))
         blocks = _blocks(line)
         tools = [block.get("name") for block in blocks if block.get("type") == "tool_use"]
@@ -167,7 +167,7 @@ class _Window:
         return True
 
     def _forget_saving(self) -> bool:
-        """Leave out what was done because the stop was held; there is no need to read on."""
+        """Drop the messages and tool uses caused by a held stop. Return False, because reading ends here."""
         count, self.heard.tool_uses, self._tools, self.heard.exchanges = self._new
         del self._texts[count:]
         return False
@@ -178,8 +178,8 @@ class _Window:
 
 
 def _lines(file: BufferedReader, start: int, end: int) -> Iterator[bytes]:
-    """The lines between two places, the last one first; one too long to be a message is left empty."""
-    rest: list[bytes] = []  # of a line whose beginning was not reached yet, the last piece first
+    """Yield the lines between two offsets from last to first. A line too long to be a message is empty."""
+    rest: list[bytes] = []  # pieces of a line without its beginning yet, from last to first
     length = 0
     place = end
     while place > start:
@@ -197,7 +197,7 @@ def _lines(file: BufferedReader, start: int, end: int) -> Iterator[bytes]:
 
 
 def _may_matter(data: bytes) -> bool:
-    """Whether a line can be by a person or by the model."""
+    """Return True if a line may come from a person or the model."""
     beginning = data[:_BEGINNING]
     if _MODEL in beginning:
         return True
@@ -213,7 +213,7 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
 
 
 def _is_hold(line: dict[str, Any]) -> bool:
-    """Whether a line tells the model that we have held a stop."""
+    """Return True if a line tells the model about a stop held by recollect."""
     if line.get("type") != "user" or not line.get("isMeta"):
         return False
     return any(text.startswith(FEEDBACK) and _REQUEST in text for text in _texts(_blocks(line)))
@@ -224,7 +224,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
-    """The blocks of a message, which may be a bare text, or a list of bare texts and blocks."""
+    """Return the blocks of a message. Its content may be a bare text, or a list of bare texts and blocks."""
     message = line.get("message", line)
     content: Any = message.get("content") if isinstance(message, dict) else message  # pyright: ignore
     found: list[Any] = content if isinstance(content, list) else [content]  # pyright: ignore
@@ -237,7 +237,7 @@ def _texts(blocks: list[dict[str, Any]]) -> list[str]:
 
 
 def _without_inserted(text: str) -> str:
-    """The text without what was put between a person's own words; a block that does not end goes on to the end."""
+    """Return the text without inserted blocks. An unclosed block reaches to the end of the text."""
     for name in _INSERTED:
         opening, closing = f"<{name}", f"</{name}>"
         while opening in text:

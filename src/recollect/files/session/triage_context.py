@@ -1,4 +1,4 @@
-"""What was said around each thing found in a session, in files that the agents who draft memories read."""
+"""Context files for the agents drafting memories: the transcript text around each finding."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.domain.triage.score import Finding
 
-# The same place everywhere: it is part of the format.
+# The path is part of the format, so it is the same on all systems.
 _PLACE = "/tmp/.memory-triage-context-"  # noqa: S108 (opened without following links, and nobody else's is written)
 _MOST_BYTES = 50_000
 _TRUNCATED = "\n[Truncated: context exceeded 50KB]"
 _SESSION = "Session: "
 
-# For how long a file of another session is left alone: its agents may not have read it yet.
+# Time before a file of another session may be replaced: its agents may not have read it yet.
 _SECONDS = 300
 _KEPT_SECONDS = 86_400
 
 
 def write_context(finding: Finding, session: str, place: str = _PLACE) -> str:
-    """Write the file of a category; where it is, or an empty text if it could not be written."""
+    """Write the file of a category. Return its path, or an empty string if it cannot be written."""
     data = context_text(finding, session).encode("utf-8", "replace")
     for suffix in ("", f"-{_name(session)[:8]}"):
         path = f"{place}{finding.category}{suffix}.txt"
@@ -34,7 +34,7 @@ def write_context(finding: Finding, session: str, place: str = _PLACE) -> str:
 
 
 def sweep_contexts(session: str = "", place: str = _PLACE) -> None:
-    """Remove what was said in a session that has been served, and in those that are long over."""
+    """Remove the context files of a finished session, and all files older than a day."""
     folder, beginning = os.path.split(place)
     try:
         entries = [entry for entry in os.scandir(folder) if entry.name.startswith(beginning)]
@@ -63,7 +63,7 @@ def _head(descriptor: int) -> list[str]:
 
 
 def context_text(finding: Finding, session: str) -> str:
-    """The text of a category's file, of at most 50 KB; nothing that was said can end the block that it stands in."""
+    """Return the text of a category's file, at most 50 KB. Quoted text cannot close its block."""
     head = (
         f"Category: {finding.category}\nScore: {finding.score:.2f}\n{_SESSION}{_name(session)}\n\n<transcript_data>\n"
     )
@@ -76,7 +76,7 @@ def context_text(finding: Finding, session: str) -> str:
 
 
 def _write(path: str, session: str, data: bytes) -> bool:
-    """Write a file, unless it is not this session's to write."""
+    """Write a file and return True, unless the file belongs to somebody else."""
     flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags, 0o600)
@@ -85,7 +85,7 @@ def _write(path: str, session: str, data: bytes) -> bool:
     try:
         if not _is_free(descriptor, session):
             return False
-        os.fchmod(descriptor, 0o600)  # it may have been there, with others
+        os.fchmod(descriptor, 0o600)  # an existing file may have had other permissions
         os.ftruncate(descriptor, 0)
         place = 0
         while place < len(data):
@@ -98,9 +98,10 @@ def _write(path: str, session: str, data: bytes) -> bool:
 
 
 def _is_free(descriptor: int, session: str) -> bool:
-    """Whether a file is neither another user's, nor known by another name, nor what another session has just written.
+    """Return True if the session may write a file: our own, without other hard links, without a fresh session's text.
 
-    The lock is kept until the file is closed: of two sessions that stop at once, one finds it taken.
+    A text of another session is fresh for 300 seconds. The file stays locked until it is closed: if two sessions stop
+    at once, the second finds it locked and gets a BlockingIOError.
     """
     from fcntl import LOCK_EX, LOCK_NB, flock
 
@@ -114,5 +115,5 @@ def _is_free(descriptor: int, session: str) -> bool:
 
 
 def _name(session: str) -> str:
-    """A session's id as it may stand in a line and in a file's name."""
+    """Return a session's id in a form safe for a line and a file name."""
     return "".join(char for char in session if char.isascii() and (char.isalnum() or char == "-"))[:100] or "unknown"

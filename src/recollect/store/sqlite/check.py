@@ -1,4 +1,4 @@
-"""A database looked through from end to end: its pages, its indexes against its rows, its texts."""
+"""A check of a whole database: its pages, its indexes against its rows, its texts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.store.sqlite.connection import SqliteConnection
 
-# The tables whose texts are read: the others hold none, or are made from these.
+# The tables with texts to read. The others hold no texts, or are derived from these.
 _TABLES = ("entries", "sources", "origins", "retirements", "usage", "receipts", "receipt_lines", "_metadata")
 
 
 def damage(database: SqliteConnection) -> str:
-    """Return what is wrong with the database, empty when nothing is; its full-text index is no part of this.
+    """Return a description of the first damage in the database, or an empty string.
 
-    SQLite does not ask whether a text is UTF-8 until somebody reads it, so all of them are read.
+    The full-text index is not checked. SQLite does not check a text for UTF-8 until it is read, so all texts are read.
 
     Raises:
-        StoreError: it cannot be read.
+        StoreError: the database cannot be read.
     """
     found = [row[0] for row in database.run("PRAGMA integrity_check(10)") if "entries_fts" not in row[0]]
     if found not in ([], ["ok"]):

@@ -1,5 +1,5 @@
 # hot
-"""A connection to one SQLite file: opened, migrated, used in transactions, its errors turned into ours."""
+"""A connection to one SQLite file: opening, migration, transactions, and translation of errors."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF", 
 
 
 class SqliteConnection:
-    """An open database. What cannot be written is opened for reading, as it stands on the disk."""
+    """An open database. If it cannot be written, it is opened read-only, as it stands on the disk."""
 
     def __init__(self, path: str, patience: float, connect: Callable[..., sqlite3.Connection]) -> None:
-        """Open the file, made if it is not there.
+        """Open the file, and create it if it does not exist.
 
         Raises:
-            StoreError: it cannot be opened, is no database, or was made by a newer version.
+            StoreError: the file cannot be opened, is no database, or was made by a newer version.
         """
         self.path = path
         self.patience = patience
@@ -46,16 +46,16 @@ class SqliteConnection:
         self.raw.close()
 
     def wait(self, patience: float) -> None:
-        """Let others take so many seconds from now on."""
+        """Set the number of seconds to wait for other writers from now on."""
         if patience != self.patience:
             self.patience = patience
             self.run(f"PRAGMA busy_timeout = {int(patience * 1000)}")
 
     def run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """All rows of a statement.
+        """Run a statement and return all rows.
 
         Raises:
-            StoreError: it failed.
+            StoreError: the statement failed.
         """
         try:
             return self.raw.execute(statement, values).fetchall()
@@ -63,10 +63,10 @@ class SqliteConnection:
             raise self.explained(error) from error
 
     def select(self, statement: str, keys: Sequence[object], values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a statement for as many keys as there are, in portions that SQLite can take.
+        """Run a statement for any number of keys, in portions of a size SQLite accepts. Return all rows.
 
         Raises:
-            StoreError: it failed.
+            StoreError: the statement failed.
         """
         rows: list[tuple[Any, ...]] = []
         for start in range(0, len(keys), _PARAMETERS):
@@ -75,7 +75,7 @@ class SqliteConnection:
         return rows
 
     def begin(self) -> None:
-        """Begin a transaction that no other writer can come between. One inside another can fail by itself."""
+        """Begin a write transaction and keep other writers out. A nested one is a savepoint: it can fail by itself."""
         if self._depth and not self.raw.in_transaction:
             ended = sqlite3.DatabaseError("damage has ended the transaction")
             raise StoreError(f"cannot use {self.path}: {ended}; try again") from ended
@@ -86,7 +86,7 @@ class SqliteConnection:
         self._depth -= 1
         self.rollbacks += not kept
         if self._depth:
-            if self.raw.in_transaction:  # a full disk ends all of them at once
+            if self.raw.in_transaction:  # a full disk ends all nested transactions at once
                 if not kept:
                     self.run(f"ROLLBACK TO inner_{self._depth}")
                 self.run(f"RELEASE inner_{self._depth}")
@@ -105,19 +105,19 @@ class SqliteConnection:
         return self._depth > 0
 
     def version(self) -> object:
-        """Differs whenever entries or vectors may have changed, by whomever: a counter in the database says so."""
+        """Return a version, new whenever any process may have changed entries or vectors. Uses a stored counter."""
         unfinished = self.raw.total_changes if self._depth else 0
         return self.run(f"SELECT value FROM _metadata WHERE key = '{_CHANGES}'"), self.rollbacks, unfinished
 
     def count_change(self) -> None:
-        """Count a change of entries or vectors, so that nobody has to read them to find out. Needs a transaction."""
+        """Count a change of entries or vectors, so `version` need not read them. Needs a transaction."""
         self.run(
             "INSERT INTO _metadata VALUES (?, '1') ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1",
             (_CHANGES,),
         )
 
     def explained(self, error: Exception) -> StoreError:
-        """The one place where an error of SQLite becomes one of ours."""
+        """Return a StoreError with advice for an error. All errors of SQLite are translated here."""
         if isinstance(error, StoreError):
             return StoreError(f"cannot use {self.path}: {error}")
         text = str(error)
@@ -138,12 +138,12 @@ class SqliteConnection:
     def _open(self) -> sqlite3.Connection:
         if not _is_there(self.path):
             os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # memories are nobody else's to read
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))  # only the user may read memories
         elif not os.access(self.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
             return self._open_read_only()
         connection = self._connect(self.path, timeout=self.patience, isolation_level=None, check_same_thread=False)
         try:
-            refuse_newer(connection)  # before anything in it is changed
+            refuse_newer(connection)  # before changing anything in it
             self._use_write_ahead_log(connection)
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
@@ -159,7 +159,7 @@ class SqliteConnection:
         return connection
 
     def _use_write_ahead_log(self, connection: sqlite3.Connection) -> None:
-        """Switch a new database over. SQLite does not wait for others here, so we do."""
+        """Switch a new database to WAL mode. SQLite does not wait for other processes here, so retry."""
         end = time.monotonic() + self.patience
         while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             try:
@@ -172,7 +172,7 @@ class SqliteConnection:
                 return  # a file system without shared memory keeps the mode it has
 
     def _open_read_only(self) -> sqlite3.Connection:
-        """As it stands on the disk, when nothing can be written beside it, not even a lock."""
+        """Open the database as it stands on the disk, when nothing can be written beside it, not even a lock."""
         quoted = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         connection = self._connect(
             f"file:{quoted}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
@@ -188,10 +188,10 @@ class SqliteConnection:
 
 
 def _is_there(path: str) -> bool:
-    """Return whether there is a database; one of ours that others may read is closed to them.
+    """Return True if the file exists. If it is the user's own, remove all access of others.
 
     Raises:
-        StoreError: there is something else, which SQLite might wait for.
+        StoreError: the path is no regular file. SQLite might wait for it.
     """
     try:
         status = os.stat(path)

@@ -1,5 +1,5 @@
 # hot
-"""The full-text index of the SQLite store: made from entries, kept by triggers, healed whenever it is found wrong."""
+"""The full-text index of the SQLite store: built from entries, updated by triggers, rebuilt when found wrong."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# When the way changes in which text is indexed, older indexes are made anew.
+# Change this whenever text is indexed in another way: indexes of other versions are rebuilt.
 VERSION = "1"
 
 _TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -33,13 +33,13 @@ _TABLE = (
     f"CREATE VIRTUAL TABLE entries_fts USING fts5({_FIELDS},"
     f" content='entries_index', content_rowid='number', tokenize='{_TOKENIZER}')"
 )
-# Where questions are split into tokens as entries are; the first use of full-text search, and so the test of it.
+# A table for splitting queries into tokens like entries. It is the first use of full-text search, and so its test.
 _ASKED = f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked USING fts5(term, tokenize='{_TOKENIZER}')"
 _PARTS = {*_TRIGGERS, "entries_index", "entries_fts"}
 
 
 def available(connection: sqlite3.Connection) -> bool:
-    """Whether this SQLite has full-text search, found out by trying."""
+    """Return True if this SQLite has full-text search. Find out by using it."""
     try:
         connection.execute(_ASKED)
     except sqlite3.OperationalError:
@@ -48,7 +48,7 @@ def available(connection: sqlite3.Connection) -> bool:
 
 
 def fault(connection: sqlite3.Connection) -> str:
-    """What is wrong with the index as far as a quick look can tell; empty when nothing is."""
+    """Return the fault of the index found by a quick check, or an empty string."""
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'entries_%'")}
     if not names & _PARTS:
         return "missing"
@@ -69,7 +69,7 @@ def fault(connection: sqlite3.Connection) -> str:
 
 
 def thorough_fault(connection: sqlite3.Connection) -> str:
-    """What is wrong with the index, found by comparing all of it with the entries. Needs a transaction."""
+    """Return the fault found by comparing the whole index with the entries, or an empty string. Needs a transaction."""
     found = fault(connection)
     if found:
         return found
@@ -81,7 +81,7 @@ def thorough_fault(connection: sqlite3.Connection) -> str:
 
 
 def rebuild(connection: sqlite3.Connection) -> None:
-    """Make the index again from the entries. Needs a transaction."""
+    """Rebuild the index from the entries. Needs a transaction."""
     remove(connection)
     connection.execute(_VIEW)
     connection.execute(_TABLE)
@@ -92,7 +92,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
 
 
 def remove(connection: sqlite3.Connection) -> None:
-    """Take the index away. Needs a transaction."""
+    """Remove the index. Needs a transaction."""
     remove_triggers(connection)
     try:
         connection.execute("DROP TABLE IF EXISTS entries_fts")
@@ -102,7 +102,7 @@ def remove(connection: sqlite3.Connection) -> None:
 
 
 def _remove_by_force(connection: sqlite3.Connection) -> None:
-    """Take an index away that is too damaged to be dropped: first its name, then whatever tables it had."""
+    """Remove an index too damaged to be dropped: first its name, then its tables."""
     connection.execute("PRAGMA writable_schema = ON")
     try:
         connection.execute("DELETE FROM sqlite_master WHERE name = 'entries_fts'")
@@ -113,7 +113,10 @@ def _remove_by_force(connection: sqlite3.Connection) -> None:
 
 
 def remove_triggers(connection: sqlite3.Connection) -> None:
-    """Let entries be written without full-text search; the next SQLite that has it will find the index incomplete."""
+    """Remove the triggers, so entries can be written without full-text search.
+
+    The next SQLite with full-text search finds the index incomplete.
+    """
     for name in _TRIGGERS:
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")
 
@@ -124,12 +127,12 @@ def has_triggers(connection: sqlite3.Connection) -> bool:
 
 
 def match_expression(terms: Sequence[str], operator: str = "OR") -> str:
-    """An FTS5 query for any of the terms, or for all ("AND"), each quoted, so that none is taken for an operator."""
+    """Return an FTS5 query for any of the terms, or for all ("AND"). Quotes keep a term from being an operator."""
     return f" {operator} ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)
 
 
 def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[int, str]]:
-    """The tokens that the index has for each term, by its own tokenizer, with the term's place in the list."""
+    """Return the tokens of each term by the index's own tokenizer, with the term's place in the list."""
     connection.execute(_ASKED)
     connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_stems USING fts5vocab(temp, asked, instance)")
     connection.execute("SAVEPOINT asked")
@@ -143,7 +146,7 @@ def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[in
 
 
 def frequencies(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
-    """In how many entries each token of the index occurs."""
+    """Return the number of entries with each token of the index."""
     connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, entries_fts, row)")
     found: dict[str, int] = {}
     for token in tokens:
@@ -153,7 +156,7 @@ def frequencies(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[s
 
 
 def places(connection: sqlite3.Connection, tokens: Iterable[str], numbers: Sequence[int]) -> list[tuple[str, int, str]]:
-    """Which of these entries hold each token of the index, and in which of its fields."""
+    """Return the tokens of the index found in these entries, each with the entry number and the field."""
     connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab(main, entries_fts, instance)")
     among = ", ".join("?" * len(numbers))
     statement = f"SELECT DISTINCT doc, col FROM temp.instances WHERE term = ? AND doc IN ({among})"

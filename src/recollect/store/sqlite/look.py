@@ -1,4 +1,4 @@
-"""A database looked into without touching it: what is opened is a copy, and what is repaired is so in that alone."""
+"""Inspection of a database without changing it: a copy is opened, and only the copy is repaired."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from recollect.store.sqlite.store import SqliteStore
 
 NEWEST_VERSION = NEWEST
 
-_PAGES = 4096  # copied at a time, between which the clock is looked at
-_STEPS = 20_000  # of SQLite's machine, likewise
+_PAGES = 4096  # copied between two looks at the clock
+_STEPS = 20_000  # of SQLite's virtual machine between two looks at the clock
 
 
 class StoreCopy:
-    """A store that is a copy, in a temporary place that goes with it, of the database as it was found.
+    """A store over a temporary copy of a database, as it was found.
 
-    `version` is the schema's, `faults` are what a search would have met. Whether the full-text index was compared with
-    every entry, `is_thorough` says: for that a large database may be too large. Once the time is up everything fails,
-    and `is_late` says why; then what the store says of damage is not to be believed.
+    `version` is the version of the schema. `faults` are the faults a search would have met. `is_thorough` is True if
+    the full-text index was compared with every entry; a large database may be too large for it. Once the time is up
+    every call fails and `is_late` is True. Do not trust the store's reports of damage then.
     """
 
     def __init__(self, path: str, seconds: float) -> None:
-        """Copy a database that is there, and look through it, for so many seconds.
+        """Copy an existing database and check the copy, within `seconds`.
 
         Raises:
-            StoreError: it cannot be read, is no database, was made by a newer version, or the time was up.
+            StoreError: the database cannot be read, is no database, was made by a newer version, or the time was up.
         """
         self.path = path
         self.version = 0
@@ -37,16 +37,16 @@ class StoreCopy:
         self.allow(seconds)
         self.store = self._opened()
         self.is_thorough = self._is_checked()
-        if not self.is_thorough:  # what was interrupted may be half done
+        if not self.is_thorough:  # the interrupted check may have left a repair half done
             self.close()
             self.allow(seconds)
             self.store = self._opened()
         self.faults = list(self.store.findings)
         if self._quick and not self.faults and self.version == NEWEST:
-            self.faults.append(f"the full-text index was {self._quick}")  # of a database that cannot be written
+            self.faults.append(f"the full-text index was {self._quick}")  # a read-only store has no findings
 
     def allow(self, seconds: float) -> None:
-        """Give what follows so many seconds."""
+        """Set a time limit in seconds for all further calls."""
         self.is_late = False
         self._end = time.monotonic() + seconds
 
@@ -69,7 +69,7 @@ class StoreCopy:
         return SqliteStore(self.path, connect=lambda *_, **__: copy)
 
     def _is_checked(self) -> bool:
-        """Whether there was time to look through all of it."""
+        """Check the store, and return True if there was time for all of it."""
         try:
             self.store.check()
         except StoreError:
@@ -103,10 +103,10 @@ class StoreCopy:
 
 
 def take_turn(path: str, seconds: float) -> None:
-    """Begin to write to a database that is there, and do not.
+    """Begin a write transaction on an existing database and roll it back, to test for write access.
 
     Raises:
-        StoreError: others were writing for all that time, or it cannot be written.
+        StoreError: other processes were writing all the time, or the database cannot be written.
     """
     try:
         database = sqlite3.connect(f"{_uri(path)}?mode=rw", uri=True, timeout=seconds, isolation_level=None)
@@ -120,7 +120,7 @@ def take_turn(path: str, seconds: float) -> None:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    """A connection that leaves no file behind: beside a database that nobody has open, even a reader would make two."""
+    """Open a database without leaving files behind. Even a reader creates two if no process has it open."""
     if not os.path.isfile(path):
         raise StoreError(f"cannot use {path}: it is no regular file; move it away")
     if os.path.exists(f"{path}-wal"):

@@ -1,8 +1,9 @@
 # hot
-"""The schema of the SQLite store, as the steps that led to it.
+"""The schema of the SQLite store, as a list of migrations.
 
-Each step runs in one transaction together with its line in the ledger, so a database is at one version or the next. The
-full-text index is not part of it: it is derived, and `sqlite_index` makes it wherever it is missing or wrong.
+Each migration runs in one transaction together with its line in the ledger, so a database is at one version or the
+next. The full-text index is not part of the schema: it is derived, and `store.sqlite.index` rebuilds it wherever it is
+missing or wrong.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def m001_entries(connection: Connection) -> None:
-    """Entries, where they come from, their vectors, how they are used, what was given to whom."""
+    """Create the tables for entries, sources, vectors, usage and receipts."""
     for statement in (
         """
         CREATE TABLE entries (
@@ -45,7 +46,7 @@ def m001_entries(connection: Connection) -> None:
             more TEXT NOT NULL DEFAULT ''
         ) STRICT
         """,
-        # Every session ranks all entries: this holds what that takes, and is a tenth of their size.
+        # Every session ranks all entries. This index has the columns for it, and is a tenth of the entries' size.
         "CREATE INDEX entries_standing"
         " ON entries (status, category, owner, id, observation_count, confidence, updated_at)",
         """
@@ -109,10 +110,10 @@ def m001_entries(connection: Connection) -> None:
 
 
 def m002_memories(connection: Connection) -> None:
-    """Memory files as sources; thousands of them, so sources are found by kind and project.
+    """Allow memory files as sources. There are thousands, so index sources by kind and project.
 
-    A constraint can only be changed by making the table again. It is not renamed into place: that would have SQLite
-    read all of the schema, full-text search included, which this SQLite may not have.
+    A constraint can only be changed by creating the table again. The new table is not renamed into place: SQLite would
+    read the whole schema for it, including full-text search, and this SQLite may not have full-text search.
     """
     for statement in (
         "CREATE TEMP TABLE sources_before AS SELECT * FROM main.sources",
@@ -137,9 +138,9 @@ def m002_memories(connection: Connection) -> None:
 
 
 def m003_retirements(connection: Connection) -> None:
-    """What the journal says is retired, by entry and project.
+    """Create the table for the retirements in the journal, by entry and project.
 
-    The journal is read again from its beginning: a version that did not know such lines may have passed over some.
+    The journal is read again from its beginning: an older version may have skipped such lines.
     """
     for statement in (
         """
@@ -163,7 +164,7 @@ NEWER = "it was made by a newer version of recollect; upgrade, or use another st
 
 
 def version_of(connection: Connection) -> int:
-    """How many steps the database has taken: 0 for an empty one."""
+    """Return the number of migrations applied to the database: 0 for an empty one."""
     known = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = '_migrations'").fetchone()[0]
     return connection.execute("SELECT coalesce(max(version), 0) FROM _migrations").fetchone()[0] if known else 0
 
@@ -172,7 +173,7 @@ def migrate(connection: Connection) -> None:
     """Bring the database to the newest version.
 
     Raises:
-        StoreError: it was made by a version newer than this one.
+        StoreError: the database was made by a newer version.
     """
     if version_of(connection) == NEWEST:
         return
@@ -188,17 +189,17 @@ def migrate(connection: Connection) -> None:
 
 
 def refuse_newer(connection: Connection) -> None:
-    """Leave alone what only a newer version understands.
+    """Refuse a database only a newer version understands.
 
     Raises:
-        StoreError: it is such a database.
+        StoreError: the database was made by a newer version.
     """
     if version_of(connection) > NEWEST:
         raise StoreError(NEWER)
 
 
 def _take(connection: Connection, version: int, step: Callable[[Connection], None]) -> None:
-    """One step, unless another process has taken it by now."""
+    """Apply one migration, unless another process has applied it by now."""
     connection.execute(
         "CREATE TABLE IF NOT EXISTS _migrations"
         " (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT"

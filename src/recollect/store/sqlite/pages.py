@@ -1,4 +1,4 @@
-"""Entries of the SQLite store in the order in which they changed, a page at a time."""
+"""Pages of entries in the SQLite store, last changed first."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.connection import SqliteConnection
     from recollect.store.values import Scope
 
-# Where a term may occur in an entry: what is asked when there is no full-text index.
+# The condition for a term in any field of an entry, for a database without a full-text index.
 _ANYWHERE = " OR ".join(
     f"e.{column} LIKE ? ESCAPE '\\'" for column in ("name", "description", "keywords", "reasoning", "details")
 )
 
 
-def page_of(  # noqa: PLR0917 (what the store's own method takes, and what it knows)
+def page_of(  # noqa: PLR0917 (the parameters of the store's method, and its state)
     database: SqliteConnection, scope: Scope, limit: int, offset: int, terms: Sequence[str], full_text: bool
 ) -> tuple[list[str], int]:
-    """The ids of a page, and how many entries there are in all. The index of standings alone tells, without terms.
+    """Return the ids of a page and the total number of entries. Without terms, the index of standings is enough.
 
     Raises:
         StoreError: the database cannot be read.
@@ -43,7 +43,7 @@ def page_of(  # noqa: PLR0917 (what the store's own method takes, and what it kn
 
 
 def ids_beginning(database: SqliteConnection, beginning: str, scope: Scope, limit: int) -> list[str]:
-    """The ids of entries in scope that begin so.
+    """Return the ids of entries in scope with this prefix, sorted, at most `limit`.
 
     Raises:
         StoreError: the database cannot be read.
@@ -57,5 +57,5 @@ def ids_beginning(database: SqliteConnection, beginning: str, scope: Scope, limi
 
 
 def _pattern(term: str) -> str:
-    """A pattern of LIKE that a text fits if it holds the term."""
+    """Return a LIKE pattern for texts with the term in them."""
     return "%" + visible(term).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"

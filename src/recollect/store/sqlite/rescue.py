@@ -1,4 +1,4 @@
-"""A database that cannot be used any more: how to tell, how to put it aside, and what can be had of it."""
+"""Rescue of a damaged database: detect damage, set the file aside, copy the data still readable."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from recollect.errors import StoreError
 from recollect.store.sqlite.driver import FAILURES, is_damage
 from recollect.store.values import Source
 
-# What no file can tell again, with the order in which a table is read from its other end.
+# The tables no file can restore, each with the order for reading it from its end.
 _KEPT = {"usage": "rowid DESC", "receipts": "number DESC", "receipt_lines": "receipt DESC, place DESC"}
 
 
 def is_damaged(path: str) -> bool:
-    """Return whether SQLite itself says so, its indexes compared with every row.
+    """Return True if SQLite reports damage, comparing its indexes with every row.
 
-    A database that is locked, or of a newer version, is not damaged.
+    A locked database, or one of a newer version, is not damaged.
 
     Raises:
-        StoreError: it cannot be opened at all.
+        StoreError: the database cannot be opened at all.
     """
     if not os.path.exists(path):
         return False
@@ -36,14 +36,14 @@ def is_damaged(path: str) -> bool:
         if is_damage(error):
             return True
         raise StoreError(f"cannot use {path}: {error}") from error
-    return any(line != "ok" and "entries_fts" not in line for line in found)  # the index is made again anyway
+    return any(line != "ok" and "entries_fts" not in line for line in found)  # the full-text index is rebuilt anyway
 
 
 def set_aside(path: str) -> str:
-    """Rename a database, so that a new one can take its place; return where it is now.
+    """Rename a database to make room for a new one, and return its new path.
 
     Raises:
-        StoreError: it cannot be renamed.
+        StoreError: the database cannot be renamed.
     """
     aside = _free_name(f"{path}.damaged-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     try:
@@ -56,7 +56,7 @@ def set_aside(path: str) -> str:
 
 
 def rescue(damaged: str, path: str) -> int:
-    """Copy usage and receipts into a new database as far as they can still be read; return how many rows that were.
+    """Copy usage and receipts into a new database as far as readable, and return the number of rows.
 
     Raises:
         StoreError: the new database cannot be written.
@@ -76,13 +76,13 @@ def rescue(damaged: str, path: str) -> int:
 
 
 def sources_of(damaged: str) -> list[Source]:
-    """Return the files that a damaged database had read, as far as it can still tell."""
+    """Return the sources recorded in a damaged database, as far as readable."""
     rows = _readable(damaged, "sources", "number DESC")
     return [Source(str(row[1]), str(row[2]), project=str(row[3])) for row in rows if len(row) > 3]
 
 
 def _free_name(name: str) -> str:
-    """Return the name, or a numbered one beside it: two rebuilds may fail within one second."""
+    """Return the name, numbered if it is taken: two rebuilds may fail within one second."""
     number, free = 1, name
     while os.path.lexists(free):
         number += 1
@@ -91,32 +91,32 @@ def _free_name(name: str) -> str:
 
 
 def _copied(connection: sqlite3.Connection, table: str, row: tuple[object, ...]) -> bool:
-    """Return whether a row was taken over; damage may have left anything in it."""
+    """Insert a row and return True, or return False if damage has made it invalid or it exists already."""
     marks = ", ".join("?" * len(row))
     try:
         return connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount > 0
     except sqlite3.Error as error:
         if not is_damage(error):
-            raise  # nothing can be written
+            raise  # the new database cannot be written
         return False
 
 
 def _readable(damaged: str, table: str, backwards: str) -> list[tuple[object, ...]]:
-    """Return the rows of a table up to the first that cannot be read, from either end."""
+    """Return the rows of a table up to the first unreadable one, from either end."""
     rows: dict[tuple[object, ...], None] = {}
     for order in ("", f" ORDER BY {backwards}"):
         try:
             connection = sqlite3.connect(damaged)
             connection.text_factory = _text
             try:
-                connection.execute("PRAGMA writable_schema = ON")  # passes over parts of the schema that are damaged
+                connection.execute("PRAGMA writable_schema = ON")  # skips damaged parts of the schema
                 for row in connection.execute(f"SELECT * FROM {table}{order}"):
                     rows[row] = None
             finally:
                 connection.close()
         except FAILURES:
             continue
-        break  # all of it was read
+        break  # the whole table was read
     return list(rows)
 
 

@@ -1,5 +1,5 @@
 # hot
-"""What the journal says is retired, in the SQLite store. What writes needs a transaction."""
+"""Retirements from the journal in the SQLite store. Writing methods need a transaction."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ if TYPE_CHECKING:
     from recollect.domain.retirement import Retirement
     from recollect.store.sqlite.connection import SqliteConnection
 
-# Whether an origin `o` of an entry `e` does not count, because the entry is retired there or everywhere.
+# The condition for an origin `o` of an entry `e` not to count: the entry is retired in its project or everywhere.
 HIDDEN = "EXISTS (SELECT 1 FROM retirements r WHERE r.id = e.id AND r.project IN ('', o.project))"
 
 
 class SqliteRetirements:
-    """The retirements of a database: by entry and project, whether or not a file holds the entry now."""
+    """The retirements of a database, by entry and project, whether or not a file holds the entry now."""
 
     def __init__(self, database: SqliteConnection) -> None:
         self._database = database
         self._run = database.run
 
     def of(self, id: str) -> list[Retirement]:
-        """Where an entry is retired."""
-        from recollect.domain.retirement import Retirement  # no hook asks for it
+        """Return the retirements of an entry, at most one for each project."""
+        from recollect.domain.retirement import Retirement  # hooks do not need it
 
         rows = self._run("SELECT id, project, at, reason FROM retirements WHERE id = ? ORDER BY project", (id,))
         return [Retirement(id, project, at=at, reason=reason) for id, project, at, reason in rows]
 
     def put(self, source: int, observed: Sequence[str], said: Sequence[Retirement], *, anew: bool) -> set[int]:
-        """Take over what a journal says: what it has observed is not retired, unless it was after that.
+        """Store the retirements of a journal, and return the numbers of the entries affected.
 
-        The numbers of the entries of which something has changed.
+        An entry in `observed` is no longer retired, unless `said` retires it again. If `anew`, the journal's earlier
+        retirements are deleted first.
         """
         ids: set[str] = set()
         if anew:
@@ -50,7 +51,7 @@ class SqliteRetirements:
                     "INSERT OR REPLACE INTO retirements VALUES (?, ?, ?, ?, ?)",
                     (each.id, each.project, source, visible(each.at), visible(each.reason)),
                 )
-        # A memory file says by itself what has become of it.
+        # A memory file states its own status, so the journal does not change it.
         known = (
             "SELECT number FROM entries WHERE id IN ({}) AND number NOT IN (SELECT o.entry FROM origins o"
             " JOIN sources s ON s.number = o.source WHERE o.entry = entries.number AND s.kind = 'memory')"
@@ -58,7 +59,7 @@ class SqliteRetirements:
         return {row[0] for row in self._database.select(known, sorted(ids))}
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Let go of what these sources have said."""
+        """Delete the retirements of these sources."""
         self._database.select(
             "DELETE FROM retirements WHERE source IN (SELECT number FROM sources WHERE path IN ({}))", paths
         )

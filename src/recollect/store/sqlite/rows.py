@@ -1,5 +1,5 @@
 # hot
-"""Rows of the SQLite store: how entries become columns, columns entries, and two accounts of an entry one."""
+"""Rows of the SQLite store: convert entries to columns and back, and merge two versions of an entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_KEYWORDS = 10
 MOST_REFERENCES = 50
 
-# What `entry` takes, from `entries e`.
+# The columns for `entry_of`, from `entries e`.
 ENTRY = (
     'e.id, e.category, e.name, e.description, e.reasoning, e.keywords, e."references", e.details, e.observation_count,'
     " e.confidence, e.source, e.source_project,"
@@ -30,15 +30,15 @@ ENTRY = (
 )
 
 
-# The types of those, as a whole database has them; only the project of a source may be missing.
+# The types of these columns in an intact database. Only the project of a source may be missing.
 _TYPES = (*[str] * 8, int, *[str] * 7, int, int, str)
 _TYPES_WITHOUT_PROJECT = (*_TYPES[:11], type(None), *_TYPES[12:])
 
 
 def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
-    """A condition on `entries e`, and its values.
+    """Return a condition on `entries e` for a scope, and its values.
 
-    Where entries are looked up `by_number`, the plus keeps SQLite from walking through all of a status instead.
+    If entries are looked up `by_number`, the plus keeps SQLite from scanning all entries of a status instead.
     """
     parts = [f"{'+' * by_number}e.status IN ({marks(scope.statuses)})"]
     values: list[str] = [*scope.statuses]
@@ -56,8 +56,10 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
 
 
 class Others:
-    """What else an entry comes from: how often it was observed everywhere and in the same project, and whether there
-    are other projects that have it.
+    """The other sources of an entry.
+
+    `everywhere` and `here` are the highest observation counts in sources of no project and of the same project.
+    `strangers` is the number of sources in other projects.
     """
 
     __slots__ = ("everywhere", "here", "strangers")
@@ -69,11 +71,12 @@ class Others:
 
 
 def merged(known: StoredEntry, new: StoredEntry, source: Source, others: Others, *, first: bool) -> StoredEntry:
-    """What is known of an entry together with what one of its sources says of it now.
+    """Return the known entry merged with the new version from one of its sources.
 
-    What projects say of an entry stays with them: an entry that holds everywhere is described by sources that do, and
-    one that several projects have by what they agree on. A source that nobody else adds to says all there is to say,
-    if this is the `first` that it says of it. Otherwise the bank that has observed it most describes it.
+    A project's words about an entry stay in the project. An entry valid everywhere is described by sources of no
+    project, and an entry of several projects by the parts they agree on. If no other source adds to the entry, and this
+    is the `first` version from this source, it replaces the known one. Otherwise the bank with the most observations
+    describes the entry.
     """
     if source.project and others.everywhere:
         return _described(known, known, known.keywords, known.references, new.updated_at)
@@ -111,7 +114,7 @@ def _agreed(known: StoredEntry, new: StoredEntry) -> StoredEntry:
 def _described(
     known: StoredEntry, by: StoredEntry, keywords: Sequence[str], references: Sequence[str], updated_at: str
 ) -> StoredEntry:
-    """The known entry as another describes it."""
+    """Return the known entry with the description of another."""
     return StoredEntry(
         id=known.id,
         category=by.category,
@@ -133,7 +136,7 @@ def _union(first: Sequence[str], second: Sequence[str], most: int) -> list[str]:
 
 
 def changeable(entry: StoredEntry) -> tuple[str, ...]:
-    """The columns that a source may change: from name to more, in the order of the table."""
+    """Return the columns a source may change, from name to more, in the order of the table."""
     return (
         visible(entry.name),
         visible(entry.description),
@@ -148,7 +151,7 @@ def changeable(entry: StoredEntry) -> tuple[str, ...]:
 
 
 def says_the_same(one: StoredEntry, other: StoredEntry) -> bool:
-    """Whether two accounts of an entry agree in all that a source may change."""
+    """Return True if two versions of an entry agree in every column a source may change."""
     return _account(one) == _account(other)
 
 
@@ -160,7 +163,7 @@ def _account(entry: StoredEntry) -> tuple[object, ...]:
 
 
 def more_text(entry: StoredEntry) -> str:
-    """What the index holds of an entry beside its name, description, keywords and reasoning."""
+    """Return the indexed text of an entry besides its name, description, keywords and reasoning."""
     details = visible(entry.telling_details)
     terms = index_terms(visible(entry.name), visible(entry.description), visible(entry.reasoning), details)
     return f"{details}\n{terms}".strip()
@@ -170,7 +173,7 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
     """Return the entry of a row.
 
     Raises:
-        StoreError: the row is damaged: SQLite gives out what it finds, whatever the table says.
+        StoreError: the row is damaged. SQLite returns values of any type then, whatever the table declares.
     """
     if (*map(type, row),) not in (_TYPES, _TYPES_WITHOUT_PROJECT):
         raise StoreError(
@@ -215,7 +218,7 @@ def _from_json(text: str) -> list[str]:
     try:
         return [str(item) for item in parse(text)]
     except (ValueError, TypeError):
-        return []  # somebody else wrote it; the entry is worth more than its labels
+        return []  # not written by us; keep the entry without the list
 
 
 def marks(values: Sequence[object]) -> str:

@@ -1,5 +1,5 @@
 # hot
-"""Sources and what they say of entries, in the SQLite store. What writes needs a transaction."""
+"""Sources and their entries in the SQLite store. Writing methods need a transaction."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
 
 class SqliteSources:
-    """The sources of a database, and the entries that come from them."""
+    """The sources of a database, and their entries."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class SqliteSources:
         self._retirements = retirements
 
     def known(self, kind: str, project: str | None, hash: str = "") -> dict[str, Source]:
-        """Every source by its path, or those of a kind, of a project, whose hash begins so."""
+        """Return sources by path. If given, select them by kind, project and the beginning of their hash."""
         asked = [("kind", kind)] if kind else []
         asked += [("project", project)] if project is not None else []
         asked += [(f"substr(hash, 1, {len(hash)})", hash)] if hash else []
@@ -53,7 +53,7 @@ class SqliteSources:
         return {row[0]: _source_of(row) for row in rows}
 
     def of(self, id: str) -> list[Source]:
-        """The sources that hold an entry."""
+        """Return the sources of an entry."""
         rows = self._run(
             f"SELECT {_SOURCE} FROM entries e JOIN origins o ON o.entry = e.number"
             " JOIN sources s ON s.number = o.source WHERE e.id = ? ORDER BY s.path",
@@ -62,7 +62,7 @@ class SqliteSources:
         return [_source_of(row) for row in rows]
 
     def origins(self, ids: Sequence[str]) -> dict[str, str]:
-        """Whose word entries are; one that no file holds any more is nobody's, and so the repository's."""
+        """Return the origin of each entry. An entry without a source counts as the repository's."""
         held: dict[str, list[tuple[str, str]]] = {id: [] for id in ids}
         written: dict[str, str] = {}
         rows = self._database.select(
@@ -76,13 +76,13 @@ class SqliteSources:
         return {id: origin_of(places, written.get(id, "")) for id, places in held.items()}
 
     def projects(self, kind: str) -> list[str]:
-        """The projects that sources of a kind belong to."""
+        """Return the projects with sources of a kind."""
         return [row[0] for row in self._run("SELECT DISTINCT project FROM sources WHERE kind = ?", (kind,))]
 
     def put(
         self, source: Source, entries: Sequence[StoredEntry], retirements: Sequence[Retirement], *, anew: bool
     ) -> None:
-        """Take over what a source says: all that it holds, or, if not `anew`, what comes on top."""
+        """Store a source with all its entries or, if not `anew`, with additional ones."""
         number = self._put_state(source)
         if source.kind == MEMORY:
             self._put_memory(source, number, entries, anew)
@@ -119,9 +119,9 @@ class SqliteSources:
     def _put_entry(
         self, entry: StoredEntry, source: Source, source_number: int, before: set[int] | None
     ) -> tuple[int, bool]:
-        """Put one entry; its number, and whether anything is new. Of a large bank, next to nothing ever is.
+        """Store one entry. Return its number and whether anything changed; in a large bank, almost nothing does.
 
-        `before` are those that the source has named before it, None if it says only what is new.
+        `before` holds the entries the source has named before this one. It is None if the source only adds entries.
         """
         rows = self._run(f"SELECT e.number, {ENTRY} WHERE e.id = ?", (entry.id,))
         count = 0
@@ -153,7 +153,7 @@ class SqliteSources:
         return number, True
 
     def _put_memory(self, source: Source, source_number: int, entries: Sequence[StoredEntry], anew: bool) -> None:
-        """Put the entry that a memory file is, as the file says it; or let it go, when there is none any more."""
+        """Store the entry of a memory file as stated. Retire the former entry of the file, unless held elsewhere."""
         given = [self._put_as_said(entry, source, source_number) for entry in entries]
         if not anew:
             return
@@ -191,7 +191,7 @@ class SqliteSources:
         return number
 
     def _others(self, number: int, source: Source, source_number: int) -> tuple[Others, int]:
-        """What else an entry comes from, and how often this source has observed it so far."""
+        """Return the other sources of an entry, and how often this source has observed it so far."""
         ((everywhere, here, strangers, count),) = self._run(
             "SELECT coalesce(max(CASE WHEN source <> ?2 AND project = '' THEN observation_count END), 0),"
             " coalesce(max(CASE WHEN source <> ?2 AND project = ?3 THEN observation_count END), 0),"
@@ -222,10 +222,13 @@ class SqliteSources:
         )
 
     def _settle(self, number: int) -> None:
-        """What follows from where an entry comes from: banks repeat each other, journals add, none means retired.
+        """Update the status, owner and observation count of an entry from its sources.
 
-        `owner` is the project that it belongs to, empty for all, or a star for several; projects that have retired it
-        count only if all have. What is in no file any more belongs to whom it did.
+        Banks repeat each other, so their highest count is taken. Journals add up. Without a source the entry is
+        retired.
+
+        `owner` is the project of the entry, empty for all, or a star for several. Projects with the entry retired count
+        only if all have retired it. An entry without a source keeps its owner.
         """
         counted = f"FROM origins o WHERE o.entry = e.number AND NOT {HIDDEN}"
         owner = (
@@ -244,7 +247,7 @@ class SqliteSources:
         )
 
     def _hand_on(self, gone: set[int], new: set[int]) -> None:
-        """An entry whose text was edited is a new one under its old name, and keeps what the old one has earned."""
+        """Copy usage from removed entries to new ones of the same name and category: an edit makes a new entry."""
         if not gone or not new:
             return
         named = "SELECT name, category, id FROM entries WHERE number IN ({})"
@@ -255,7 +258,7 @@ class SqliteSources:
                 self._usage.hand_on(old, heir)
 
     def _read_again(self, entries: Iterable[int]) -> None:
-        """Have other banks of these entries read again: what is shown of one may have come from the bank it left."""
+        """Have other banks of these entries read again: the text shown may be from the bank they have left."""
         for entry in entries:
             self._run(
                 "UPDATE sources SET hash = '' WHERE kind = 'bank'"

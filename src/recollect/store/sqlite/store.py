@@ -46,7 +46,7 @@ _KEPT_QUERIES = 200
 
 
 class SqliteStore:
-    """A `Store` in a file, made on first use. Several processes may read and write it at once."""
+    """A `Store` in a file, created on first use. Several processes may read and write it at once."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class SqliteStore:
         """Open the store.
 
         Raises:
-            StoreError: it cannot be opened, is no database, or was made by a newer version.
+            StoreError: the file cannot be opened, is no database, or was made by a newer version.
         """
         self.path = path
-        self.findings: list[str] = []  # what was found wrong and repaired
+        self.findings: list[str] = []  # sentences about faults found, most of them repaired
         self.full_text = False
         self._database = SqliteConnection(path, patience, connect)
         self._run = self._database.run
@@ -95,7 +95,7 @@ class SqliteStore:
         return self._database.read_only
 
     def wait(self, patience: float) -> None:
-        """Let other writers take so many seconds from now on."""
+        """Set the number of seconds to wait for other writers from now on."""
         self._database.wait(patience)
 
     def writing(self) -> _Writing:
@@ -105,7 +105,7 @@ class SqliteStore:
         self._database.begin()
 
     def end(self, *, kept: bool) -> None:
-        """End a transaction; if a damaged index was in its way, make that again for whoever comes next."""
+        """End a transaction. If a damaged index made it fail, rebuild the index for the next one."""
         self._database.end(kept=kept)
         suspect = self._suspect
         if suspect is not None and not self._database.is_writing:
@@ -159,7 +159,7 @@ class SqliteStore:
     def page(
         self, scope: Scope, limit: int, offset: int = 0, terms: Sequence[str] = ()
     ) -> tuple[list[StoredEntry], int]:
-        from recollect.store.sqlite.pages import page_of  # no hook looks at pages
+        from recollect.store.sqlite.pages import page_of  # hooks do not need pages
 
         try:
             ids, total = page_of(self._database, scope, limit, offset, terms, self.full_text)
@@ -199,7 +199,7 @@ class SqliteStore:
     def standings(self, scope: Scope) -> list[Standing]:
         condition, values = in_scope(scope)
         rows = self._run(
-            # What belongs to no project is in the user's own bank, or in the journal without one.
+            # An entry of no project comes from the user's own bank, or from a journal line without a project.
             "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at,"
             " e.owner <> '' AND e.number NOT IN"
             f" (SELECT o.entry FROM sources s JOIN origins o ON o.source = s.number WHERE s.kind = '{JOURNAL}')"
@@ -247,7 +247,7 @@ class SqliteStore:
                 raise self._database.explained(error) from error
             return {}, 0
         found: dict[str, int] = {}
-        for place, stem in pairs:  # of a term with several tokens, the rarest says how often it occurs at most
+        for place, stem in pairs:  # a term of several tokens occurs at most as often as the rarest
             term = terms[place]
             found[term] = min(found.get(term, held[stem]), held[stem])
         ((entries,),) = self._run("SELECT count(*) FROM entries")
@@ -349,7 +349,7 @@ class SqliteStore:
         if self._coverage is None or self._coverage[0] != version:
             model = self.model()
             ((active, indexed),) = self._run("SELECT coalesce(sum(status = 'active'), 0), count(*) FROM entries")
-            # All vectors, less those of the few entries that are not active: joining them all would take much longer.
+            # Count all vectors, then subtract those of the few inactive entries: a join of all would take much longer.
             sizes = "SELECT coalesce(sum(length(code) = ?1), 0), coalesce(sum(length(code) <> ?1), 0) FROM vectors"
             inactive = "SELECT number FROM entries WHERE status IN ('retired', 'archived')"
             size = code_length(model.dimensions) if model else 0
@@ -424,7 +424,7 @@ class SqliteStore:
             self._run("UPDATE receipts SET query = ''")
             self._database.count_change()
             if self.full_text:
-                self._heal("")  # an index keeps the words of a row that was deleted until it is merged
+                self._heal("")  # until it is merged, an index keeps the words of a deleted row
         return len(numbers)
 
     def compact(self) -> None:
@@ -435,7 +435,7 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         known = len(self.findings)
-        from recollect.store.sqlite.check import damage  # no hook has the time
+        from recollect.store.sqlite.check import damage  # hooks have no time for it
 
         found = damage(self._database)
         if found:
@@ -452,7 +452,7 @@ class SqliteStore:
     # Inside
 
     def _stems(self, terms: Sequence[str]) -> list[tuple[int, str]]:
-        """The tokens of each term, with its place; asked for twice in a row, they are found once."""
+        """Return the tokens of each term, with its place. The last result is cached."""
         if self._stemmed[0] != tuple(terms):
             self._stemmed = (tuple(terms), index.stems(self._database.raw, [visible(term) for term in terms]))
         return self._stemmed[1]
@@ -471,14 +471,14 @@ class SqliteStore:
                 with self.writing():
                     index.remove_triggers(raw)
         elif index.fault(raw):
-            with self.writing():  # another process may be about to make it
+            with self.writing():  # another process may have rebuilt it: look again
                 found = index.fault(raw)
                 if found:
                     new = found == "missing" and not self._run("SELECT 1 FROM entries LIMIT 1")
                     self._heal("" if new else f"was {found}")
 
     def _heal(self, finding: str) -> bool:
-        """Make the full-text index again, unless it cannot be written. A finding is kept for whoever asks."""
+        """Rebuild the full-text index and add `finding` to the findings. Return False if the store is read-only."""
         if self.read_only:
             return False
         with self.writing():
@@ -499,16 +499,15 @@ class SqliteStore:
         return True
 
     def _heal_after(self, cause: BaseException | None) -> bool:
-        """Make the index again if it may have been the reason why SQLite failed."""
+        """Rebuild the index if it may be the cause of an error of SQLite. Return whether it was rebuilt."""
         if not self.full_text or not is_damage(cause) or isinstance(cause, sqlite3.IntegrityError):
             return False
         return self._heal(f"could not be used ({cause})")
 
     def _mended(self, work: Callable[[], None]) -> None:
-        """Do some writing; if a damaged index is in its way, make that again and do it once more.
+        """Run some writing. If a damaged index makes it fail, rebuild the index and run it once more.
 
-        Damage may end the transaction that this is a part of. Then the whole of it has failed, and the index is made
-        again when it is over.
+        Damage may end the surrounding transaction. Then all of it has failed, and the index is rebuilt when it ends.
         """
         try:
             with self.writing():
@@ -524,7 +523,7 @@ class SqliteStore:
 
 
 class _Writing:
-    """The block of a `with`: all of it happens, or none."""
+    """A write transaction as a context manager: commit all of it or nothing."""
 
     def __init__(self, store: SqliteStore) -> None:
         self._store = store

@@ -1,5 +1,5 @@
 # hot
-"""Usage and receipts in the SQLite store: what no file can tell again. What writes needs a transaction."""
+"""Usage and receipts in the SQLite store. No file can restore them. Writing methods need a transaction."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SqliteUsage:
         self._run = database.run
 
     def recalled(self, receipt: Receipt, *, counted: bool) -> None:
-        """Keep a receipt, drop the oldest, and count what was recalled."""
+        """Store a receipt, drop the oldest, and if `counted` increase the recall count of its entries."""
         ((number,),) = self._run(
             "INSERT INTO receipts (at, event, project, session, query) VALUES (?, ?, ?, ?, ?) RETURNING number",
             [visible(text) for text in (receipt.at, receipt.event, receipt.project, receipt.session, receipt.query)],
@@ -53,7 +53,7 @@ class SqliteUsage:
         self._run("DELETE FROM receipts WHERE number <= ?", (number - _KEPT_RECEIPTS,))
 
     def receipts(self, limit: int) -> list[Receipt]:
-        """The newest receipts first."""
+        """Return the last receipts, newest first."""
         found: list[Receipt] = []
         rows = self._run(
             "SELECT number, at, event, project, session, query FROM receipts ORDER BY number DESC LIMIT ?", (limit,)
@@ -72,15 +72,15 @@ class SqliteUsage:
         return found
 
     def all(self) -> list[Usage]:
-        """The usage of every entry that was ever used, by id."""
+        """Return the usage of every entry used so far, sorted by id."""
         rows = self._run("SELECT id, recall_count, influence_count, last_recalled_at FROM usage ORDER BY id")
         return [Usage(*row) for row in rows]
 
     def put(self, usages: Iterable[Usage]) -> None:
-        """Take usage over; of what is known already, the higher counts.
+        """Merge usages, keeping the higher values.
 
         Raises:
-            StoreError: one of them is none that a store has written.
+            StoreError: a usage is invalid; no store can have written it.
         """
         for usage in usages:
             if not _is_sound(usage):
@@ -91,7 +91,7 @@ class SqliteUsage:
             )
 
     def hand_on(self, old_id: str, new_id: str) -> None:
-        """Let one entry inherit from another."""
+        """Copy the usage of an entry to another, keeping the higher values."""
         self._run(
             "INSERT INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
             f" FROM usage WHERE id = ? {_HIGHER}",
@@ -100,7 +100,7 @@ class SqliteUsage:
 
 
 def _is_sound(usage: Usage) -> bool:
-    """Whether usage that comes from outside can be what a store has written."""
+    """Return True if a usage from outside is valid: a store can have written it."""
     counts = (usage.recall_count, usage.influence_count)
     texts = ((usage.id, 1, _LONGEST_ID), (usage.last_recalled_at, 0, _LONGEST_TIME))
     return all(type(count) is int and 0 <= count <= _HIGHEST_COUNT for count in counts) and all(

@@ -1,5 +1,5 @@
 # hot
-"""Vectors in the SQLite store: bytes to compare by in one table, bits to scan by in another, both by entry number."""
+"""Vectors in the SQLite store, by entry number: codes for comparison and bits for scanning, in two tables."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 _PER_CHUNK = 1024
 _SAMPLE = 512
 
-# How many times as many vectors are compared exactly as are asked for, and how many at least.
+# The number of vectors compared exactly: a multiple of the limit, and a minimum.
 _RESCORED = 2
 _RESCORED_AT_LEAST = 256
 
 
 class SqliteVectors:
-    """The vectors of a database, with what is kept of them in memory for as long as nobody changes them.
+    """The vectors of a database, cached in memory until they change.
 
-    All of them, and all that are compared with them, have the same length.
+    All of them, and all vectors compared with them, have the same length.
     """
 
     def __init__(self, database: SqliteConnection) -> None:
@@ -37,20 +37,20 @@ class SqliteVectors:
         self._sample: tuple[object, list[bytes]] | None = None
 
     def matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        """The entries in scope that are nearest, the nearest first."""
+        """Return the entries in scope nearest to a vector, nearest first."""
         bits = self._all_bits(len(vector) // 4)
         compared = max(_RESCORED * limit, _RESCORED_AT_LEAST)
         found = self._in_scope(self._rescored(vector, bits.nearest(vector, compared)), scope, limit)
         if len(found) >= limit or compared >= len(bits):
             return found
-        # Most of what is near is out of scope, so the scope is small: then all of it can be compared.
+        # Most near entries are out of scope, so the scope is small enough to compare all of it.
         rows = self._of_scope(scope, len(vector) // 4)
         scores = similarities(vector, [code for _, code in rows])
         matches = [Match(id, score) for (id, _), score in zip(rows, scores, strict=True)]
         return sorted(matches, key=lambda match: (-match.score, match.id))[:limit]
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of each of these entries that has a vector."""
+        """Return the cosine between a vector and each of these entries. Entries without a vector are left out."""
         rows = self._database.select(
             "SELECT e.id, v.code FROM entries e JOIN vectors v ON v.number = e.number"
             " WHERE e.id IN ({}) AND length(v.code) = ?",
@@ -61,17 +61,17 @@ class SqliteVectors:
         return {id: score for (id, _), score in zip(rows, scores, strict=True)}
 
     def background(self, vector: bytes, scope: Scope) -> Background:
-        """How near entries in scope are as a rule."""
+        """Return the usual cosine between a vector and entries in scope, measured on a sample of them."""
         scores = similarities(vector, self._sampled(scope, len(vector) // 4))
         count = len(scores)
         mean = sum(scores) / max(count, 1)
         return Background(mean, (sum((score - mean) ** 2 for score in scores) / max(count, 1)) ** 0.5, count)
 
     def put(self, number: int, vector: bytes) -> None:
-        """Keep the vector of an entry. Needs a transaction.
+        """Store the vector of an entry. Needs a transaction.
 
         Raises:
-            StoreError: it is no vector, or cannot be written.
+            StoreError: the vector has a number that is not finite, or cannot be written.
         """
         try:
             code, bits = encode(vector)
@@ -81,11 +81,11 @@ class SqliteVectors:
         self._put_bits(number, bits)
 
     def forget(self, number: int) -> None:
-        """Let an entry have no vector. Needs a transaction."""
+        """Delete the vector of an entry. Needs a transaction."""
         self._run("DELETE FROM vectors WHERE number = ?", (number,))
 
     def drop(self) -> None:
-        """Let no entry have a vector. Needs a transaction."""
+        """Delete all vectors. Needs a transaction."""
         for table in ("vectors", "vector_bits"):
             self._run(f"DELETE FROM {table}")
 
@@ -110,7 +110,7 @@ class SqliteVectors:
         return self._bits[1]
 
     def _sampled(self, scope: Scope, dimensions: int) -> list[bytes]:
-        """The codes of some hundred vectors in scope, evenly spread over all and always the same."""
+        """Return the codes of some hundred vectors in scope, evenly spread and always the same."""
         bits = self._all_bits(dimensions)
         version = (self._database.version(), scope.project, scope.categories, scope.statuses)
         if self._sample is None or self._sample[0] != version:
@@ -121,13 +121,13 @@ class SqliteVectors:
                 bits.sample(_SAMPLE),
                 [code_length(dimensions), *values],
             )
-            if len(rows) < _SAMPLE // 2 and len(bits) > _SAMPLE:  # few of all are in scope
+            if len(rows) < _SAMPLE // 2 and len(bits) > _SAMPLE:  # only few entries are in scope
                 rows = self._of_scope(scope, dimensions, _SAMPLE)
             self._sample = (version, [code for _, code in rows])
         return self._sample[1]
 
     def _of_scope(self, scope: Scope, dimensions: int, most: int = -1) -> list[tuple[str, bytes]]:
-        """Ids and codes of what is in scope; the first of them are as good as any, for ids are hashes."""
+        """Return ids and codes in scope, at most `most`. The first are a fair sample, because ids are hashes."""
         condition, values = in_scope(scope)
         return self._run(
             "SELECT e.id, v.code FROM entries e CROSS JOIN vectors v ON v.number = e.number"
@@ -136,7 +136,7 @@ class SqliteVectors:
         )
 
     def _rescored(self, vector: bytes, numbers: Sequence[int]) -> list[tuple[float, int]]:
-        """Cosines and numbers, the nearest first."""
+        """Return cosines and entry numbers, nearest first."""
         rows = self._database.select(
             "SELECT number, code FROM vectors WHERE number IN ({}) AND length(code) = ?",
             numbers,
@@ -146,7 +146,7 @@ class SqliteVectors:
         return sorted(zip(scores, [number for number, _ in rows], strict=True), key=lambda pair: (-pair[0], pair[1]))
 
     def _in_scope(self, scored: Sequence[tuple[float, int]], scope: Scope, limit: int) -> list[Match]:
-        """The first of them that are in scope, as many as are asked for."""
+        """Return the first `limit` of the scored entries in scope."""
         condition, values = in_scope(scope, by_number=True)
         found: list[Match] = []
         step = limit + limit // 4 + 1
