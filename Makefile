@@ -1,32 +1,54 @@
 # Every target installs what it needs into .venv the first time, and is quick the second time.
 #   make demo    see it work on a sample project
+#   make check   style, types and the quick tests, in two minutes
 #   make test    run the tests
 #   make attack  damage, race and starve it, for minutes
 #   make lint    ruff and pyright
 #   make bench   measure, on this machine
+#   make test-pythons   the quick tests on every Python that is found
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test attack lint bench fuzz docs clean
+.PHONY: demo check test test-pythons attack lint bench fuzz docs clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
+
+# The tests that start hardly any process.
+QUICK := tests/repo tests/unit tests/contract
+PYTEST := -m pytest -q -n auto --dist worksteal
+
+check: lint
+	@echo "Running the quick tests ..."
+	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python $(PYTEST) --hypothesis-profile=quick $(QUICK)
+
+PYTHONS ?= python3.11 python3.12 python3.13
+
+test-pythons:
+	@failed=; for python in $(PYTHONS); do \
+	  $$python -c pass 2>/dev/null || { echo "$$python is not here"; continue; }; \
+	  folder=.venv-$$(basename $$python); echo "Running the quick tests with $$python ..."; \
+	  [ -e $$folder/.installed ] || { $$python -m venv $$folder \
+	    && $$folder/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' && touch $$folder/.installed; } \
+	    || { failed="$$failed $$python"; continue; }; \
+	  PYTHONWARNDEFAULTENCODING=1 $$folder/bin/python $(PYTEST) $(QUICK) || failed="$$failed $$python"; \
+	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
 
 # The tests say themselves, and fail in CI, when there is no client for them.
 test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
 	@$(BIN)/python tools/inspector.py || true
 	@echo "Running the tests; about twenty minutes on two cores ..."
-	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "not attack"
+	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python $(PYTEST) -m "not attack"
 
 # The attacks of `make test`, and those that take minutes; the walk at every step instead of at one.
 attack: $(VENV)/.installed-dev
 	@echo "Attacking; some minutes on two cores ..."
-	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -q -n auto --dist worksteal \
+	@PYTHONWARNDEFAULTENCODING=1 $(BIN)/python $(PYTEST) \
 	  $(wildcard tests/attacks tests/faults) -m "attack or not attack" \
 	  --deselect tests/faults/test_walk.py::test_a_fault_at_an_operation_of_a_command_loses_nothing
 
@@ -54,7 +76,7 @@ docs: $(VENV)/.installed
 	@$(BIN)/python tools/docs.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-* .pytest_cache .ruff_cache .hypothesis build dist
 
 $(VENV)/bin/python:
 	@echo "Creating $(VENV) ..."

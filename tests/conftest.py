@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 import recollect.hooks.bare
 from recollect.resident import client as resident
@@ -34,6 +35,9 @@ _PATH = os.environ["PATH"].split(os.pathsep)
 os.environ["PATH"] = os.pathsep.join(folder for folder in _PATH if folder != os.path.dirname(RECOLLECT))
 
 NOBODY = 65534
+
+# For `make check`: fewer examples where a property does not say how many it needs.
+hypothesis_settings.register_profile("quick", max_examples=20)
 
 # The command, in a process to which permissions apply: root gives its rights away once everything is imported,
 # because the interpreter itself may stand in a folder that only root can read.

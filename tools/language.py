@@ -3,7 +3,7 @@
     python tools/language.py [PACKAGE ...]
 
 Prints for each package how many docstrings begin with What, Whether, Which, Where or Who, and how many relative words
-(that, which, what, who) there are in the first paragraph of one. With `--list`, prints our own docstrings that begin so.
+(that, which, what, who) there are in the first paragraph of one. `--list` prints ours that begin so.
 """
 
 from __future__ import annotations

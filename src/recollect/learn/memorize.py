@@ -314,6 +314,7 @@ class _Memory:
             engine.global_store,
             written.paths,
             message=written.message,
+            engine=engine,
         )
         if self._settings.flag("memory_semantic_enabled"):
             warnings += _embedded(engine)

@@ -239,9 +239,8 @@ def _finished(
     engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, written: write.Written
 ) -> Forgotten:
     """Commit a changed memory file, sync the store, and return the result."""
-    warnings = write.finish(
-        root, engine.settings, project_root, engine.global_store, written.paths, message=written.message
-    )
+    settings, store = engine.settings, engine.global_store
+    warnings = write.finish(root, settings, project_root, store, written.paths, message=written.message, engine=engine)
     entry = memory_entry(
         read_memory(memory.path, memory.category), project.identity(project_root), os.stat(memory.path).st_mtime_ns
     )

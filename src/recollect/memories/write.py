@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -243,11 +243,19 @@ def _meet_own(root: MemoryRoot, project_root: str, global_store: str, paths: Seq
 
 
 def finish(
-    root: MemoryRoot, settings: Settings, project_root: str, global_store: str, paths: Sequence[str], *, message: str
+    root: MemoryRoot,
+    settings: Settings,
+    project_root: str,
+    global_store: str,
+    paths: Sequence[str],
+    *,
+    message: str,
+    engine: Engine | None = None,
 ) -> list[str]:
     """Commit changed memory files if `auto_commit` is on, sync the store, and return warnings.
 
-    The files are written by now, so failures become warnings; nothing is raised.
+    The files are written by now, so failures become warnings; nothing is raised. A caller with an open `engine` passes
+    it, so that the store is not opened twice.
     """
     if not paths:
         return []
@@ -260,8 +268,9 @@ def finish(
     try:
         if memory_root(project_root, settings).path != root.path:
             return [*warnings, f"{root.path} is not the memory root of {project_root}: search does not find it there"]
-        with Engine(global_store, settings, project_root=project_root) as engine:
-            warnings += sync_memories(engine.store, root, project.identity(project_root), settings)
+        own = nullcontext(engine) if engine else Engine(global_store, settings, project_root=project_root)
+        with own as opened:
+            warnings += sync_memories(opened.store, root, project.identity(project_root), settings)
     except (StoreError, WriteRefused) as error:
         warnings.append(f"the store does not follow yet: {error}")
     return warnings
