@@ -32,7 +32,7 @@ from recollect.domain.ranking.fusion import TermStatistics
 from recollect.domain.stored import StoredEntry
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
-from recollect.recall.prompt_asked import Asked
+from recollect.recall.prompt_asked import PromptRequest
 from recollect.recall.prompt_store import ask
 from recollect.recall.prompt_titles import from_titles
 from recollect.store.values import BANK, Scope, Source
@@ -167,7 +167,7 @@ def by_titles(roots: dict[str, str], least: int) -> System:
         settings = load_settings(roots[prompt.project], {})
         root = memory_root(roots[prompt.project], settings)
         nowhere = os.path.join(root.project, "no-store")
-        asked = Asked(prompt.text, root.project, nowhere, settings, "", root, [])
+        asked = PromptRequest(prompt.text, root.project, nowhere, settings, "", root, [])
         told = from_titles(asked, root, least=least)
         return [os.path.basename(each.path).removesuffix(".json") for each in told]
 

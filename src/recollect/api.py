@@ -52,7 +52,8 @@ from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict
 from recollect.promote.promote import Outcome, Promotion, candidates_of, promote
 from recollect.recall.search import Hit, RetrievalResult, SearchResult, search
 from recollect.recall.start_block import Injection, inject
-from recollect.sync.entry_input import GivenEntry, entries_from_json
+from recollect.sync.entry_input import EntryInput as GivenEntry
+from recollect.sync.entry_input import entries_from_json
 from recollect.sync.memories import sync_memories_of
 from recollect.sync.rebuild import Rebuilt, rebuild
 from recollect.sync.sync import sync

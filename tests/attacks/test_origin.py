@@ -12,7 +12,7 @@ from tests.conftest import World
 
 from recollect.config.settings import load_settings
 from recollect.domain.ranking.trust import AS_GOOD, ORIGINS, in_turns, never_outranked, trusted_first
-from recollect.engine.deferred import Notes
+from recollect.engine.deferred import DeferredWrites
 from recollect.sessions.attention import newcomer
 
 WORDS = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
@@ -233,12 +233,12 @@ def test_what_a_repository_brings_is_told_again_if_nobody_could_be_told(
 ) -> None:
     world.write_decision("advisory-locks")
     place = str(world.project), str(world.store), load_settings(str(world.project))
-    notes = Notes(wait=True)
+    notes = DeferredWrites(wait=True)
     assert "brings 1 memory" in newcomer(*place, notes)
     monkeypatch.setattr("recollect.sessions.attention._memories", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        newcomer(*place, Notes())
+        newcomer(*place, DeferredWrites())
     monkeypatch.undo()
-    assert "brings 1 memory" in newcomer(*place, Notes(wait=True)), "what waits was never told"
+    assert "brings 1 memory" in newcomer(*place, DeferredWrites(wait=True)), "what waits was never told"
     notes.write()
-    assert newcomer(*place, Notes()) == ""
+    assert newcomer(*place, DeferredWrites()) == ""

@@ -30,7 +30,7 @@ from recollect.learn.remember import remember
 from recollect.memories.forget import Forgotten, bring_back, find_entry, forget
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
-from recollect.sync.entry_input import given_entry
+from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.memories import entry_id
 from recollect.sync.rebuild import rebuild
 from recollect.sync.sync import sync, sync_journal
@@ -101,7 +101,7 @@ def test_lesson_of_a_bank_is_forgotten_and_brought_back(
 def test_lesson_of_the_journal_is_forgotten_and_comes_back_when_it_is_stored_again(
     engine: Engine, world: World
 ) -> None:
-    given = given_entry({"name": "Read First", "description": TEXT, "category": "patterns"})
+    given = parse_entry_input({"name": "Read First", "description": TEXT, "category": "patterns"})
     remember(engine, str(world.project), given)
     assert forget(engine, str(world.project), ID).outcome == "retired"
     assert remember(engine, str(world.project), given).entry.status == ACTIVE

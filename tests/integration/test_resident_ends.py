@@ -32,7 +32,7 @@ from tests.integration.test_resident import (
 from tests.integration.test_resident import start as start_session
 
 import recollect.resident.server as engine
-from recollect.hooks.engine import ask_engine
+from recollect.hooks.engine import ask_resident
 from recollect.hooks.stdin import Event
 from recollect.resident import client as resident
 from recollect.resident.client import Unanswered
@@ -337,6 +337,6 @@ def test_an_engine_is_not_asked_about_a_folder_whose_name_cannot_be_said(
     engines[0].start(list)
     until(lambda: engines[0].is_leader)
     event = Event({"cwd": str(tmp_path)})
-    assert ask_engine(str(tmp_path), "prompt", event, {"prompt": WORDED}) is not None
+    assert ask_resident(str(tmp_path), "prompt", event, {"prompt": WORDED}) is not None
     event["cwd"] += "/\udcff"
-    assert ask_engine(str(tmp_path), "prompt", event, {"prompt": WORDED}) is None
+    assert ask_resident(str(tmp_path), "prompt", event, {"prompt": WORDED}) is None

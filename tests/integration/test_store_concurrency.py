@@ -27,14 +27,14 @@ import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from recollect.files.locks import locked
 from recollect.engine.engine import Engine
-from recollect.sync.entry_input import given_entry
+from recollect.sync.entry_input import parse_entry_input
 from recollect.learn.remember import remember
 from recollect.config.settings import load_settings
 import recollect.engine.label, recollect.keywords.registry
 
 locked.__wrapped__.__defaults__ = (120.0,)  # a disk that stalls must not decide who gets a turn
 root, store, texts = sys.argv[2], sys.argv[3], json.loads(sys.stdin.readline())
-entries = [given_entry(text) for text in texts]
+entries = [parse_entry_input(text) for text in texts]
 settings = load_settings(root)
 print("ready", flush=True)
 sys.stdin.readline()

@@ -25,7 +25,7 @@ WRITER = """
 import itertools, json, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from recollect.engine.engine import Engine
-from recollect.sync.entry_input import given_entry
+from recollect.sync.entry_input import parse_entry_input
 from recollect.learn.remember import remember
 from recollect.config.settings import load_settings
 
@@ -35,7 +35,7 @@ with Engine(store, load_settings(root)) as engine:
         # Each third text is shared by all runs, so that old entries are counted on as well as new ones made.
         text = f"A lesson of all, number {number % 7}." if number % 3 == 0 else f"A lesson of {run}, number {number}."
         entry = {"name": text[:40], "description": text, "category": "patterns", "keywords": ["one-label"]}
-        remember(engine, root, given_entry(entry))
+        remember(engine, root, parse_entry_input(entry))
         print(text, flush=True)
     if engine.store.findings:
         print(json.dumps(engine.store.findings), file=sys.stderr)

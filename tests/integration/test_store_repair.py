@@ -19,7 +19,7 @@ from recollect.files.journal.log import append_capture
 from recollect.learn.remember import remember
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
-from recollect.sync.entry_input import given_entry
+from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.rebuild import rebuild
 from recollect.sync.sync import sync
 
@@ -215,7 +215,7 @@ class Place:
                     "description": f"A lesson of the journal, {number % 20}.",
                     "category": "heuristics",
                 }
-                remember(engine, str(self.root), given_entry(text))
+                remember(engine, str(self.root), parse_entry_input(text))
             self.before = self.counts(engine)
             self.recalled = sorted(self.before)[:5]
             lines = [ReceiptLine(id, 0.5, vector=0, keyword=0, prominence=0) for id in self.recalled]
@@ -447,7 +447,7 @@ def test_vectors_survive_a_rebuild(place: Place) -> None:
 def test_what_is_remembered_is_found_under_its_hash(tmp_path: Path, description: str) -> None:
     root = tmp_path / "project"
     root.mkdir()
-    given = given_entry({"name": "N", "description": description, "category": "patterns"})
+    given = parse_entry_input({"name": "N", "description": description, "category": "patterns"})
     with Engine(
         str(tmp_path / "store"), load_settings(str(root), {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})
     ) as e:
@@ -579,14 +579,14 @@ def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["Pattern: Pattern: Twice", "Pattern: Heuristic: Twice"])
 def test_a_name_that_begins_with_several_types_is_remembered_without_any(tmp_path: Path, name: str) -> None:
-    given = given_entry({"name": name, "description": "Said twice.", "category": "patterns"})
+    given = parse_entry_input({"name": name, "description": "Said twice.", "category": "patterns"})
     with Engine(str(tmp_path), load_settings(str(tmp_path), {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})) as engine:
         assert remember(engine, str(tmp_path), given).entry.name == "Twice"
 
 
 def test_a_name_that_is_nothing_but_types_is_refused() -> None:
     with pytest.raises(InvalidEntry, match="name must not be empty"):
-        given_entry({"name": "Pattern: Pattern:", "description": "Said twice.", "category": "patterns"})
+        parse_entry_input({"name": "Pattern: Pattern:", "description": "Said twice.", "category": "patterns"})
 
 
 def test_a_measurement_that_cannot_embed_says_so(tmp_path: Path) -> None:

@@ -81,10 +81,10 @@ class Workshop:
             RecollectError: a lesson cannot be stored.
         """
         from recollect.learn.remember import remember
-        from recollect.sync.entry_input import given_entry
+        from recollect.sync.entry_input import parse_entry_input
 
         for lesson in _LESSONS:
-            remember(engine, self.project, given_entry(lesson))
+            remember(engine, self.project, parse_entry_input(lesson))
 
 
 def self_test(case: Case) -> Iterator[Finding]:

@@ -29,7 +29,7 @@ _TELLING = {
 _KNOWLEDGE = ("", "Instead", "Example", "Benefit", "Why")
 
 
-class Told:
+class PromptHit:
     """A memory or an entry of a bank, as shown to a prompt. Only a memory has a `path`."""
 
     __slots__ = (
@@ -66,12 +66,12 @@ class Told:
         self.rendered = ""  # its lines in a block, cached
 
 
-def prompt_block(told: Sequence[Told], source: str) -> tuple[str, list[Told]]:
+def prompt_block(told: Sequence[PromptHit], source: str) -> tuple[str, list[PromptHit]]:
     """Build the block for items given the best first. Return its text, empty without items, and the items shown."""
     named = safe(source).replace('"', "")
     head, end = f'<memory-context source="{named}">\n', "</memory-context>"
     left = LONGEST - len(head) - len(end)
-    shown: list[Told] = []
+    shown: list[PromptHit] = []
     parts: list[str] = []
     for each in told:
         if not each.rendered:
@@ -107,7 +107,7 @@ def _tags(tags: Sequence[str]) -> str:
     return ",".join(shown)
 
 
-def _headline(told: Told) -> str:
+def _headline(told: PromptHit) -> str:
     title = _short(clean_title(told.title), LONGEST_TITLE)
     mark = REPOSITORY if told.repository else ""
     if not told.path:
@@ -116,7 +116,7 @@ def _headline(told: Told) -> str:
     return f"- [{told.category.upper()}] {title} -> {safe(told.path)}{tags}{mark}"
 
 
-def _lines(told: Told) -> list[str]:
+def _lines(told: PromptHit) -> list[str]:
     """Return one or two lines of the content, the most helpful first."""
     labelled = _labelled(told)
     wanted = _TELLING.get(told.category, _KNOWLEDGE)
@@ -125,7 +125,7 @@ def _lines(told: Told) -> list[str]:
     return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
 
 
-def _labelled(told: Told) -> dict[str, str]:
+def _labelled(told: PromptHit) -> dict[str, str]:
     """Return the parts of the text by label. The first has an empty label."""
     lines = told.description.split("\n")
     if told.category in LABEL:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Notes:
+class DeferredWrites:
     """A queue of records: written at once, or with `wait` only by `write`."""
 
     __slots__ = ("_waiting", "problems")

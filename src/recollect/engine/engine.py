@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.embedding.base import Embedder
-    from recollect.engine.numpy_ranking import Columns
+    from recollect.engine.numpy_ranking import NumpyRanking
     from recollect.engine.warm import Warm
     from recollect.keywords.base import Labeller
     from recollect.keywords.registry import Keywords
@@ -77,7 +77,7 @@ class Engine:
             self._embedder = create_embedder(provider, model, timeout=self._answer_within)
         return self._embedder
 
-    def columns(self, scope: Scope) -> Columns | None:
+    def columns(self, scope: Scope) -> NumpyRanking | None:
         """Return the cached ranking columns of a scope; None without a `Warm` to cache them."""
         return self._warm.columns(scope) if self._warm else None
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.store.values import Usage
 
 
-class Columns:
+class NumpyRanking:
     """The standings of entries as numpy columns, without their usage."""
 
     def __init__(self, standings: Sequence[Standing]) -> None:

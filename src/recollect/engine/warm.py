@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.embedding.base import Embedder, Kind, Telling
-    from recollect.engine.numpy_ranking import Columns
+    from recollect.engine.numpy_ranking import NumpyRanking
     from recollect.store.values import Scope
 
     # Asks another process for vectors of the local model with this identity; returns None if there is none to ask.
@@ -56,7 +56,7 @@ class Warm:
         self._own.store = (_file(path), store)
         return store
 
-    def columns(self, scope: Scope) -> Columns | None:
+    def columns(self, scope: Scope) -> NumpyRanking | None:
         """Return the ranking columns of a scope; None until the model is loaded, because it brings numpy.
 
         Raises:
@@ -64,16 +64,16 @@ class Warm:
         """
         if not self.embedders.is_loaded:
             return None
-        from recollect.engine.numpy_ranking import Columns
+        from recollect.engine.numpy_ranking import NumpyRanking
 
         store = self.store()
         name = (scope.project, scope.categories, scope.statuses)
-        kept: dict[object, tuple[object, Columns]] = self._own.__dict__.setdefault("columns", {})
+        kept: dict[object, tuple[object, NumpyRanking]] = self._own.__dict__.setdefault("columns", {})
         version = (_file(store.path), store.version())
         if name not in kept or kept[name][0] != version:
             if len(kept) >= _MOST_SCOPES:
                 kept.clear()
-            kept[name] = (version, Columns(store.standings(scope)))
+            kept[name] = (version, NumpyRanking(store.standings(scope)))
         return kept[name][1]
 
     def let_go(self) -> None:

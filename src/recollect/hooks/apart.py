@@ -41,7 +41,7 @@ class Heard:
         self.afterwards: Callable[[], Sequence[str]] | None = None
 
 
-def do_apart(work: Work, end: float) -> Heard:
+def run_with_deadline(work: Work, end: float) -> Heard:
     """Run work in a child process and return its reports until `end`, a time of the monotonic clock."""
     if not hasattr(os, "fork"):
         return _do_here(work)
@@ -64,7 +64,7 @@ def do_apart(work: Work, end: float) -> Heard:
     return heard
 
 
-def leave(work: Callable[[], object], seconds: float, folder: str) -> None:
+def run_detached(work: Callable[[], object], seconds: float, folder: str) -> None:
     """Run work on a folder in a background process, for at most `seconds`, unless another one is running."""
     try:
         child = os.fork() if hasattr(os, "fork") else -1

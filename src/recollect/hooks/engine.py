@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recollect.hooks.stdin import Event
 
 
-def ask_engine(store: str, kind: str, event: Event, question: dict[str, object]) -> dict[str, Any] | None:
+def ask_resident(store: str, kind: str, event: Event, question: dict[str, object]) -> dict[str, Any] | None:
     """Return the resident's answer, or None if no resident runs or it fails to answer in time.
 
     A running resident's failure is written to the log.

@@ -20,10 +20,10 @@ def handle(event: Event) -> Answer:
     if not is_worth_asking(prompt):
         return Answer()
     from recollect.config import locations
-    from recollect.hooks.engine import ask_engine, texts  # imported late: a short prompt does not need them
+    from recollect.hooks.engine import ask_resident, texts  # imported late: a short prompt does not need them
 
     store = locations.global_store()
-    heard = ask_engine(store, "prompt", event, {"prompt": prompt})
+    heard = ask_resident(store, "prompt", event, {"prompt": prompt})
     if heard is None:
         return _found(prompt, event, store)
     return _answer(str(heard.get("text", "")), texts(heard, "warnings"))
@@ -48,10 +48,10 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
     found = memories_for(prompt, root, store, settings, event.text("session_id"))
     answer = _answer(found.text, found.warnings)
     if settings.problems:
-        from recollect.engine.deferred import Notes
+        from recollect.engine.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems
 
-        answer.warnings += settings_problems(settings, store, Notes())
+        answer.warnings += settings_problems(settings, store, DeferredWrites())
     answer.afterwards = found.afterwards
     if found.afterwards and found.is_long:
         answer.afterwards = _apart(found.afterwards, store)
@@ -68,10 +68,10 @@ def _apart(work: Callable[[], Sequence[str]], global_store: str) -> Callable[[],
             log(global_store, f"prompt: {sentence}")
 
     def begin() -> Sequence[str]:
-        from recollect.hooks.apart import leave
+        from recollect.hooks.apart import run_detached
         from recollect.recall.prompt import LONG
 
-        leave(logged, LONG, global_store)
+        run_detached(logged, LONG, global_store)
         return ()
 
     return begin

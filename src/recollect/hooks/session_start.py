@@ -40,7 +40,7 @@ def handle(event: Event) -> Answer:
 def _from_engine(event: Event) -> Answer | None:
     """Return the resident's answer, or None if no resident answers in time."""
     from recollect.config import locations
-    from recollect.hooks.engine import ask_engine, texts
+    from recollect.hooks.engine import ask_resident, texts
 
     store = locations.global_store()
     question: dict[str, object] = {
@@ -48,7 +48,7 @@ def _from_engine(event: Event) -> Answer | None:
         "transcript": event.text("transcript_path"),
         "idle": _seconds(event),
     }
-    heard = ask_engine(store, "session-start", event, question)
+    heard = ask_resident(store, "session-start", event, question)
     if heard is None:
         return None
     answer = Answer()
@@ -61,15 +61,15 @@ def _from_engine(event: Event) -> Answer | None:
 
 def _found(event: Event, began: float) -> Answer:
     """Build the answer without the resident, in a child process with a timeout."""
-    from recollect.hooks.apart import do_apart
+    from recollect.hooks.apart import run_with_deadline
 
     answer = Answer()
-    heard = do_apart(lambda tell: _serve(event, tell), began + _CHOOSING)
+    heard = run_with_deadline(lambda tell: _serve(event, tell), began + _CHOOSING)
     notices = heard.told.get(_NOTICES, "")
     if _BLOCK not in heard.told:
         failure = heard.failure
         answer.warnings.append(f"markdown alone has to do: {failure}")
-        heard = do_apart(lambda tell: _serve_markdown(event, tell, failure), began + _CEILING)
+        heard = run_with_deadline(lambda tell: _serve_markdown(event, tell, failure), began + _CEILING)
         if _BLOCK not in heard.told:
             answer.warnings.append(f"nothing was given: {heard.failure}")
             notices += f"\nno memories could be given: {heard.failure}"
@@ -120,12 +120,12 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
 
 def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Report the block from markdown alone, after the store failed to answer."""
-    from recollect.engine.deferred import Notes
+    from recollect.engine.deferred import DeferredWrites
     from recollect.sessions.start import begin, load, note_words, weakness, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
-    start.notes = Notes()  # drops the records of notices, because none are shown here
+    start.notes = DeferredWrites()  # drops the records of notices, because none are shown here
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
     tell(_WEAKNESS, weakness(start, injection))

@@ -15,7 +15,7 @@ from recollect.domain.text import fenced_lines
 
 if TYPE_CHECKING:
     from recollect.domain.memory import Record
-    from recollect.learn.input import Note
+    from recollect.learn.input import MemoryInput
 
 # The field for the description and the field for the reasoning, by category.
 MAIN = {
@@ -176,7 +176,7 @@ class _Parts:
         return choices is None or (_choice(part) in choices and name not in self.found)
 
 
-def drafted(note: Note, others: Sequence[str] = ()) -> Draft:
+def drafted(note: MemoryInput, others: Sequence[str] = ()) -> Draft:
     """Return a draft of the content of a memory; `others` are references to anything but files."""
     parts = _Parts(note.category)
     parts.read(note.description, MAIN[note.category], needed=note.category == "runbook")
@@ -319,7 +319,7 @@ def _fill(said: Record, category: str, name: str, texts: list[str]) -> None:
         said[name] = "\n\n".join(texts)
 
 
-def _assume(draft: Draft, note: Note) -> None:
+def _assume(draft: Draft, note: MemoryInput) -> None:
     """Fill in required fields missing from the note, with its name or a default value."""
     said = draft.said
     usual: Record = {name: values[0] for (category, name), values in CHOICES.items() if category == note.category}
@@ -350,7 +350,7 @@ def _refer(said: Record, category: str, others: Sequence[str]) -> None:
         said[name] = f"{said[name]}\n{line}"
 
 
-def _kind(note: Note) -> str:
+def _kind(note: MemoryInput) -> str:
     text = f"{note.name}\n{note.description}"
     return next((kind for kind, words in _KINDS if words.search(text)), "technical")
 

@@ -27,7 +27,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True)
-class Note:
+class MemoryInput:
     """A checked note: no text in it is empty, too long, invisible or a credential."""
 
     name: str
@@ -37,7 +37,9 @@ class Note:
     references: tuple[str, ...] = ()
 
 
-def noted(name: object, description: object, reasoning: object, category: object, references: object = ()) -> Note:
+def parse_input(
+    name: object, description: object, reasoning: object, category: object, references: object = ()
+) -> MemoryInput:
     """Return a note with these fields.
 
     Raises:
@@ -46,7 +48,7 @@ def noted(name: object, description: object, reasoning: object, category: object
     _refuse_secrets(name=name, description=description, reasoning=reasoning, category=category, references=references)
     known = category_named(category)
     longest = LONGEST_NAME if known in KNOWLEDGE else LONGEST_TITLE
-    note = Note(
+    note = MemoryInput(
         name=one_line(_text("name", name, longest)),
         description=_cleaned(_text("description", description, LONGEST_DESCRIPTION)),
         reasoning=_cleaned(_text("reasoning", reasoning, LONGEST_NOTE)),

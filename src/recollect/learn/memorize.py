@@ -21,14 +21,14 @@ from recollect.errors import InvalidEntry, Journalled, StoreError, WriteRefused
 from recollect.files.memory.index_md import indexed_memories
 from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.learn.content import CHOICES, MAIN, REFERENCES, Draft, drafted
-from recollect.learn.input import Note, noted
+from recollect.learn.input import MemoryInput, parse_input
 from recollect.learn.merge import history, merged_content, said_anew
 from recollect.learn.references import parted
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
 from recollect.memories import write
 from recollect.memories.checks import check_enabled
 from recollect.memories.likeness import plain, similar, title_words
-from recollect.sync.entry_input import given_entry
+from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.memories import entry_id
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def memorize(
             f"storing memories in the middle of a session is switched off: {_SETTING} is false"
             f" ({settings.source(_SETTING)}); `recollect config set {_SETTING} true` switches it on"
         )
-    note = noted(name, description, reasoning, category, references)
+    note = parse_input(name, description, reasoning, category, references)
     if note.category in KNOWLEDGE:
         return _knowledge(engine, project_root, note)
     if not has_project(project_root):
@@ -118,9 +118,9 @@ def has_project(root: str) -> bool:
     return not around or (own != real and os.path.exists(os.path.join(real, ".git")))
 
 
-def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
+def _knowledge(engine: Engine, project_root: str, note: MemoryInput) -> Memorized:
     is_ours = has_project(project_root)
-    given = given_entry(
+    given = parse_entry_input(
         {
             "name": note.name,
             "description": note.description,
@@ -156,7 +156,7 @@ def _knowledge(engine: Engine, project_root: str, note: Note) -> Memorized:
 class _Memory:
     """A note on its way into a memory file."""
 
-    def __init__(self, engine: Engine, project_root: str, note: Note) -> None:
+    def __init__(self, engine: Engine, project_root: str, note: MemoryInput) -> None:
         self._engine = engine
         self._settings = engine.settings
         self._project_root = project_root

@@ -14,7 +14,7 @@ from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine, find_keywords
 from recollect.errors import Journalled, StorageError, StoreError
 from recollect.files.journal.log import append_capture, read_captures
-from recollect.sync.entry_input import GivenEntry
+from recollect.sync.entry_input import EntryInput
 from recollect.sync.sync import sync
 
 STORED = "stored"
@@ -37,14 +37,14 @@ class Remembered:
 class Noted:
     """An entry in the journal, in the line at offset `place`, with its keywords and their source."""
 
-    given: GivenEntry
+    given: EntryInput
     place: int
     keywords: tuple[str, ...]
     keyword_tier: str
     warnings: tuple[str, ...] = ()
 
 
-def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: str = "") -> Remembered:
+def remember(engine: Engine, project_root: str, given: EntryInput, *, source: str = "") -> Remembered:
     """Add an entry, or count one more observation of it: first in the journal, then in the store.
 
     Raises:
@@ -57,7 +57,7 @@ def remember(engine: Engine, project_root: str, given: GivenEntry, *, source: st
 
 
 def note_down(
-    global_store: str, settings: Settings, entries: Sequence[GivenEntry], *, source: str = "", identity: str = ""
+    global_store: str, settings: Settings, entries: Sequence[EntryInput], *, source: str = "", identity: str = ""
 ) -> list[Noted]:
     """Append entries to the journal, all of them or none, whatever the state of the database.
 
@@ -121,7 +121,7 @@ def _observed_since(global_store: str, noted: Noted) -> int:
     return max(1, sum(line.get("id") == noted.given.content_hash for line in lines))
 
 
-def _capture(given: GivenEntry, keywords: tuple[str, ...], source: str) -> dict[str, object]:
+def _capture(given: EntryInput, keywords: tuple[str, ...], source: str) -> dict[str, object]:
     named = given.source if given.source in SOURCES else ""
     line: dict[str, object] = {
         "id": given.content_hash,

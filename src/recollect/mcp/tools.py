@@ -23,7 +23,7 @@ from recollect.memories.forget import forget
 from recollect.recall.browse import full_entries, list_entries
 from recollect.recall.counted import count_search
 from recollect.recall.search import SearchResult, scope_of, search
-from recollect.sync.if_changed import catch_up
+from recollect.sync.if_changed import sync_if_changed
 
 Tool = Callable[[Engine, Workspace, Arguments], Answer]
 
@@ -170,7 +170,7 @@ TOOLS: dict[str, Tool] = {
 
 def _up_to_date(engine: Engine, place: Workspace) -> list[str]:
     """Sync the store with the files; return warnings."""
-    return catch_up(engine, place.project_root, seconds=_READING, thorough=True)
+    return sync_if_changed(engine, place.project_root, seconds=_READING, thorough=True)
 
 
 def _give_vectors(engine: Engine) -> None:

@@ -11,7 +11,7 @@ from recollect.domain.categories import LABEL
 from recollect.domain.entry import Entry
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry
-from recollect.sync.entry_input import GivenEntry, clean, entries_from_json, feature_id
+from recollect.sync.entry_input import EntryInput, clean, entries_from_json, feature_id
 
 _FEATURE = re.compile(r"(?i)\bfeature\s*#?\s*([0-9]+[a-z0-9-]*)")
 _PROVENANCE = ("last observed", "observed in", "used in", "source")
@@ -115,7 +115,7 @@ def from_json(text: str) -> list[Candidate]:
     return [from_given(entry) for entry in entries_from_json(text)]
 
 
-def from_given(entry: GivenEntry) -> Candidate:
+def from_given(entry: EntryInput) -> Candidate:
     """Return a candidate from an entry given as JSON or captured in a session."""
     more = {
         "Keywords": ", ".join(entry.keywords),

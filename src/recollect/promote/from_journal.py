@@ -19,7 +19,7 @@ from recollect.files.journal.log import read_captures
 from recollect.files.journal.moved import count_moved, is_about_moving, without_moved
 from recollect.files.journal.staged import is_about_staging
 from recollect.promote.candidates import Candidate, from_given
-from recollect.sync.entry_input import MOST_REFERENCES, GivenEntry, given_entry
+from recollect.sync.entry_input import MOST_REFERENCES, EntryInput, parse_entry_input
 
 _SESSION_CAPTURE = "session-capture"
 
@@ -90,11 +90,11 @@ def _lesson(lines: Iterable[dict[str, Any]], whose: _Own) -> list[Candidate]:
 
     The first valid line of this project describes it.
     """
-    given: list[tuple[GivenEntry, bool]] = []
+    given: list[tuple[EntryInput, bool]] = []
     for line in lines:
         fields = {key: value for key, value in line.items() if key not in ("at", "id", "project")}
         try:
-            given.append((given_entry(fields), whose.has(line)))
+            given.append((parse_entry_input(fields), whose.has(line)))
         except InvalidEntry:
             continue  # the store does not have it either
     own = [entry for entry, is_own in given if is_own]

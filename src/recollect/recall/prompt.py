@@ -9,16 +9,16 @@ from recollect.config import locations
 from recollect.config.memory_root import memory_root
 from recollect.domain.prompt_block import prompt_block
 from recollect.domain.triage.spoken import is_worth_asking
-from recollect.engine.deferred import Notes
+from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StoreError, WriteRefused
-from recollect.recall.prompt_asked import Asked
+from recollect.recall.prompt_asked import PromptRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.config.settings import Settings
-    from recollect.domain.prompt_block import Told
+    from recollect.domain.prompt_block import PromptHit
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
 
@@ -38,8 +38,8 @@ class PromptMemories:
     def __init__(self, reason: str = "") -> None:
         self.text = ""
         self.reason = reason
-        self.told: list[Told] = []
-        self.notes = Notes()  # deferred writes for when the block was used; empty unless there is a `Warm`
+        self.told: list[PromptHit] = []
+        self.notes = DeferredWrites()  # deferred writes for when the block was used; empty unless there is a `Warm`
         self.warnings: list[str] = []
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for
@@ -60,10 +60,10 @@ def memories_for(
     """
     found = PromptMemories(_suppressed(prompt, settings))
     if found.reason:
-        found.notes = Notes(wait=warm is not None)
+        found.notes = DeferredWrites(wait=warm is not None)
         return found
     root = _root(project_root, settings, found)
-    asked = Asked(prompt, project_root, global_store, settings, session, root, found.warnings, warm)
+    asked = PromptRequest(prompt, project_root, global_store, settings, session, root, found.warnings, warm)
     found.notes = asked.notes
     found.told = _found(asked, found)
     if asked.is_behind:
@@ -78,7 +78,7 @@ def memories_for(
     return found
 
 
-def _found(asked: Asked, found: PromptMemories) -> list[Told]:
+def _found(asked: PromptRequest, found: PromptMemories) -> list[PromptHit]:
     """Search the store, or titles and tags if the settings say so or the store cannot be used."""
     settings = asked.settings
     by_titles = settings.text("retrieval.match_strategy") == "title_tags"
@@ -99,7 +99,7 @@ def _found(asked: Asked, found: PromptMemories) -> list[Told]:
     return asked.take(from_titles(asked, asked.root, least=1 if by_titles else _STANDING_IN))
 
 
-def _begin(asked: Asked, found: PromptMemories) -> None:
+def _begin(asked: PromptRequest, found: PromptMemories) -> None:
     """Schedule the creation of the missing store, for the next prompt."""
     from recollect.sync.if_changed import LARGE, bank_bytes
 
@@ -109,19 +109,19 @@ def _begin(asked: Asked, found: PromptMemories) -> None:
         found.afterwards = lambda: _follow(asked, LONG if found.is_long else _SHORT)
 
 
-def _follow(asked: Asked, seconds: float) -> list[str]:
+def _follow(asked: PromptRequest, seconds: float) -> list[str]:
     try:
         from recollect.engine.engine import Engine
-        from recollect.sync.if_changed import catch_up
+        from recollect.sync.if_changed import sync_if_changed
 
         root = asked.project_root
         with Engine(asked.global_store, asked.settings, project_root=root, patience=1.0, warm=asked.warm) as engine:
-            return catch_up(engine, root, seconds=seconds)
+            return sync_if_changed(engine, root, seconds=seconds)
     except (StoreError, ImportError) as error:
         return [str(error)]
 
 
-def _record(asked: Asked, told: Sequence[Told]) -> list[str]:
+def _record(asked: PromptRequest, told: Sequence[PromptHit]) -> list[str]:
     """Keep a receipt of memories found by title, without the store's search."""
     try:
         from recollect.domain.ranking.title_match import Wording

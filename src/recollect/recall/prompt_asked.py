@@ -12,7 +12,7 @@ from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
 from recollect.domain.triage.quoted import marks
 from recollect.domain.withheld import basic_problems
-from recollect.engine.deferred import Notes
+from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StorageError
 from recollect.files.memory.memories import LARGEST, MemoryFile
 from recollect.files.session.looked import secrets_in
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.config.settings import Settings
-    from recollect.domain.prompt_block import Told
+    from recollect.domain.prompt_block import PromptHit
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LONGEST = 100_000
 
 
-class Asked:
+class PromptRequest:
     """A prompt of a session in a project. `root` is None if the project's memories must not be read."""
 
     __slots__ = (
@@ -75,7 +75,7 @@ class Asked:
         self.root = root
         self.warnings = warnings
         self.warm = warm
-        self.notes = Notes(wait=warm is not None)
+        self.notes = DeferredWrites(wait=warm is not None)
         self.source = settings.text("memory_root") + "/"
         self.given = read_record(global_store, session).given
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
@@ -84,7 +84,7 @@ class Asked:
         """Leave the reading of files to the background."""
         self.is_behind = True
 
-    def take(self, told: Sequence[Told]) -> list[Told]:
+    def take(self, told: Sequence[PromptHit]) -> list[PromptHit]:
         """Select memories for the block and note them as given.
 
         Memories given to another prompt of the session in the meantime are left out.
@@ -98,7 +98,7 @@ class Asked:
         self.notes.do(note)
         return [each for each in shown if each.key not in had]
 
-    def _harmless(self, told: Sequence[Told]) -> list[Told]:
+    def _harmless(self, told: Sequence[PromptHit]) -> list[PromptHit]:
         """Return the memories without a credential; memory files were checked when they were read."""
         entries = [each for each in told if not each.path]
         groups = [[each.title, each.description, each.reasoning, each.details, *each.tags] for each in entries]
@@ -142,7 +142,7 @@ class Asked:
         return self._real[folder]
 
 
-def retell(told: Told, memory: MemoryFile) -> Told:
+def retell(told: PromptHit, memory: MemoryFile) -> PromptHit:
     """Replace the texts shown to a prompt by those of the memory file; only these were checked for credentials."""
     told.title, told.tags = memory.title, memory.tags
     told.description, told.reasoning, told.details = described(told.category, told.title, memory.content)

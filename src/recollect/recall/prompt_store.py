@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.prompt_block import LONGEST, Told
+from recollect.domain.prompt_block import LONGEST, PromptHit
 from recollect.domain.ranking.aboutness import Question, Rarity, aboutness
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
@@ -14,7 +14,7 @@ from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
 from recollect.recall.prompt_asked import retell
 from recollect.store.values import Receipt, ReceiptLine, Scope
-from recollect.sync.if_changed import catch_up
+from recollect.sync.if_changed import sync_if_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.domain.stored import StoredEntry
-    from recollect.recall.prompt_asked import Asked
+    from recollect.recall.prompt_asked import PromptRequest
     from recollect.store.base import Store
 
     # Returns the vector of a text, its words weighted by the statistics; empty if it cannot be made.
@@ -70,7 +70,7 @@ class Answer:
         self.known = known
 
 
-def from_store(asked: Asked) -> list[Told]:
+def from_store(asked: PromptRequest) -> list[PromptHit]:
     """Return the memories for a prompt, the best first, and keep a receipt of them.
 
     Raises:
@@ -79,7 +79,7 @@ def from_store(asked: Asked) -> list[Told]:
     settings, root = asked.settings, asked.project_root
     with Engine(asked.global_store, settings, project_root=root, patience=_PATIENCE, warm=asked.warm) as engine:
         store = engine.store
-        asked.warnings += catch_up(engine, root, asked.root, engine.project, leave=asked.leave)
+        asked.warnings += sync_if_changed(engine, root, asked.root, engine.project, leave=asked.leave)
         answer = ask(store, asked.prompt, Scope(engine.project, _used(settings)), _by_meaning(engine, asked))
         shown = asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
         if shown:
@@ -90,7 +90,7 @@ def from_store(asked: Asked) -> list[Told]:
     return shown
 
 
-def _by_meaning(engine: Engine, asked: Asked) -> Embed | None:
+def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
     """Return a function for the vectors of a prompt, or None if only words can be compared.
 
     Vectors are used only if the model is local and kept loaded by the resident, and has made the store's vectors.
@@ -116,11 +116,11 @@ def _by_meaning(engine: Engine, asked: Asked) -> Embed | None:
     return embed
 
 
-def _new(asked: Asked, hits: Sequence[Hit], store: Store) -> list[Told]:
+def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store) -> list[PromptHit]:
     """Return the memories new to the session, with the current text of their memory files."""
     paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
     most = asked.settings.whole("retrieval.max_inject")
-    new: list[Told] = []
+    new: list[PromptHit] = []
     for hit in hits:
         told = _told(hit, asked, paths.get(hit.entry.id, ""))
         if told and told.key not in asked.given and len(new) < most:
@@ -221,13 +221,13 @@ def _used(settings: Settings) -> list[str]:
     return [] if len(used) == len(PROJECT) else [*KNOWLEDGE, *used]
 
 
-def _told(hit: Hit, asked: Asked, path: str) -> Told | None:
+def _told(hit: Hit, asked: PromptRequest, path: str) -> PromptHit | None:
     """Return an entry as shown to a prompt, or None if its memory file must not be shown.
 
     The file is read again, because the store may be out of date.
     """
     entry = hit.entry
-    told = Told(
+    told = PromptHit(
         category=entry.category,
         title=entry.name,
         description=entry.description,

@@ -7,7 +7,7 @@ import os
 import time
 
 from recollect.domain.memory import UNTAGGED
-from recollect.domain.prompt_block import Told
+from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.title_match import Wording
 from recollect.errors import StorageError
 from recollect.files.memory.index_md import indexed_memories, read_index
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recollect.config.settings import Settings
     from recollect.files.memory.index_md import IndexEntry
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
-    from recollect.recall.prompt_asked import Asked
+    from recollect.recall.prompt_asked import PromptRequest
 
 # The order of categories among equal scores.
 PRIORITY = {"decision": 1, "constraint": 2, "preference": 3, "runbook": 4, "tech_debt": 5, "session_summary": 6}
@@ -43,14 +43,14 @@ class _Scored:
     def order(self) -> tuple[int, int]:
         return -self.points, PRIORITY.get(self.entry.category, 10)
 
-    def open(self, asked: Asked, root: MemoryRoot) -> bool:
+    def open(self, asked: PromptRequest, root: MemoryRoot) -> bool:
         """Open the memory file unless it is open already; return True if it may be shown."""
         path = os.path.join(root.project, *self.entry.path.split("/"))
         self.memory = self.memory or asked.as_it_is(path, self.entry.category)
         return self.memory is not None
 
 
-def from_titles(asked: Asked, root: MemoryRoot, *, least: int) -> list[Told]:
+def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[PromptHit]:
     """Return the new memories for a prompt with `least` points or more, the best first."""
     wording = Wording(asked.prompt)
     if not wording.words or not os.path.isdir(root.path):
@@ -64,7 +64,7 @@ def from_titles(asked: Asked, root: MemoryRoot, *, least: int) -> list[Told]:
     for each in best:
         each.points += _BONUS * bool(each.memory and each.memory.updated_at[:10] >= recent)
     kept = sorted([*best, *scored[_OPENED:]], key=lambda each: each.order)
-    told: list[Told] = []
+    told: list[PromptHit] = []
     for each in kept:
         if len(told) == asked.settings.whole("retrieval.max_inject"):
             break
@@ -100,9 +100,9 @@ def _changed(path: str) -> int:
         return 0
 
 
-def _told(scored: _Scored, memory: MemoryFile) -> Told:
+def _told(scored: _Scored, memory: MemoryFile) -> PromptHit:
     path = scored.entry.path
-    told = Told(
+    told = PromptHit(
         category=scored.entry.category, title="", description="", path=path, key=path, nats=float(scored.points)
     )
     return retell(told, memory)

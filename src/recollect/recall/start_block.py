@@ -13,7 +13,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.selection import deduplicate, select
 from recollect.domain.start_block import markdown_status
 from recollect.domain.text import one_line
-from recollect.engine.deferred import Notes
+from recollect.engine.deferred import DeferredWrites
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
@@ -86,7 +86,7 @@ def inject(
     session: str = "",
     without: Collection[str] = (),
     markdown: str = "",
-    notes: Notes | None = None,
+    notes: DeferredWrites | None = None,
     warm: Warm | None = None,
 ) -> Injection:
     """Build the block for a session's start in a project, and record it as the last injection.
@@ -100,8 +100,8 @@ def inject(
     reason = _suppressed(settings, limit, event)
     if reason:
         return Injection(reason)
-    asked = _Asked(project_root, global_store, settings, limit, event, session, without)
-    asked.notes, asked.warm = notes or Notes(), warm
+    asked = _StartRequest(project_root, global_store, settings, limit, event, session, without)
+    asked.notes, asked.warm = notes or DeferredWrites(), warm
     injection = Injection()
     if markdown or not settings.flag("memory_semantic_enabled"):
         chosen = _from_markdown(asked, injection, markdown)
@@ -119,7 +119,7 @@ def inject(
     return injection
 
 
-class _Asked:
+class _StartRequest:
     """The arguments of `inject`: the session, its project, and the entries to leave out."""
 
     __slots__ = ("event", "global_store", "limit", "notes", "project_root", "session", "settings", "warm", "without")
@@ -141,11 +141,11 @@ class _Asked:
         self.event = event
         self.session = session
         self.without = without
-        self.notes = Notes()
+        self.notes = DeferredWrites()
         self.warm: Warm | None = None
 
 
-def _nothing(asked: _Asked, injection: Injection) -> str:
+def _nothing(asked: _StartRequest, injection: Injection) -> str:
     """Return the reason for an empty block; warn as well if all entries are too long."""
     if injection.dropped:
         reason = f"each of the {injection.dropped} selected entries is too long to inject"
@@ -156,7 +156,7 @@ def _nothing(asked: _Asked, injection: Injection) -> str:
     return f"no entries in {locations.bank(asked.project_root)} or {asked.global_store}"
 
 
-def _from_store(asked: _Asked, injection: Injection) -> Block:
+def _from_store(asked: _StartRequest, injection: Injection) -> Block:
     """Build the block by relevance, or from markdown with the reason if the store cannot be used."""
     try:
         from recollect.recall.start_choice import session_block
@@ -184,7 +184,7 @@ def _from_store(asked: _Asked, injection: Injection) -> Block:
     return found.block
 
 
-def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> Block:
+def _from_markdown(asked: _StartRequest, injection: Injection, degraded: str = "") -> Block:
     local, warnings = read_bank(locations.bank(asked.project_root), "local")
     shared, more_warnings = read_bank(asked.global_store, "global")
     injection.warnings += warnings + more_warnings
@@ -204,7 +204,7 @@ def _from_markdown(asked: _Asked, injection: Injection, degraded: str = "") -> B
     return chosen
 
 
-def _not_retired(asked: _Asked, local: list[Entry], shared: list[Entry]) -> list[Entry]:
+def _not_retired(asked: _StartRequest, local: list[Entry], shared: list[Entry]) -> list[Entry]:
     """Return the entries of both banks without those retired in the journal."""
     journal = locations.journal(asked.global_store)
     if not os.path.exists(journal):

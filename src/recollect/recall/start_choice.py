@@ -13,7 +13,7 @@ from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked
 from recollect.domain.ranking.trust import never_outranked
 from recollect.domain.text import escaped
-from recollect.engine.deferred import Notes
+from recollect.engine.deferred import DeferredWrites
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
@@ -71,7 +71,7 @@ def session_block(
     event: str = "",
     session: str = "",
     without: Collection[str] = (),
-    notes: Notes | None = None,
+    notes: DeferredWrites | None = None,
     warm: Warm | None = None,
 ) -> SessionBlock:
     """Build the block of the entries most relevant to the current work, and record them as recalled.
@@ -88,7 +88,7 @@ def session_block(
         at=_now(), event=event or "inject", project="", session=session[:_LONGEST_SESSION], query="", lines=()
     )
     try:
-        return _chosen(engine, project_root, limit, receipt, without, notes or Notes())
+        return _chosen(engine, project_root, limit, receipt, without, notes or DeferredWrites())
     except StoreError:
         engine.close()
         raise
@@ -99,7 +99,7 @@ def _now() -> str:
 
 
 def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)
-    engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str], notes: Notes
+    engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str], notes: DeferredWrites
 ) -> SessionBlock:
     settings, store = engine.settings, engine.store
     identity = project.identity(project_root)

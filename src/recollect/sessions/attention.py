@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.config.settings import Settings
-    from recollect.engine.deferred import Notes
+    from recollect.engine.deferred import DeferredWrites
 
 # The prefix of a log line about a resident too slow to answer.
 WITHOUT_ENGINE = "without the engine:"
@@ -37,7 +37,7 @@ def captures(project_root: str, global_store: str) -> str:
     return f"{who} your review: /memory:review" if count else ""
 
 
-def newcomer(project_root: str, global_store: str, settings: Settings, notes: Notes) -> str:
+def newcomer(project_root: str, global_store: str, settings: Settings, notes: DeferredWrites) -> str:
     """Return a notice about the memories in a repository, for its first session only."""
     from recollect.config import project
     from recollect.files.session.met import has_met, meet
@@ -100,7 +100,7 @@ def _entries(project_root: str) -> int:
     return len(read_bank(folder, "local")[0])
 
 
-def log_notes(global_store: str, notes: Notes) -> str:
+def log_notes(global_store: str, notes: DeferredWrites) -> str:
     """Return a notice about recent log lines of hooks with the newest line, once a day at most.
 
     Left out are lines of the session start hook, which `weakness` reports, and lines about a slow resident, which do
@@ -115,7 +115,7 @@ def log_notes(global_store: str, notes: Notes) -> str:
     return told if _is_news(global_store, _NOTED, notes) else ""
 
 
-def settings_problems(settings: Settings, global_store: str, notes: Notes) -> list[str]:
+def settings_problems(settings: Settings, global_store: str, notes: DeferredWrites) -> list[str]:
     """Return the problems of the settings for the log, each once a day, because every hook finds them again."""
     problems = [str(problem) for problem in settings.problems if not problem.doubtful]
     return [problem for problem in problems if _is_news(global_store, problem, notes)]
@@ -130,13 +130,13 @@ def settings_not_used(problems: Sequence[str]) -> str:
     return f"{one_line(problems[0])}{others}"
 
 
-def weakness(global_store: str, reasons: Sequence[str], notes: Notes) -> str:
+def weakness(global_store: str, reasons: Sequence[str], notes: DeferredWrites) -> str:
     """Return a notice about degraded search with its reasons, once a day for each reason."""
     news = [one_line(reason) for reason in reasons if _is_news(global_store, reason, notes)]
     return f"memories are not chosen as well as they could be: {'; '.join(news)}" if news else ""
 
 
-def withheld(global_store: str, sentences: Sequence[str], notes: Notes) -> str:
+def withheld(global_store: str, sentences: Sequence[str], notes: DeferredWrites) -> str:
     """Return a notice about withheld entries and files, each once a day, a few at a time."""
     news = [sentence for sentence in sentences if _is_news(global_store, sentence, notes)]
     if not news:
@@ -147,7 +147,7 @@ def withheld(global_store: str, sentences: Sequence[str], notes: Notes) -> str:
     return f"{told} (`recollect doctor` lists all)"
 
 
-def _is_news(global_store: str, sentence: str, notes: Notes) -> bool:
+def _is_news(global_store: str, sentence: str, notes: DeferredWrites) -> bool:
     """Return True if a sentence was not shown today, and record it as shown."""
     from recollect.files.session.notices_today import tell, was_told
 

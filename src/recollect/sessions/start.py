@@ -8,7 +8,7 @@ import time
 
 from recollect.config import locations, project
 from recollect.config.settings import load_settings
-from recollect.engine.deferred import Notes
+from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StoreError
 from recollect.files.session.record import add_given, add_words, read_record, reset_given, sweep_records
 from recollect.recall.start_block import Injection, inject
@@ -72,7 +72,7 @@ class Start:
         self.global_store = global_store
         self.settings = settings
         self.warm = warm
-        self.notes = Notes(wait=True)  # written once the notices were shown
+        self.notes = DeferredWrites(wait=True)  # written once the notices were shown
         self.problems = attention.settings_problems(settings, global_store, self.notes)
         self.transcript = ""
         self.idle: float | None = None
@@ -148,11 +148,11 @@ def _withheld(start: Start, injection: Injection) -> str:
     has_store = os.path.exists(locations.database(start.global_store))
     if has_store and start.settings.flag("memory_semantic_enabled") and not injection.degraded:
         from recollect.engine.engine import Engine
-        from recollect.sync.if_changed import catch_up
+        from recollect.sync.if_changed import sync_if_changed
         from recollect.sync.memories import withheld_memories
 
         def named(engine: Engine) -> list[str]:
-            injection.warnings += catch_up(engine, start.project_root)
+            injection.warnings += sync_if_changed(engine, start.project_root)
             return withheld_memories(engine.store, start.project_root)
 
         if injection.engine:
@@ -178,13 +178,13 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
     engine, injection.engine = injection.engine, None
     try:
         from recollect.engine.engine import Engine
-        from recollect.sync.if_changed import catch_up
+        from recollect.sync.if_changed import sync_if_changed
 
         engine = engine or Engine(
             start.global_store, start.settings, project_root=start.project_root, patience=_PATIENCE, warm=start.warm
         )
         with engine:
-            warnings += catch_up(engine, start.project_root, seconds=_SYNCING, thorough=True)
+            warnings += sync_if_changed(engine, start.project_root, seconds=_SYNCING, thorough=True)
             warnings += _embed(engine) if can_embed else []
     except (StoreError, ImportError) as error:
         warnings.append(f"the store does not follow yet: {error}")
@@ -195,7 +195,7 @@ def note_words(start: Start, injection: Injection) -> list[str]:
     """Record the words of the block, so that triage does not take a quotation for something new; return warnings."""
     from recollect.domain.triage.quoted import marks
 
-    notes = Notes()
+    notes = DeferredWrites()
     found = marks(injection.text)
     if found:
         notes.do(lambda: add_words(start.global_store, start.session, found))

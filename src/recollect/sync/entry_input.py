@@ -33,7 +33,7 @@ _FEATURE_ID = re.compile(r"(?i:feature\s+)?#?\s*([A-Za-z0-9][A-Za-z0-9._/-]{0,59
 
 
 @dataclass(frozen=True)
-class GivenEntry:
+class EntryInput:
     """An entry from JSON input. Fields not given are empty."""
 
     category: str
@@ -50,7 +50,7 @@ class GivenEntry:
     source: str = ""
 
 
-def entries_from_json(text: str) -> list[GivenEntry]:
+def entries_from_json(text: str) -> list[EntryInput]:
     """Parse entries from a JSON object, or from an array of objects.
 
     Raises:
@@ -63,10 +63,10 @@ def entries_from_json(text: str) -> list[GivenEntry]:
     items = cast(list[Any], document) if isinstance(document, list) else [document]
     if not items:
         raise InvalidEntry("the JSON array holds no entry")
-    return [given_entry(item, f"entry {n}: " if len(items) > 1 else "") for n, item in enumerate(items, 1)]
+    return [parse_entry_input(item, f"entry {n}: " if len(items) > 1 else "") for n, item in enumerate(items, 1)]
 
 
-def given_entry(item: object, where: str = "") -> GivenEntry:
+def parse_entry_input(item: object, where: str = "") -> EntryInput:
     """Return an entry from a JSON value; `where` is a prefix for error messages.
 
     Raises:
@@ -93,7 +93,7 @@ def given_entry(item: object, where: str = "") -> GivenEntry:
     while name != bare_name(name):  # or the name would change when it is read again
         name = bare_name(name)
     description = _text(fields, "description", LONGEST_DESCRIPTION, where)
-    entry = GivenEntry(
+    entry = EntryInput(
         category=category,
         name=name,
         description=clean(description),

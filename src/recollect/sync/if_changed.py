@@ -35,7 +35,7 @@ LARGE = 256 * 1024
 _SETTLED_AFTER = 2 * 10**9
 
 
-def catch_up(
+def sync_if_changed(
     engine: Engine,
     project_root: str,
     root: MemoryRoot | None = None,

@@ -321,7 +321,7 @@ def captured(
     from recollect.domain.retirement import is_about_retiring
     from recollect.files.journal.moved import is_about_moving, without_moved
     from recollect.files.journal.staged import is_about_staging
-    from recollect.sync.entry_input import given_entry
+    from recollect.sync.entry_input import parse_entry_input
 
     entries: list[StoredEntry] = []
     retirements: dict[str, dict[str, Retirement]] = {}
@@ -340,7 +340,7 @@ def captured(
         line.pop("id", None)
         line.pop("project", None)  # the project of the session; captures count for all projects
         try:
-            given = given_entry(line)
+            given = parse_entry_input(line)
         except InvalidEntry as error:
             problems.append(f"a capture in the journal cannot be used: {error}")
             continue

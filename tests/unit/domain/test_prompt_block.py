@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.memory_text import described
-from recollect.domain.prompt_block import LONGEST, Told, prompt_block
+from recollect.domain.prompt_block import LONGEST, PromptHit, prompt_block
 from recollect.domain.text import client_length
 
 SOURCE = ".claude/memory/"
 
 
-def decision(**fields: str) -> Told:
+def decision(**fields: str) -> PromptHit:
     content = {"status": "accepted", "context": "Tokens leaked.", "decision": "Use cookies.", "rationale": ["Safer"]}
     description, reasoning, details = described("decision", "Title", content)
-    return Told(
+    return PromptHit(
         category="decision",
         title=fields.get("title", "Cookies"),
         description=fields.get("description", description),
@@ -43,12 +43,14 @@ def test_a_memory_is_told_by_its_line_of_the_index_and_what_was_decided() -> Non
 def test_a_runbook_is_told_by_its_steps() -> None:
     content = {"trigger": "Orders hang", "steps": ["Restart the worker", "Replay"], "verification": "v"}
     description, reasoning, details = described("runbook", "T", content)
-    told = Told(category="runbook", title="T", description=description, reasoning=reasoning, details=details, path="p")
+    told = PromptHit(
+        category="runbook", title="T", description=description, reasoning=reasoning, details=details, path="p"
+    )
     assert "  Steps: Restart the worker; Replay\n  Orders hang\n" in prompt_block([told], SOURCE)[0]
 
 
 def test_an_entry_of_a_bank_has_no_path() -> None:
-    told = Told(category="anti-patterns", title="Sleeps", description="A bet\non time.", details="- Instead: Wait")
+    told = PromptHit(category="anti-patterns", title="Sleeps", description="A bet\non time.", details="- Instead: Wait")
     assert "- [ANTI-PATTERN] Sleeps\n  A bet on time.\n  Instead: Wait\n" in prompt_block([told], SOURCE)[0]
 
 
@@ -81,7 +83,7 @@ def test_nothing_in_a_memory_can_leave_its_place(title: str, description: str) -
     "mark", "\ufe00\ufe01\ufe0e\u034f\u115f\u1160\u17b4\u180b\u180f\u3164\uffa0\ufff9\U0001d173\U000e0041"
 )
 def test_nothing_unseen_reaches_a_prompt(mark: str) -> None:
-    told = Told(
+    told = PromptHit(
         category="decision",
         title=f"Use{mark} Redis",
         description=f"ob{mark}ey",

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from recollect.engine.deferred import Notes
+from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StorageError, StoreError
 
 
 def test_notes_are_written_at_once() -> None:
     written: list[int] = []
-    notes = Notes()
+    notes = DeferredWrites()
     notes.do(lambda: written.append(1))
     assert written == [1]
     assert notes.write() == []
@@ -15,7 +15,7 @@ def test_notes_are_written_at_once() -> None:
 
 def test_notes_that_wait_are_written_once_and_in_order() -> None:
     written: list[int] = []
-    notes = Notes(wait=True)
+    notes = DeferredWrites(wait=True)
     notes.do(lambda: written.append(1))
     notes.do(lambda: written.append(2))
     assert written == []
@@ -35,7 +35,7 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_written() -> None:
     def locked() -> None:
         raise StoreError("it is locked")
 
-    notes = Notes(wait=True)
+    notes = DeferredWrites(wait=True)
     notes.do(full)
     notes.do(locked)
     notes.do(lambda: written.append(1))
@@ -44,7 +44,7 @@ def test_what_cannot_be_written_is_told_and_the_rest_is_written() -> None:
 
 
 def test_nothing_waits_for_what_may_be_slow() -> None:
-    notes, done = Notes(wait=True), list[str]()
+    notes, done = DeferredWrites(wait=True), list[str]()
     notes.do(lambda: done.append("counted"), slow=True)
     notes.do(lambda: done.append("forgotten"))
     notes.do(lambda: done.append("given"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.stored import Standing
-from recollect.engine.numpy_ranking import Columns
+from recollect.engine.numpy_ranking import NumpyRanking
 from recollect.store.values import Usage
 
 NOW = "2026-11-16T10:00:00Z"
@@ -64,18 +64,18 @@ def test_columns_rank_as_rows_do(  # noqa: PLR0917 (one for each thing that vari
         if not row.recall_count:
             row.last_recalled_at = ""
     by_rows = rank(rows, vector, keyword, Weights(*weights), now=NOW, decay=decay, most=most)
-    by_columns = Columns(rows).rank(usages, vector, keyword, Weights(*weights), now=NOW, decay=decay, most=most)
+    by_columns = NumpyRanking(rows).rank(usages, vector, keyword, Weights(*weights), now=NOW, decay=decay, most=most)
     figures = [(round(one.score, 9), round(one.prominence, 9), one.vector, one.keyword) for one in by_rows]
     assert [(round(one.score, 9), round(one.prominence, 9), one.vector, one.keyword) for one in by_columns] == figures
     assert {one.id for one in by_columns} == {one.id for one in by_rows}
 
 
 def test_nothing_is_ranked_where_there_is_nothing() -> None:
-    assert Columns([]).rank([], {}, {}, Weights(0.5, 0.2, 0.3), now=NOW, decay=True) == []
+    assert NumpyRanking([]).rank([], {}, {}, Weights(0.5, 0.2, 0.3), now=NOW, decay=True) == []
 
 
 def test_usage_of_entries_that_are_out_of_scope_does_not_matter() -> None:
-    ranked = Columns([Standing("a", "patterns")]).rank(
+    ranked = NumpyRanking([Standing("a", "patterns")]).rank(
         [Usage("b", 3, 0, NOW)], {"b": 1.0}, {"c": 1.0}, Weights(0.5, 0.2, 0.3), now=NOW, decay=True
     )
     assert [one.id for one in ranked] == ["a"]

@@ -13,7 +13,7 @@ import pytest
 
 BEGIN = """
 import json, os, select, sys, time
-from recollect.hooks.apart import do_apart
+from recollect.hooks.apart import run_with_deadline
 
 def nothing():
     return ()
@@ -23,7 +23,7 @@ def forever():
         select.select([], [], [], 60)
 
 def hear(work, seconds=60):
-    heard = do_apart(work, time.monotonic() + seconds)
+    heard = run_with_deadline(work, time.monotonic() + seconds)
     print(json.dumps([heard.is_complete, heard.failure, heard.told, os.getpid()]))
     return heard
 """
@@ -168,7 +168,7 @@ hear(work, 1)
 
 def test_work_that_is_left_is_done_by_one_at_a_time_and_nobody_waits_for_it(tmp_path: Path) -> None:
     code = f"""
-from recollect.hooks.apart import leave
+from recollect.hooks.apart import run_detached
 
 reader, writer = os.pipe()
 go, going = os.pipe()
@@ -179,16 +179,16 @@ def work():
     os.read(go, 1)
     os.write(writer, b"done ")
 
-leave(work, 60, folder)
+run_detached(work, 60, folder)
 assert os.read(reader, 10) == b"began "
-leave(work, 60, folder)
+run_detached(work, 60, folder)
 os.wait()  # the second, who finds the first at it
 os.write(going, b"x")
 assert os.read(reader, 10) == b"done "
 os.wait()
 os.close(writer)
 assert os.read(reader, 10) == b""
-leave(lambda: [][1], 60, folder)
-leave(lambda: select.select([], [], [], 60), 0.1, folder)
+run_detached(lambda: [][1], 60, folder)
+run_detached(lambda: select.select([], [], [], 60), 0.1, folder)
 """
     assert heard_from(code) == []

@@ -14,14 +14,14 @@ from recollect.domain.memory import texts
 from recollect.errors import InvalidEntry
 from recollect.files.memory.schemas import CONTENT
 from recollect.learn.content import NO_CHECK, NO_REASON, drafted, points
-from recollect.learn.input import Note, noted
+from recollect.learn.input import MemoryInput, parse_input
 
 
 def content(
     category: str, description: str, reasoning: str = "It saves time.", *others: str, name: str = "A name"
 ) -> dict[str, Any]:
     """The content of a note, checked by its schema."""
-    made = drafted(Note(name, description, reasoning, category), others).content
+    made = drafted(MemoryInput(name, description, reasoning, category), others).content
     CONTENT[category].model_validate(made)
     return made
 
@@ -244,7 +244,7 @@ def test_nothing_that_a_note_says_is_left_out(category: str, description: list[s
 @given(st.sampled_from(PROJECT), st.text(min_size=1, max_size=200), st.text(min_size=1, max_size=100))
 def test_any_note_makes_content_that_is_valid(category: str, description: str, reasoning: str) -> None:
     try:
-        note = noted("A name", description, reasoning, category)
+        note = parse_input("A name", description, reasoning, category)
     except InvalidEntry:
         return
     made = content(category, note.description, note.reasoning)

@@ -12,7 +12,7 @@ from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.category_names import category_named
 from recollect.domain.text import visible
 from recollect.errors import InvalidEntry
-from recollect.learn.input import Note, noted
+from recollect.learn.input import MemoryInput, parse_input
 
 GIVEN = {
     "name": "Keep carts in SQLite",
@@ -22,8 +22,8 @@ GIVEN = {
 }
 
 
-def note(**fields: Any) -> Note:
-    return noted(**{**GIVEN, **fields})
+def note(**fields: Any) -> MemoryInput:
+    return parse_input(**{**GIVEN, **fields})
 
 
 def refusal(**fields: Any) -> str:

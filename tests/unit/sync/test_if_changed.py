@@ -14,7 +14,7 @@ from recollect.config.settings import load_settings
 from recollect.engine.engine import Engine
 from recollect.errors import StillReading
 from recollect.store.values import BANK, MEMORY, Scope
-from recollect.sync.if_changed import catch_up
+from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.memories import sync_memories_of
 
 LONG_AGO = 1_700_000_000
@@ -40,18 +40,18 @@ def settle(world: World, moment: float = LONG_AGO) -> None:
 
 def test_new_and_removed_files_are_followed(world: World, engine: Engine) -> None:
     path = world.write_decision("use-x")
-    assert catch_up(engine, str(world.project)) == []
+    assert sync_if_changed(engine, str(world.project)) == []
     assert known(world, engine) == ["use-x.json"]
     path.unlink()
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     assert known(world, engine) == []
 
 
 def test_banks_of_the_project_and_of_all_are_followed(world: World, engine: Engine) -> None:
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     world.write_bank("patterns", "### Pattern: One\nFirst lesson.\n")
     world.write_bank("heuristics", "### Heuristic: Two\nSecond lesson.\n", shared=True)
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     assert engine.store.coverage().entries == 2
 
 
@@ -59,11 +59,11 @@ def test_banks_of_the_project_and_of_all_are_followed(world: World, engine: Engi
 def test_when_nothing_has_changed_no_file_is_looked_at(world: World, engine: Engine, moment: float) -> None:
     world.write_decision("use-x")
     settle(world, moment)
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     # A file that is changed in place, under an old time, is what only a look at every file would find.
     path = world.write_decision("use-x", title="Another title")
     settle(world, moment)
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     assert os.stat(path).st_mtime == moment
     names = [entry.name for entry in engine.store.pending(5, Scope(None))]
     assert names == ["Title of use-x"]
@@ -72,9 +72,9 @@ def test_when_nothing_has_changed_no_file_is_looked_at(world: World, engine: Eng
 def test_another_set_of_categories_is_a_change(world: World, engine: Engine) -> None:
     world.write_decision("use-x")
     settle(world)
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     engine.settings = load_settings(str(world.project), {"RECOLLECT_CATEGORIES_DECISION_ENABLED": "false"})
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     assert known(world, engine) == []
 
 
@@ -95,9 +95,9 @@ def test_files_for_which_there_is_no_time_are_left_for_the_next_time(world: Worl
 def test_a_thorough_look_finds_what_no_folder_tells(world: World, engine: Engine) -> None:
     path = world.write_decision("use-x")
     settle(world)
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     path.write_text(path.read_text(encoding="utf-8").replace("Title of", "Another title of"), encoding="utf-8")
-    catch_up(engine, str(world.project), thorough=True)
+    sync_if_changed(engine, str(world.project), thorough=True)
     assert [entry.name for entry in engine.store.pending(5, Scope(None))] == ["Another title of use-x"]
 
 
@@ -106,12 +106,12 @@ def test_large_banks_are_left_to_who_can_leave_them_and_memories_are_followed(wo
     world.write_decision("use-x")
     left: list[bool] = []
     for _ in range(2):
-        catch_up(engine, str(world.project), leave=lambda: left.append(True))
+        sync_if_changed(engine, str(world.project), leave=lambda: left.append(True))
     assert (known(world, engine), engine.store.sources(BANK), left) == (["use-x.json"], {}, [True, True])
     settle(world)
     os.utime(world.project / "docs" / "knowledge-bank" / "patterns.md", (LONG_AGO, LONG_AGO))
-    catch_up(engine, str(world.project))
+    sync_if_changed(engine, str(world.project))
     world.write_decision("use-y")
-    catch_up(engine, str(world.project), leave=lambda: left.append(True))
+    sync_if_changed(engine, str(world.project), leave=lambda: left.append(True))
     assert known(world, engine) == ["use-x.json", "use-y.json"]
     assert len(left) == 2, "what has been read already is not left"
