@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sessions": _RECALL | {"recall"},
     "learn": _RECALL | {"memories"},
     "promote": _RECALL | {"memories"},
-    "transfer": _RECALL | {"memories", "learn", "promote"},
+    "transfer": _RECALL | {"memories"},
     "resident": _RECALL | {"recall", "sessions"},
     "plugin": _RECALL | {"resident"},
     "doctor": _ENGINE | _USE_CASES,

@@ -1,1 +1,1 @@
-"""Locations, the project, its memory root and settings. Nothing here reads a memory."""
+"""Locations, the project, its memory root, settings, consent and git. Nothing here reads a memory."""

@@ -1,1 +1,1 @@
-"""Check the installation and suggest fixes. Repairs are made by the packages below."""
+"""Check the installation and suggest fixes; `status` and `bench`. Repairs are made by the packages below."""

@@ -1,1 +1,1 @@
-"""The Engine: a store, an embedder and keywords, and computations with them. Reading files is for sync."""
+"""The Engine: a store, an embedder and keywords, and what is computed with them. Files are read by sync."""

@@ -1,4 +1,4 @@
-"""The five tools: each takes checked arguments, calls one service and reports the result."""
+"""The five tools: each takes checked arguments, calls one use case and reports the result."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The resident: a background process with an open store and a loaded model. Client, server and answers."""
+"""The resident: an MCP server that also answers hooks, with an open store and a loaded model."""

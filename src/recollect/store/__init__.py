@@ -1,1 +1,1 @@
-"""A searchable store of entries, rebuilt from files when lost. Other layers do not know the database."""
+"""A searchable store of entries, rebuilt from files when lost. Only repairs and checks look past its protocol."""

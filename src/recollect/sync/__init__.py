@@ -1,1 +1,1 @@
-"""Bring the store up to date with the files: banks, journal and memory files. Selecting entries is done elsewhere."""
+"""Bring the store up to date with banks, journal and memory files; parse entries given as JSON."""

@@ -1,4 +1,4 @@
-"""Injection as a service: what is chosen, what suppresses it, what is recorded."""
+"""The start block: what is chosen, what suppresses it, what is recorded."""
 
 import json
 import os

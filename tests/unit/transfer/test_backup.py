@@ -34,7 +34,7 @@ LATER_CAPTURE = '{"name":"Two","description":"Second lesson.","category":"patter
 
 
 class Place:
-    """A project and a global store, as the services are given them."""
+    """A project and a global store, as backup and restore are given them."""
 
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
