@@ -32,7 +32,7 @@ from recollect.domain.ranking.fusion import TermStatistics
 from recollect.domain.stored import StoredEntry
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
-from recollect.recall.prompt_asked import PromptRequest
+from recollect.recall.prompt_request import PromptRequest
 from recollect.recall.prompt_store import ask
 from recollect.recall.prompt_titles import from_titles
 from recollect.store.values import BANK, Scope, Source

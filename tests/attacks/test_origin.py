@@ -12,7 +12,7 @@ from tests.conftest import World
 
 from recollect.config.settings import load_settings
 from recollect.domain.ranking.trust import AS_GOOD, ORIGINS, in_turns, never_outranked, trusted_first
-from recollect.engine.deferred import DeferredWrites
+from recollect.recall.deferred import DeferredWrites
 from recollect.sessions.attention import newcomer
 
 WORDS = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}

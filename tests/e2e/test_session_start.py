@@ -25,7 +25,7 @@ from recollect.config.project import identity
 from recollect.domain.start_block import OPENING
 from recollect.files.journal.staged import Staged, now, stage
 from recollect.files.log import NAME as LOG
-from recollect.files.session.met import meet
+from recollect.files.met import meet
 from recollect.files.session.record import FOLDER as RECORDS
 from recollect.files.session.record import add_given, add_words, read_record
 from recollect.store.sqlite.store import SqliteStore

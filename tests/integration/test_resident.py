@@ -661,7 +661,7 @@ def test_the_hook_of_a_prompt_that_the_engine_answers_loads_next_to_nothing(
         "recollect.domain.text",
         "recollect.hooks",
         "recollect.hooks.answer",
-        "recollect.hooks.engine",
+        "recollect.hooks.resident",
         "recollect.hooks.prompt",
         "recollect.hooks.run",
         "recollect.hooks.stdin",

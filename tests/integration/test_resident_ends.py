@@ -32,7 +32,7 @@ from tests.integration.test_resident import (
 from tests.integration.test_resident import start as start_session
 
 import recollect.resident.server as engine
-from recollect.hooks.engine import ask_resident
+from recollect.hooks.resident import ask_resident
 from recollect.hooks.stdin import Event
 from recollect.resident import client as resident
 from recollect.resident.client import Unanswered

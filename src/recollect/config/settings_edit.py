@@ -13,7 +13,7 @@ from recollect.config.settings import THRESHOLDS, check, load_settings, local_li
 from recollect.config.settings_keys import BY_NAME, LOCAL, Key, Value, as_text
 from recollect.config.settings_report import nearest
 from recollect.errors import InvalidSetting, UnsafeEdit
-from recollect.files.client.json_edit import remove_value, set_value
+from recollect.files.json_edit import remove_value, set_value
 from recollect.files.locks import locked_folder
 from recollect.files.textfile import read_text, refuse_link, write_text
 

@@ -21,9 +21,9 @@ from recollect.domain.text import one_line
 from recollect.engine.withhold import entry_texts
 from recollect.errors import RecollectError, StoreError
 from recollect.files.log import NAME as LOG
+from recollect.files.notices_today import NAME as TOLD
 from recollect.files.session.handover_names import is_handed_over
 from recollect.files.session.last_injection import NAME as LAST_INJECTION
-from recollect.files.session.notices_today import NAME as TOLD
 from recollect.files.textfile import open_regular
 
 FILE = "file"

@@ -82,8 +82,8 @@ def permissions(case: Case) -> Iterator[Finding]:
 def _private_names() -> tuple[str, ...]:
     from recollect.config.locations import LEDGER, PROMOTION_LOCK
     from recollect.files.log import NAME as LOG
+    from recollect.files.notices_today import NAME as TOLD
     from recollect.files.session.last_injection import NAME as LAST_INJECTION
-    from recollect.files.session.notices_today import NAME as TOLD
     from recollect.files.session.record import FOLDER
 
     return LOG, LOG + ".1", FOLDER, LAST_INJECTION, TOLD, LEDGER, PROMOTION_LOCK

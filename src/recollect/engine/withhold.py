@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from recollect.domain.data_text import data_line
 from recollect.domain.start_block import entry_text, fresh_block
-from recollect.files.session.looked import secrets_in
+from recollect.files.looked import secrets_in
 from recollect.version import VERSION
 
 TYPE_CHECKING = False

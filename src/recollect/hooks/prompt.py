@@ -20,7 +20,7 @@ def handle(event: Event) -> Answer:
     if not is_worth_asking(prompt):
         return Answer()
     from recollect.config import locations
-    from recollect.hooks.engine import ask_resident, texts  # imported late: a short prompt does not need them
+    from recollect.hooks.resident import ask_resident, texts  # imported late: a short prompt does not need them
 
     store = locations.global_store()
     heard = ask_resident(store, "prompt", event, {"prompt": prompt})
@@ -48,7 +48,7 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
     found = memories_for(prompt, root, store, settings, event.text("session_id"))
     answer = _answer(found.text, found.warnings)
     if settings.problems:
-        from recollect.engine.deferred import DeferredWrites
+        from recollect.recall.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems
 
         answer.warnings += settings_problems(settings, store, DeferredWrites())

@@ -40,7 +40,7 @@ def handle(event: Event) -> Answer:
 def _from_engine(event: Event) -> Answer | None:
     """Return the resident's answer, or None if no resident answers in time."""
     from recollect.config import locations
-    from recollect.hooks.engine import ask_resident, texts
+    from recollect.hooks.resident import ask_resident, texts
 
     store = locations.global_store()
     question: dict[str, object] = {
@@ -120,7 +120,7 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
 
 def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Report the block from markdown alone, after the store failed to answer."""
-    from recollect.engine.deferred import DeferredWrites
+    from recollect.recall.deferred import DeferredWrites
     from recollect.sessions.start import begin, load, note_words, weakness, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())

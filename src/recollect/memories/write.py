@@ -25,7 +25,7 @@ from recollect.files.memory.lock import memories_locked
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, read_memory, slug_of
 from recollect.files.memory.schemas import validated
 from recollect.files.memory.write import save_memory, write_memory
-from recollect.files.session.met import has_met, meet
+from recollect.files.met import has_met, meet
 from recollect.memories.checks import check_enabled, check_grace, check_room, check_secrets, makes_room, not_again
 from recollect.memories.commit import commit_memories
 from recollect.memories.retention import (

@@ -216,7 +216,7 @@ def _cannot(why: str) -> str:
 
 
 def _once_a_day(sentence: str) -> str:
-    from recollect.files.session.notices_today import is_news
+    from recollect.files.notices_today import is_news
 
     return sentence if is_news(locations.global_store(), sentence) else ""
 

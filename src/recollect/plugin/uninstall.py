@@ -17,12 +17,12 @@ from recollect.config.settings import Settings, load_settings
 from recollect.errors import InstallError, RecollectError, StorageError, WriteRefused
 from recollect.files.bank.bank import bank_paths
 from recollect.files.log import NAME as LOG
+from recollect.files.looked import NAME as LOOKED
 from recollect.files.memory.lock import FOLDER as INDEX_LOCK
+from recollect.files.met import NAME as MET
+from recollect.files.notices_today import NAME as TOLD
 from recollect.files.session.handover_names import is_handed_over
 from recollect.files.session.last_injection import NAME as LAST_INJECTION
-from recollect.files.session.looked import NAME as LOOKED
-from recollect.files.session.met import NAME as MET
-from recollect.files.session.notices_today import NAME as TOLD
 from recollect.files.session.record import FOLDER as SESSIONS
 from recollect.files.session.record import MARKS
 from recollect.files.session.stop_flag import FLAG

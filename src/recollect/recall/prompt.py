@@ -9,9 +9,9 @@ from recollect.config import locations
 from recollect.config.memory_root import memory_root
 from recollect.domain.prompt_block import prompt_block
 from recollect.domain.triage.spoken import is_worth_asking
-from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StoreError, WriteRefused
-from recollect.recall.prompt_asked import PromptRequest
+from recollect.recall.deferred import DeferredWrites
+from recollect.recall.prompt_request import PromptRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
-from recollect.recall.prompt_asked import retell
+from recollect.recall.prompt_request import retell
 from recollect.store.values import Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.domain.stored import StoredEntry
-    from recollect.recall.prompt_asked import PromptRequest
+    from recollect.recall.prompt_request import PromptRequest
     from recollect.store.base import Store
 
     # Returns the vector of a text, its words weighted by the statistics; empty if it cannot be made.

@@ -11,14 +11,14 @@ from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.title_match import Wording
 from recollect.errors import StorageError
 from recollect.files.memory.index_md import indexed_memories, read_index
-from recollect.recall.prompt_asked import retell
+from recollect.recall.prompt_request import retell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.config.settings import Settings
     from recollect.files.memory.index_md import IndexEntry
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
-    from recollect.recall.prompt_asked import PromptRequest
+    from recollect.recall.prompt_request import PromptRequest
 
 # The order of categories among equal scores.
 PRIORITY = {"decision": 1, "constraint": 2, "preference": 3, "runbook": 4, "tech_debt": 5, "session_summary": 6}

@@ -13,11 +13,11 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.selection import deduplicate, select
 from recollect.domain.start_block import markdown_status
 from recollect.domain.text import one_line
-from recollect.engine.deferred import DeferredWrites
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
 from recollect.files.session.last_injection import write_last_injection
+from recollect.recall.deferred import DeferredWrites
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked
 from recollect.domain.ranking.trust import never_outranked
 from recollect.domain.text import escaped
-from recollect.engine.deferred import DeferredWrites
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StillReading, StoreError
 from recollect.recall.context import collect
+from recollect.recall.deferred import DeferredWrites
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.store.values import Receipt, ReceiptLine, Scope
 from recollect.sync.sync import sync

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.config.settings import Settings
-    from recollect.engine.deferred import DeferredWrites
+    from recollect.recall.deferred import DeferredWrites
 
 # The prefix of a log line about a resident too slow to answer.
 WITHOUT_ENGINE = "without the engine:"
@@ -40,7 +40,7 @@ def captures(project_root: str, global_store: str) -> str:
 def newcomer(project_root: str, global_store: str, settings: Settings, notes: DeferredWrites) -> str:
     """Return a notice about the memories in a repository, for its first session only."""
     from recollect.config import project
-    from recollect.files.session.met import has_met, meet
+    from recollect.files.met import has_met, meet
 
     identity = project.identity(project_root)
     if has_met(global_store, identity):
@@ -149,7 +149,7 @@ def withheld(global_store: str, sentences: Sequence[str], notes: DeferredWrites)
 
 def _is_news(global_store: str, sentence: str, notes: DeferredWrites) -> bool:
     """Return True if a sentence was not shown today, and record it as shown."""
-    from recollect.files.session.notices_today import tell, was_told
+    from recollect.files.notices_today import tell, was_told
 
     if was_told(global_store, sentence):
         return False

@@ -8,9 +8,9 @@ import time
 
 from recollect.config import locations, project
 from recollect.config.settings import load_settings
-from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StoreError
 from recollect.files.session.record import add_given, add_words, read_record, reset_given, sweep_records
+from recollect.recall.deferred import DeferredWrites
 from recollect.recall.start_block import Injection, inject
 from recollect.sessions import attention
 

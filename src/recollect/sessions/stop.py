@@ -145,7 +145,7 @@ def checked_transcript(path: str) -> str:
 def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, done: Capture) -> None:
     settings = load_settings(root)
     if settings.problems:
-        from recollect.engine.deferred import DeferredWrites
+        from recollect.recall.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems
 
         done.warnings += settings_problems(settings, global_store, DeferredWrites())

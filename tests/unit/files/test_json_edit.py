@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.errors import UnsafeEdit
-from recollect.files.client.json_edit import remove_value, set_value
+from recollect.files.json_edit import remove_value, set_value
 
 KEYS = st.one_of(st.sampled_from(["a", "b", "memory_injection_limit", 'quo"te', "back\\slash", "é😀", ""]), st.text())
 scalars = st.one_of(

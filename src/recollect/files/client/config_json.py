@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from recollect.errors import UnsafeEdit
-from recollect.files.client.json_edit import remove_value, set_value
+from recollect.files.json_edit import remove_value, set_value
 
 NAME = "recollect"
 

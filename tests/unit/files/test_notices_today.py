@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.files.session.notices_today import NAME, is_news
+from recollect.files.notices_today import NAME, is_news
 
 
 def test_a_sentence_is_news_once_a_day(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StorageError, StoreError
+from recollect.recall.deferred import DeferredWrites
 
 
 def test_notes_are_written_at_once() -> None:

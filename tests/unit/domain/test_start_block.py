@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.domain import start_block as render
+from recollect.domain import start_block
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.selection import select
@@ -21,7 +21,7 @@ from recollect.files.bank.bank import BankFile
 
 
 def markdown_block(selected: Sequence[Entry]) -> Block:
-    return render.block(selected, markdown_status)
+    return start_block.block(selected, markdown_status)
 
 
 def parse(text: str, category: str = "patterns", origin: str = "local") -> list[Entry]:

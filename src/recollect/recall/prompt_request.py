@@ -12,12 +12,12 @@ from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
 from recollect.domain.triage.quoted import marks
 from recollect.domain.withheld import basic_problems
-from recollect.engine.deferred import DeferredWrites
 from recollect.errors import StorageError
+from recollect.files.looked import secrets_in
 from recollect.files.memory.memories import LARGEST, MemoryFile
-from recollect.files.session.looked import secrets_in
 from recollect.files.session.record import add_given, add_words, read_record
 from recollect.files.textfile import read_regular
+from recollect.recall.deferred import DeferredWrites
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
