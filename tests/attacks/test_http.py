@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tests.conftest import World
@@ -31,8 +31,11 @@ def is_closed(client: socket.socket) -> bool:
 
 
 def sockets_of(server: Served) -> int:
-    links = Path(f"/proc/{server.process.pid}/fd").iterdir()
-    return sum(str(link.readlink()).startswith("socket:") for link in links)
+    found = 0
+    for link in Path(f"/proc/{server.process.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed in between
+            found += str(link.readlink()).startswith("socket:")
+    return found
 
 
 def threads_of(server: Served) -> int:
