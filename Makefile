@@ -1,6 +1,6 @@
 # Every target installs what it needs into .venv the first time, and is quick the second time.
 #   make demo    see it work on a sample project
-#   make check   style, types and the quick tests, in two minutes
+#   make check   style, types and the quick tests, in little more than two minutes
 #   make test    run the tests
 #   make attack  damage, race and starve it, for minutes
 #   make lint    ruff and pyright
