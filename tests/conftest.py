@@ -39,18 +39,21 @@ NOBODY = 65534
 # For `make check`: fewer examples where a property does not say how many it needs.
 hypothesis_settings.register_profile("quick", max_examples=20)
 
-# The command, in a process to which permissions apply: root gives its rights away once everything is imported,
-# because the interpreter itself may stand in a folder that only root can read.
-_WITHOUT_RIGHTS = f"""
-import difflib, encodings.idna, importlib, json, os, resource, sys, tomllib, unicodedata
-sys.path.insert(0, sys.argv[1])
-from recollect.cli.main import COMMANDS, main
-for name in COMMANDS:
-    importlib.import_module("recollect.cli." + name)
-import pkgutil, recollect
+# Code that imports all of recollect but what loads a model.
+IMPORT_ALL = """
+import importlib, pkgutil, recollect
 for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
     if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
         importlib.import_module(module.name)
+"""
+
+# The command, in a process to which permissions apply: root gives its rights away once everything is imported,
+# because the interpreter itself may stand in a folder that only root can read.
+_WITHOUT_RIGHTS = f"""
+import difflib, encodings.idna, json, os, resource, sys, tomllib, unicodedata
+sys.path.insert(0, sys.argv[1])
+from recollect.cli.main import main
+{IMPORT_ALL}
 if int(sys.argv[2]):
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
 if os.geteuid() == 0:

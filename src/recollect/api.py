@@ -38,9 +38,10 @@ from recollect.errors import (
 from recollect.files.bank.bank import BankFile, read_bank
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.learn.remember import Remembered, remember
+from recollect.memories.finish import finish
 from recollect.memories.lookup import read_named
 from recollect.memories.resolve import Resolution, resolve
-from recollect.memories.write import Written, finish
+from recollect.memories.write import Written
 from recollect.memories.write import archive as archive_memory
 from recollect.memories.write import create as create_memory
 from recollect.memories.write import restore as restore_memory

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import NOBODY, SOURCE, Start, World, heard, tell
+from tests.conftest import IMPORT_ALL, NOBODY, SOURCE, Start, World, heard, tell
 
 from recollect.config.locations import database
 from recollect.config.memory_root import memory_root
@@ -94,12 +94,9 @@ def test_processes_that_store_at_once_make_no_twins_and_lose_nothing(world: Worl
 
 
 WITHOUT_RIGHTS = f"""
-import importlib, json, os, pkgutil, sys
+import json, os, sys
 sys.path.insert(0, sys.argv[1])
-import recollect
-for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
-    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
-        importlib.import_module(module.name)
+{IMPORT_ALL}
 from recollect.errors import RecollectError
 from recollect.engine.engine import Engine
 from recollect.learn.memorize import memorize

@@ -30,6 +30,7 @@ from recollect.files.memory.index_md import rebuild_index
 from recollect.files.memory.memories import read_memory
 from recollect.files.memory.lock import memories_locked
 from recollect.memories import write
+from recollect.memories.finish import finish
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
 
@@ -45,7 +46,7 @@ def content(text):
     return {"status": "open", "priority": "low", "description": text, "reason_deferred": "time"}
 
 def said(kind, written):
-    write.finish(root, settings, folder, store, written.paths, message=written.message)
+    finish(root, settings, folder, store, written.paths, message=written.message)
     print(json.dumps([kind, written.target]), flush=True)
 
 own = []

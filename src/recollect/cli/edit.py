@@ -26,7 +26,7 @@ from recollect.memories import write
 from recollect.memories.edit_form import edited, form_of, version_in
 from recollect.memories.lookup import read_named, shortest_name
 
-# How the name of a draft begins and ends.
+# The beginning and the end of a draft's name.
 _PREFIX = "recollect-edit-"
 _SUFFIX = ".toml"
 _LARGEST = 16 * 1024 * 1024

@@ -22,6 +22,7 @@ from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import one_line
 from recollect.errors import StorageError
 from recollect.files.memory.memories import MemoryRoot, scan
+from recollect.memories.finish import finish
 from recollect.memories.health import GOOD, Health, Issue, examine
 from recollect.memories.upkeep import (
     DONE,
@@ -36,7 +37,6 @@ from recollect.memories.upkeep import (
     query,
     rebuild,
 )
-from recollect.memories.write import finish
 
 # How many files a report names for each finding; --json names all.
 _SHOWN = 10

@@ -22,6 +22,7 @@ from recollect.engine.engine import Engine
 from recollect.errors import UnknownMemory
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.memories import write
+from recollect.memories.finish import finish as finish_change
 from recollect.memories.forget import Forgotten, looks_like_id
 from recollect.memories.lookup import read_named, shortest_name
 
@@ -88,5 +89,5 @@ def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
 
 def finish(root: MemoryRoot, settings: Settings, project_root: str, global_store: str, written: write.Written) -> None:
     """Update the store and git after a change; print warnings to standard error."""
-    warnings = write.finish(root, settings, project_root, global_store, written.paths, message=written.message)
+    warnings = finish_change(root, settings, project_root, global_store, written.paths, message=written.message)
     warn(dict.fromkeys([*written.warnings, *warnings]))

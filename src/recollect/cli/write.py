@@ -13,6 +13,7 @@ from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.memory.memories import MemoryRoot
 from recollect.files.session.handover import read_handover, remove_handover
 from recollect.memories import write
+from recollect.memories.finish import finish
 
 _ACTIONS = ("create", "update", "delete", "archive", "unarchive", "restore")
 
@@ -78,7 +79,7 @@ def command(
         raise WriteRefused("WRITE_ERROR", ("error", error), ("fix", "make the place writable and try again")) from error
     if given is not None and not check:
         remove_handover(given, place)
-    warnings = write.finish(place, settings, folder, global_store, result.paths, message=result.message)
+    warnings = finish(place, settings, folder, global_store, result.paths, message=result.message)
     print_json(result.document())
     warn([*result.warnings, *warnings])
 

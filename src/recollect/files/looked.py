@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 
+from recollect.domain.hashing import sha256
 from recollect.errors import StorageError
 from recollect.files.textfile import read_regular, write_text
 
@@ -16,6 +17,7 @@ NAME = ".looked"
 
 _LARGEST = 256 * 1024
 _MOST = 2_000
+_MARK = 16  # hex characters
 
 
 def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) -> list[str]:
@@ -38,36 +40,33 @@ def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) ->
 
 
 def _mark(texts: Sequence[str]) -> str:
-    try:
-        from _blake2 import blake2b  # importing all of hashlib is too slow for a prompt
-    except ImportError:
-        from hashlib import blake2b
-
-    return blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:_MARK]
 
 
-# The state and content of the file at its last reading, cached because a prompt asks once per memory.
-_last: tuple[object, dict[str, str]] = (None, {})
+# The content of the file at its last reading, by its state then: a prompt asks once per memory.
+_read: dict[object, dict[str, str]] = {}
 
 
 def _known(directory: str, version: str) -> dict[str, str]:
-    global _last  # noqa: PLW0603
     path = os.path.join(directory, NAME)
     try:
         status = os.stat(path)
-        file = (path, version, status.st_ino, status.st_mtime_ns, status.st_size)
-        if _last[0] != file:
-            _last = file, _parsed(read_regular(path, _LARGEST).decode("utf-8", "replace"), version)
+        state = (path, version, status.st_ino, status.st_mtime_ns, status.st_size)
+        found = _read.get(state)
+        if found is None:
+            found = _parsed(read_regular(path, _LARGEST).decode("utf-8", "replace"), version)
+            _read.clear()
+            _read[state] = found
     except (OSError, StorageError):
         return {}
-    return _last[1]
+    return found
 
 
 def _parsed(text: str, version: str) -> dict[str, str]:
     kept_by, *lines = text.split("\n")
     if kept_by != version:
         return {}
-    return {mark: kind for mark, _, kind in (line.partition(" ") for line in lines) if len(mark) == 16}
+    return {mark: kind for mark, _, kind in (line.partition(" ") for line in lines) if len(mark) == _MARK}
 
 
 def _keep(directory: str, known: dict[str, str], version: str) -> None:

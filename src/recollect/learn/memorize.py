@@ -27,6 +27,7 @@ from recollect.learn.references import parted
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
 from recollect.memories import write
 from recollect.memories.checks import check_enabled
+from recollect.memories.finish import finish
 from recollect.memories.likeness import plain, similar, title_words
 from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.memories import entry_id
@@ -44,7 +45,7 @@ _SOURCE = "session-capture"
 _SETTING = "memory_session_capture"
 _SESSION = "session_summary"
 
-# How often a change is tried if others change the same memory in between.
+# Attempts at a change while others change the same memory.
 _ATTEMPTS = 10
 _MOST_TAGS = 8
 _AGAIN = "Stored again, with nothing new"
@@ -307,7 +308,7 @@ class _Memory:
     def _finished(self, outcome: str, written: write.Written, hints: list[str]) -> Memorized:
         engine = self._engine
         warnings = [*hints, *written.warnings]
-        warnings += write.finish(
+        warnings += finish(
             self._root,
             self._settings,
             self._project_root,

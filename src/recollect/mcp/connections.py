@@ -15,7 +15,7 @@ HEAD_SECONDS = 5.0
 BODY_SECONDS = 30.0
 PAUSE_SECONDS = 30.0
 
-# How many connections may be open without having shown the token; one more closes the oldest of them.
+# Limit of open connections without the token; one more closes the oldest of them.
 MOST_STRANGERS = 128
 
 Headers = list[tuple[bytes, bytes]]

@@ -20,7 +20,7 @@ from recollect.resident.background import Background
 # In seconds: loading begins after this time, even if the client has not had an answer by then.
 _SILENCE = 2.0
 
-# How many unanswered requests are accepted from a client; the next one is delayed until one of them is answered.
+# Limit of unanswered requests of a client; the next one is delayed until one of them is answered.
 _MOST_UNANSWERED = 64
 
 

@@ -16,6 +16,7 @@ from recollect.errors import InvalidEntry, StoreError, UnknownMemory, WriteRefus
 from recollect.files.journal.retired import write as write_retirements
 from recollect.files.memory.memories import find_memories, read_memory, slug_of
 from recollect.memories import write
+from recollect.memories.finish import finish
 from recollect.memories.lookup import read_named, shortest_name
 from recollect.store.values import Scope
 from recollect.sync.memories import memory_entry, sync_memories_of
@@ -240,7 +241,7 @@ def _finished(
 ) -> Forgotten:
     """Commit a changed memory file, sync the store, and return the result."""
     settings, store = engine.settings, engine.global_store
-    warnings = write.finish(root, settings, project_root, store, written.paths, message=written.message, engine=engine)
+    warnings = finish(root, settings, project_root, store, written.paths, message=written.message, engine=engine)
     entry = memory_entry(
         read_memory(memory.path, memory.category), project.identity(project_root), os.stat(memory.path).st_mtime_ns
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from recollect.domain.memory import clean_title
@@ -13,7 +14,7 @@ from recollect.files.memory.index_md import indexed_memories
 from recollect.store.values import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from recollect.config.settings import Settings
     from recollect.domain.stored import Match
@@ -52,10 +53,9 @@ def title_words(title: str) -> list[str]:
     return [word for word in plain(title).split() if word not in STOP_WORDS]
 
 
-def shared_words(one: str, other: str) -> float:
+def overlap(one: Set[str], other: Set[str]) -> float:
     """Return the share of words two titles have in common, from 0 to 1."""
-    first, second = set(title_words(one)), set(title_words(other))
-    return len(first & second) / len(first | second) if first | second else 0.0
+    return len(one & other) / len(one | other) if one | other else 0.0
 
 
 def compares_meanings(settings: Settings) -> bool:
@@ -90,10 +90,11 @@ def similar(engine: Engine, root: MemoryRoot, category: str, title: str, text: s
     if category == _UNIQUE or not os.path.isdir(root.path):
         return []
     known = [entry for entry in indexed_memories(root, []) if entry.category == category]
-    best = max(known, key=lambda entry: shared_words(entry.title, title), default=None)
-    if best is None:
+    if not known:
         return []
-    if shared_words(best.title, title) >= ENOUGH_WORDS:
+    words = set(title_words(title))
+    shared, best = max(((overlap(words, set(title_words(each.title))), each) for each in known), key=itemgetter(0))
+    if shared >= ENOUGH_WORDS:
         return [_hint(best)]
     [matches] = nearest(engine, [f"{title}\n{text}"], [category], 1)
     try:

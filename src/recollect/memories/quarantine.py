@@ -84,7 +84,7 @@ def follow_written(kept: Kept, global_store: str) -> list[str]:
     except (WriteRefused, StorageError, LockTimeout) as error:
         return [f"the index does not follow yet: {one_line(str(error))}"]
     try:
-        from recollect.memories.write import finish
+        from recollect.memories.finish import finish
     except ImportError:  # packages are missing; the next session syncs the store
         return warnings
     message = f"written past the guard {root.shown(kept.path)}"

@@ -8,26 +8,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.config import locations, project
-from recollect.config.memory_root import memory_root
 from recollect.domain.lifecycle import activated, archived, merged, retired
 from recollect.domain.memory import MOST_CHANGES, auto_fix, clean_tags, difference, seen, slugify, without_state
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
 from recollect.domain.text import few
-from recollect.engine.engine import Engine
-from recollect.errors import StorageError, StoreError, WriteRefused
+from recollect.errors import StorageError, WriteRefused
 from recollect.files.memory.index_md import current_index, forget_in_index, gathered, read_entries
 from recollect.files.memory.lock import memories_locked
-from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, read_memory, slug_of
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory, slug_of
 from recollect.files.memory.schemas import validated
 from recollect.files.memory.write import save_memory, write_memory
-from recollect.files.met import has_met, meet
 from recollect.memories.checks import check_enabled, check_grace, check_room, check_secrets, makes_room, not_again
-from recollect.memories.commit import commit_memories
 from recollect.memories.retention import (
     SESSION,
     beyond_window,
@@ -37,11 +32,8 @@ from recollect.memories.retention import (
     window_reason,
     words_of,
 )
-from recollect.sync.memories import sync_memories
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from recollect.config.settings import Settings
     from recollect.domain.memory import Record
     from recollect.files.memory.index_md import IndexEntry
@@ -231,49 +223,6 @@ def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> W
         check_room(root, settings, category, current_index(root, warnings))
         saved = save_memory(root, path, category, activated(old.record, "Restored", _now()))
         return _result("restored", root, saved, warnings)
-
-
-def _meet_own(root: MemoryRoot, project_root: str, global_store: str, paths: Sequence[str]) -> None:
-    """Mark a project as met if these are its first memories: they are from this machine, not from a repository."""
-    identity = project.identity(project_root)
-    if has_met(global_store, identity) or os.path.isdir(locations.bank(project_root)):
-        return
-    if all(found.path in paths for found in find_memories(root, [])):
-        meet(global_store, identity)
-
-
-def finish(
-    root: MemoryRoot,
-    settings: Settings,
-    project_root: str,
-    global_store: str,
-    paths: Sequence[str],
-    *,
-    message: str,
-    engine: Engine | None = None,
-) -> list[str]:
-    """Commit changed memory files if `auto_commit` is on, sync the store, and return warnings.
-
-    The files are written by now, so failures become warnings; nothing is raised. A caller with an open `engine` passes
-    it, so that the store is not opened twice.
-    """
-    if not paths:
-        return []
-    _meet_own(root, project_root, global_store, paths)
-    warnings: list[str] = []
-    if settings.flag("auto_commit"):
-        warnings += commit_memories(root, paths, f"memory: {message}")
-    if not settings.flag("memory_semantic_enabled"):
-        return warnings
-    try:
-        if memory_root(project_root, settings).path != root.path:
-            return [*warnings, f"{root.path} is not the memory root of {project_root}: search does not find it there"]
-        own = nullcontext(engine) if engine else Engine(global_store, settings, project_root=project_root)
-        with own as opened:
-            warnings += sync_memories(opened.store, root, project.identity(project_root), settings)
-    except (StoreError, WriteRefused) as error:
-        warnings.append(f"the store does not follow yet: {error}")
-    return warnings
 
 
 def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple[Record, list[str]]:

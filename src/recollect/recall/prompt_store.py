@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     # Returns the vector of a text, its words weighted by the statistics; empty if it cannot be made.
     Embed = Callable[[str, TermStatistics], bytes]
 
-# How many entries full-text search returns, and how many of the prompt's rarest terms it searches for.
+# Limits of full-text search: entries returned, and rarest terms of the prompt searched for.
 _CANDIDATES = 20
 _MOST_TERMS = 16
 
-# How many passages of a prompt are compared by vector, and how many nearest entries each adds. A passage takes the
+# Limits of the comparison by vector: passages of a prompt, and nearest entries each adds. A passage takes the
 # model some milliseconds, and an entry farther away would need words in common to count as a match.
 _MOST_COMPARED = 4
 _NEAREST = 8

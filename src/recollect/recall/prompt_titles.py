@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The order of categories among equal scores.
 PRIORITY = {"decision": 1, "constraint": 2, "preference": 3, "runbook": 4, "tech_debt": 5, "session_summary": 6}
 
-# How many files are opened for the bonus, and up to how many days of age a memory gets it.
+# Limits of the bonus: files opened, and days of age of a memory.
 _OPENED = 20
 _RECENT = 30
 _BONUS = 1

@@ -32,7 +32,7 @@ from recollect.files.memory.lock import memories_locked
 from recollect.files.memory.memories import ENDING, MemoryFile, MemoryRoot, parse_record, scan
 from recollect.files.textfile import sweep, write_texts
 from recollect.memories.checks import check_secrets
-from recollect.memories.write import finish
+from recollect.memories.finish import finish
 from recollect.store.values import Usage
 from recollect.sync.follow import follow
 from recollect.sync.memories import entry_id

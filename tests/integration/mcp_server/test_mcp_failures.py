@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from mcp import ClientSession
-from tests.conftest import LOCK, NOBODY, RECOLLECT, SOURCE, Start, World, heard, tell
+from tests.conftest import IMPORT_ALL, LOCK, NOBODY, RECOLLECT, SOURCE, Start, World, heard, tell
 from tests.integration.mcp_server.talk import LESSON, Talk, called, environment, refused, said, talking, with_client
 
 DECISION = {**LESSON, "category": "decision"}
@@ -166,13 +166,11 @@ def test_without_a_model_words_are_searched_and_it_is_said(world: World) -> None
 
 # The command as a user without rights, once everything is imported.
 WITHOUT_RIGHTS = f"""
-import importlib, os, pkgutil, sys
+import os, sys
 sys.path.insert(0, sys.argv[1])
 import anyio._backends._asyncio, encodings.idna, tomllib, unicodedata, zoneinfo
-import recollect.cli.main, recollect
-for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
-    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
-        importlib.import_module(module.name)
+import recollect.cli.main
+{IMPORT_ALL}
 if os.geteuid() == 0:
     os.setgroups([])
     os.setegid({NOBODY})

@@ -42,11 +42,8 @@ def observed(entry: Entry) -> tuple[int, int]:
 
 def _priority(entry: Entry) -> tuple[int, int, int, bool, str, int]:
     local = entry.origin == "local"
-    count = entry.observation_count
-    counted = MOST_CLAIMED if local and count > MOST_CLAIMED else count
     return (
-        counted,
-        count - counted,
+        *observed(entry),
         -CONFIDENCE.index(entry.confidence),
         not local,
         "" if local else entry.last_observed,
