@@ -198,6 +198,13 @@ def test_bank_put_anew_says_how_often_each_was_observed_even_if_it_is_less(store
     assert the(store, "a").observation_count == 2
 
 
+def test_standing_tells_entries_that_only_a_repository_has(store: Store) -> None:
+    store.put(bank("/own.md"), [entry("own"), entry("both")])
+    store.put(journal(), [entry("captured")])
+    store.put(bank("/shop.md", SHOP), [entry("theirs"), entry("both")])
+    assert {each.id for each in store.standings(EVERYWHERE) if each.from_repository} == {"theirs"}
+
+
 def test_entry_that_its_bank_no_longer_holds_is_retired_and_not_forgotten(store: Store) -> None:
     store.put(bank(), [entry("a"), entry("b")])
     store.put(bank(), [entry("b")])

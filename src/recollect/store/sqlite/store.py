@@ -24,7 +24,6 @@ from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
 from recollect.store.sqlite.vectors import SqliteVectors
 from recollect.store.values import (
-    JOURNAL,
     Background,
     Coverage,
     Model,
@@ -199,10 +198,8 @@ class SqliteStore:
     def standings(self, scope: Scope) -> list[Standing]:
         condition, values = in_scope(scope)
         rows = self._run(
-            # An entry of no project comes from the user's own bank, or from a journal line without a project.
-            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at,"
-            " e.owner <> '' AND e.number NOT IN"
-            f" (SELECT o.entry FROM sources s JOIN origins o ON o.source = s.number WHERE s.kind = '{JOURNAL}')"
+            # The journal and the user's own bank belong to no project, so their entries have no owner.
+            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at, e.owner <> ''"
             f" FROM entries e WHERE {condition}",
             values,
         )
