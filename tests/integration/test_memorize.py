@@ -146,3 +146,33 @@ def test_project_that_cannot_be_written_is_told_and_knowledge_is_stored(base: Pa
     assert "shop-front" in message
     assert knowledge == ["patterns", "stored", ""]
     assert list((base / "shop-front").iterdir()) == []
+
+
+ONE_CONNECTION = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from recollect.config.settings import load_settings
+from recollect.engine.engine import Engine
+from recollect.learn.memorize import memorize
+from recollect.memories.forget import forget
+folder, store = sys.argv[2:4]
+opened = []
+sys.addaudithook(lambda event, told: opened.append(told[0]) if event == "sqlite3.connect" else None)
+variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
+with Engine(store, load_settings(folder, variables), project_root=folder) as engine:
+    said = {"description": "Keep carts in SQLite.", "reasoning": "There is no server to run."}
+    done = memorize(engine, folder, name="Carts in SQLite", category="decision", **said)
+    forget(engine, folder, done.id)
+print(len(opened))
+"""
+
+
+def test_a_memory_is_stored_and_retired_over_one_connection(world: World) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_CONNECTION, SOURCE, str(world.project), str(world.store)],
+        capture_output=True,
+        encoding="utf-8",
+        env={"HOME": str(world.home), "PATH": os.environ["PATH"]},
+        check=True,
+    )
+    assert done.stdout.strip() == "1"
