@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from recollect.config import locations
 from recollect.doctor.case import ERROR, OK, Case, Finding
@@ -18,7 +19,6 @@ from recollect.errors import RecollectError
 from recollect.plugin import environment
 from recollect.plugin.environment_state import interpreter_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.config.settings import Settings
     from recollect.engine.engine import Engine

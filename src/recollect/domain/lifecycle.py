@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from recollect.domain.memory import (
     LONGEST_REASON,
     LONGEST_SUMMARY,
@@ -15,11 +18,7 @@ from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
 from recollect.domain.text import cut, one_line
 from recollect.errors import WriteRefused
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from recollect.domain.memory import Record
 
 # Fields an update may not change.

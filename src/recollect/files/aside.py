@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
 
 from recollect.errors import StorageError
 from recollect.files.textfile import open_regular
 
 
+@dataclass(frozen=True)
 class Judged:
     """The bytes of a file, and the state of the file at the time of reading."""
 
-    __slots__ = ("_state", "data", "path")
-
-    def __init__(self, path: str, data: bytes, status: os.stat_result) -> None:
-        self.path = path
-        self.data = data
-        self._state = _state(status)
+    path: str
+    data: bytes
+    state: tuple[int, ...]
 
     def is_unchanged(self) -> bool:
         """Return True if the file is the same as when it was read."""
         try:
-            return _state(os.lstat(self.path)) == self._state
+            return _state(os.lstat(self.path)) == self.state
         except OSError:
             return False
 
@@ -58,7 +57,7 @@ def read_whole(path: str, largest: int) -> Judged:
         data = file.read(largest + 1)
         if _is_written(file.fileno()) or _state(os.fstat(file.fileno())) != _state(status):
             raise StorageError("it is being written at this moment")
-    return Judged(path, data, status)
+    return Judged(path, data, _state(status))
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:

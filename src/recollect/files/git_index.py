@@ -12,10 +12,6 @@ import sys
 from recollect.errors import StorageError
 from recollect.files.textfile import read_regular
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _LARGEST = 128 * 1024 * 1024
 _HEADER = 12
 _FIXED = 40  # times, device, inode, mode, owner and size, before the object's name
@@ -71,7 +67,7 @@ def _read(data: bytes, version: int) -> tuple[list[str], str]:
     """
     for size in _HASHES:
         try:
-            entries = list(_entries(data, version, size))
+            entries = _entries(data, version, size)
             end = entries[-1][1] if entries else _HEADER
             return [path for path, _ in entries], _shared(data, end, size)
         except (ValueError, IndexError):
@@ -79,10 +75,11 @@ def _read(data: bytes, version: int) -> tuple[list[str], str]:
     raise ValueError("not understood")
 
 
-def _entries(data: bytes, version: int, size: int) -> Iterator[tuple[str, int]]:
-    """Yield each path with the offset of the next entry."""
+def _entries(data: bytes, version: int, size: int) -> list[tuple[str, int]]:
+    """Return each path with the offset of the next entry."""
     if version not in (2, 3, 4):
         raise ValueError("another version")
+    found: list[tuple[str, int]] = []
     at = _HEADER
     before = b""
     for _ in range(int.from_bytes(data[8:12], "big")):
@@ -97,7 +94,8 @@ def _entries(data: bytes, version: int, size: int) -> Iterator[tuple[str, int]]:
             raise ValueError("not an entry")
         before = before[:kept] + data[start:end]
         at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8
-        yield before.decode("utf-8", "replace"), at
+        found.append((before.decode("utf-8", "replace"), at))
+    return found
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:

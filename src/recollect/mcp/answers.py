@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, cast
 
 from recollect.domain.categories import LABEL
@@ -27,14 +28,12 @@ _SHORT_SNIPPET = 80
 _LONG_LIST = 20
 
 
+@dataclass(frozen=True)
 class Answer:
     """The answer to a call."""
 
-    __slots__ = ("data", "text")
-
-    def __init__(self, data: dict[str, Any], text: str) -> None:
-        self.data = data
-        self.text = text
+    data: dict[str, Any]
+    text: str
 
 
 def as_answered(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
@@ -63,31 +64,18 @@ def _list_of(required: list[str], **properties: dict[str, Any]) -> dict[str, Any
     return {"type": "array", "items": _returned(required, **properties)}
 
 
+@dataclass(frozen=True)
 class ToolSchema:
     """One tool as clients see it."""
 
-    __slots__ = ("accepts", "description", "destructive", "idempotent", "name", "read_only", "returns", "title")
-
-    def __init__(
-        self,
-        name: str,
-        title: str,
-        description: str,
-        *,
-        accepts: dict[str, Any],
-        returns: dict[str, Any],
-        read_only: bool = False,
-        destructive: bool = False,
-        idempotent: bool = False,
-    ) -> None:
-        self.name = name
-        self.title = title
-        self.description = description
-        self.accepts = accepts
-        self.returns = returns
-        self.read_only = read_only
-        self.destructive = destructive
-        self.idempotent = idempotent
+    name: str
+    title: str
+    description: str
+    accepts: dict[str, Any]
+    returns: dict[str, Any]
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
 
 
 _ORIGIN = {

@@ -13,6 +13,7 @@ import select
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from recollect.errors import StorageError
 
@@ -32,13 +33,11 @@ _ID_LAST = re.compile(_ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 _MOST_WAITING = 2 * LONGEST_LINE
 
 
+@dataclass(frozen=True)
 class TooLong:
     """An overlong line, not kept. `id` is the JSON of the request's id, empty if unknown."""
 
-    __slots__ = ("id",)
-
-    def __init__(self, start: bytes, end: bytes) -> None:
-        self.id = id_of(start, end)
+    id: str
 
 
 def id_of(start: bytes, end: bytes) -> str:
@@ -175,7 +174,7 @@ class _Lines:
             self._pieces = []
 
     def _finish(self) -> Received:
-        line = TooLong(self._start, self._end) if self._start else b"".join(self._pieces)
+        line = TooLong(id_of(self._start, self._end)) if self._start else b"".join(self._pieces)
         self._pieces, self._length, self._start, self._end = [], 0, b"", b""
         return line
 

@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
@@ -16,7 +16,6 @@ from recollect.errors import RecollectError, StoreError
 from recollect.mcp import schemas
 from recollect.resident.background import Background
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.config.settings import Settings
     from recollect.engine.engine import Engine

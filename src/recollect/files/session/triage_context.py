@@ -7,10 +7,7 @@ import time
 from stat import S_ISREG
 
 from recollect.domain.text import unmarked, visible
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from recollect.domain.triage.score import Finding
+from recollect.domain.triage.score import Finding
 
 # The path is part of the format, so it is the same on all systems.
 _PLACE = "/tmp/.memory-triage-context-"  # noqa: S108 (opened without following links, and nobody else's is written)
