@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from recollect.domain.text import one_line
+from recollect.embedding.base import Kind
 from recollect.errors import EmbeddingError, RateLimited
 
 # For one batch. A person may be waiting for the answer.
@@ -15,6 +18,62 @@ TIMEOUT_SECONDS = 20.0
 BATCH_SIZE = 50
 
 _LONGEST_DETAIL = 200
+
+
+class KeyedSource:
+    """A source behind a provider's own client, which is made on first use. Subclasses name the provider and ask it."""
+
+    provider: str
+    title: str
+    package: str
+    default_model: str
+    key_variable: str
+    base_url_variable: str
+    lengths: ClassVar[Mapping[str, int]] = {}
+    dimensions = 0
+    batch_size = BATCH_SIZE
+
+    def __init__(
+        self, key: str, model: str = "", *, base_url: str | None = None, timeout: float = TIMEOUT_SECONDS
+    ) -> None:
+        self.model = model or self.default_model
+        self.dimensions = self.lengths.get(self.model, self.dimensions)
+        self.service = Service(self.title, self.model, key_variable=self.key_variable, key=key)
+        self.key = key
+        self.base_url = base_url
+        self.timeout = timeout
+        self._connecting = threading.Lock()
+        self._client: Any = None
+
+    @property
+    def identity(self) -> str:
+        return f"{self.provider}/{self.model}" + (f"-{self.dimensions}" if self.dimensions else "")
+
+    def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
+        """Return one vector for each text.
+
+        Raises:
+            RateLimited: the provider asked to slow down.
+            EmbeddingError: the provider sent no vectors.
+        """
+        try:
+            with self._connecting:
+                self._client = self._client or self.connect()
+            return self.ask(self._client, texts, kind)
+        except Exception as error:
+            raise self.in_words(error) from None
+
+    def connect(self) -> Any:
+        """Import the provider's package and return its client."""
+        raise NotImplementedError
+
+    def ask(self, client: Any, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
+        """Return the client's vectors for some texts. Its exceptions are for `in_words`."""
+        raise NotImplementedError
+
+    def in_words(self, error: Exception) -> Exception:
+        """Return our error for an exception of the client."""
+        raise NotImplementedError
 
 
 class Service:
@@ -87,11 +146,7 @@ def is_installed(module: str) -> bool:
 
 
 def require_package(module: str, extra: str) -> None:
-    """Raise EmbeddingError unless an optional package is installed. Do not import it.
-
-    Raises:
-        EmbeddingError: the package is missing; the message has the command to install it.
-    """
+    """Raise EmbeddingError with the command to install an optional package if it is missing. Do not import it."""
     if not is_installed(module):
         raise EmbeddingError(
             f"embedding with {extra} needs the package {module.replace('.', '-')}: pip install 'recollect[{extra}]'"
