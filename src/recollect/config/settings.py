@@ -301,12 +301,10 @@ def _check_words(key: Key, raw: Any) -> tuple[Value | None, str]:
 
 
 def _check_number(key: Key, number: float) -> tuple[Value | None, str]:
-    low = -_INFINITY if key.low is None else key.low
-    high = _INFINITY if key.high is None else key.high
     if not -_INFINITY < number < _INFINITY:
         return None, _must(key, number)
-    if not low <= number <= high:
-        nearest = low if number < low else high
+    if not key.low <= number <= key.high:
+        nearest = key.low if number < key.low else key.high
         return _as_kind(key, nearest) if key.clamped else None, _must(key, number)
     return _as_kind(key, number), ""
 

@@ -33,41 +33,24 @@ class Key:
     may set, in words and as a function. Any other value counts only with the user's consent.
     """
 
-    __slots__ = (
-        "choices",
-        "clamped",
-        "deepest",
-        "default",
-        "harmless",
-        "high",
-        "is_harmless",
-        "kind",
-        "low",
-        "meaning",
-        "name",
-        "used_by",
-    )
-
     def __init__(
         self,
         name: str,
         default: Value,
         meaning: str,
+        used_by: str,
         *,
-        low: float | None = None,
-        high: float | None = None,
+        bounds: tuple[float, float] = (0.0, 1.0),
         clamped: bool = False,
         choices: Sequence[str] = (),
         deepest: int = 0,
         harmless: tuple[str, Callable[[Any], bool]] | None = None,
-        used_by: str = "",
     ) -> None:
         self.name = name
         self.kind = type(default)
         self.default = default
         self.meaning = meaning
-        self.low = low
-        self.high = high
+        self.low, self.high = bounds
         self.clamped = clamped
         self.choices = choices
         self.deepest = deepest  # of a folder: the most names in its path; 0 if the value is not a folder
@@ -93,7 +76,7 @@ class Key:
             return f"any of {listed}, separated by commas" if self.kind is tuple else f"one of {listed}"
         if self.kind in (int, float):
             noun = "a whole number" if self.kind is int else "a number"
-            return f"{noun} from {self.low}" + ("" if self.high is None else f" to {self.high}")
+            return f"{noun} from {self.low} to {self.high}"
         if self.deepest == 1:
             return "the name of a folder: letters, digits, hyphens and underscores"
         if self.deepest:
@@ -131,7 +114,7 @@ def _no_less_than(default: float) -> tuple[str, Callable[[Any], bool]]:
 def _model(name: str, default: str, meaning: str) -> Key:
     """Return the key of a model; a repository may only choose the default or a cheaper one."""
     cheaper = _MODELS[: _MODELS.index(default) + 1]
-    return Key(name, default, meaning, choices=_MODELS, harmless=_any_of(*cheaper), used_by="stop")
+    return Key(name, default, meaning, "stop", choices=_MODELS, harmless=_any_of(*cheaper))
 
 
 _MODELS = ("haiku", "sonnet", "opus")  # the cheapest first
@@ -167,8 +150,7 @@ def _category_keys(category: str) -> list[Key]:
             f"{prefix}.retention_days",
             90 if category == "session_summary" else 0,
             f"After how many days without change a {words} is retired; 0 keeps it.",
-            low=0,
-            high=36500,
+            bounds=(0, 36500),
             used_by="write, index",
         ),
     ]
@@ -181,8 +163,6 @@ def _triage_keys(category: str) -> list[Key]:
             f"triage.thresholds.{category}",
             _THRESHOLD.get(category, 0.4),
             f"The score from which a session's end suggests a {words}.",
-            low=0.0,
-            high=1.0,
             clamped=True,
             harmless=_no_less_than(_THRESHOLD.get(category, 0.4)),
             used_by="stop",
@@ -196,210 +176,161 @@ def _triage_keys(category: str) -> list[Key]:
 
 
 KEYS: tuple[Key, ...] = (
-    Key(
-        "memory_injection_enabled",
-        True,
-        "Whether sessions are given memories when they start.",
-        used_by="inject",
-    ),
+    Key("memory_injection_enabled", True, "Whether sessions are given memories when they start.", "inject"),
     Key(
         "memory_injection_limit",
         20,
         "How many entries a session is given at most; 0 for none, -1 for all.",
-        low=-1,
-        high=100_000,
-        used_by="inject",
+        "inject",
+        bounds=(-1, 100_000),
     ),
     Key(
         "memory_injection_events",
         ("startup", "resume", "clear"),
         "On which events of a session memories are given.",
+        "inject",
         choices=EVENTS,
-        used_by="inject",
     ),
     Key(
         "memory_semantic_enabled",
         True,
         "Whether memories are chosen by what the session is about; if not, markdown alone decides.",
-        used_by="inject, promote",
+        "inject, promote",
     ),
     Key(
         "memory_relevance_weight",
         0.6,
         "How much relevance counts against prominence, from 0.0 (prominence only) to 1.0; once set, it overrules how"
         " the three weights below divide the two.",
-        low=0.0,
-        high=1.0,
-        used_by="inject",
+        "inject",
     ),
-    Key(
-        "memory_vector_weight",
-        0.5,
-        "The weight of similar meaning in a session's choice.",
-        low=0.0,
-        high=1.0,
-        used_by="inject",
-    ),
-    Key(
-        "memory_keyword_weight",
-        0.2,
-        "The weight of shared words in a session's choice.",
-        low=0.0,
-        high=1.0,
-        used_by="inject",
-    ),
-    Key(
-        "memory_prominence_weight",
-        0.3,
-        "The weight of an entry's standing in a session's choice.",
-        low=0.0,
-        high=1.0,
-        used_by="inject",
-    ),
-    Key("memory_decay_enabled", True, "Whether entries fade that are not recalled.", used_by="inject"),
-    Key(
-        "memory_recall_tracking",
-        True,
-        "Whether it is counted how often an entry was given to a session.",
-        used_by="inject",
-    ),
+    Key("memory_vector_weight", 0.5, "The weight of similar meaning in a session's choice.", "inject"),
+    Key("memory_keyword_weight", 0.2, "The weight of shared words in a session's choice.", "inject"),
+    Key("memory_prominence_weight", 0.3, "The weight of an entry's standing in a session's choice.", "inject"),
+    Key("memory_decay_enabled", True, "Whether entries fade that are not recalled.", "inject"),
+    Key("memory_recall_tracking", True, "Whether it is counted how often an entry was given to a session.", "inject"),
     Key(
         "memory_embedding_enabled",
         True,
         "Whether entries and queries are compared by meaning.",
-        used_by="inject, search, upsert, promote, reembed",
+        "inject, search, upsert, promote, reembed",
     ),
     Key(
         "memory_embedding_provider",
         "local",
         "Who computes embeddings; `local` needs no key and no network.",
+        "inject, search, upsert, promote, reembed",
         choices=("local", "gemini", "openai", "voyage", "ollama"),
         harmless=_any_of("local"),
-        used_by="inject, search, upsert, promote, reembed",
     ),
     Key(
         "memory_embedding_model",
         "auto",
         "The embedding model; `auto` is the provider's own default.",
+        "inject, search, upsert, promote, reembed",
         harmless=_any_of("auto"),
-        used_by="inject, search, upsert, promote, reembed",
     ),
     Key(
         "memory_embedding_fallback",
         "fts5",
         "What finds entries when no embedding can be had.",
+        "inject, search",
         choices=("fts5", "none"),
-        used_by="inject, search",
     ),
     Key(
         "memory_keyword_generation",
         True,
         "Whether entries are given keyword labels.",
-        used_by="inject, search, upsert, promote",
+        "inject, search, upsert, promote",
     ),
     Key(
         "memory_keyword_provider",
         "auto",
         "Who finds keyword labels for an entry that comes without; `auto` asks Anthropic or Ollama only if their"
         " variables are set, and many entries at once are always labelled by rules.",
+        "inject, search, upsert, promote",
         choices=("auto", "claude", "claude-api", "haiku", "anthropic", "ollama", "rules", "off"),
         harmless=_any_of("auto", "rules", "off"),
-        used_by="inject, search, upsert, promote",
     ),
-    Key(
-        "memory_session_capture",
-        True,
-        "Whether the agent may store memories in the middle of a session.",
-        used_by="mcp",
-    ),
+    Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session.", "mcp"),
     Key(
         "memory_root",
         ".claude/memory",
         "The folder of project memories below the project's root.",
+        "everything that reads or writes memories",
         deepest=10,
         harmless=(f"below `{_BELOW}`", lambda value: value.startswith(_BELOW)),
-        used_by="everything that reads or writes memories",
     ),
     *(key for category in PROJECT for key in _category_keys(category)),
     Key(
         "categories.session_summary.max_retained",
         5,
         "How many session summaries stay active; older ones are retired.",
-        low=1,
-        high=10_000,
-        used_by="write",
+        "write",
+        bounds=(1, 10_000),
     ),
     Key(
         "auto_commit",
         False,
         "Whether changes to memory files are committed to git, by themselves.",
+        "everything that writes memories",
         harmless=_any_of(False),
-        used_by="everything that writes memories",
     ),
     Key(
         "max_memories_per_category",
         100,
         "How many active memories a category holds at most.",
-        low=1,
-        high=1_000_000,
-        used_by="write",
+        "write",
+        bounds=(1, 1_000_000),
     ),
-    Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it.", used_by="prompt"),
+    Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it.", "prompt"),
     Key(
         "retrieval.max_inject",
         5,
         "How many memories a prompt is given at most.",
-        low=0,
-        high=20,
+        "prompt",
+        bounds=(0, 20),
         clamped=True,
-        used_by="prompt",
     ),
     Key(
         "retrieval.match_strategy",
         "hybrid",
         "How a prompt's memories are found.",
+        "prompt",
         choices=("hybrid", "title_tags"),
-        used_by="prompt",
     ),
-    Key("triage.enabled", True, "Whether the end of a session is looked through for memories.", used_by="stop"),
+    Key("triage.enabled", True, "Whether the end of a session is looked through for memories.", "stop"),
     Key(
         "triage.mode",
         "block",
         "What is done with memories found at the end: ask the agent now, stage them for review, or nothing.",
+        "stop",
         choices=("block", "stage", "off"),
-        used_by="stop",
     ),
     Key(
         "triage.max_messages",
         50,
         "How many of a session's last messages are looked through.",
-        low=10,
-        high=200,
+        "stop",
+        bounds=(10, 200),
         clamped=True,
-        used_by="stop",
     ),
     *(key for category in PROJECT for key in _triage_keys(category)),
-    Key(
-        "triage.parallel.enabled",
-        True,
-        "Whether memories of several categories are drafted side by side.",
-        used_by="stop",
-    ),
+    Key("triage.parallel.enabled", True, "Whether memories of several categories are drafted side by side.", "stop"),
     _model("triage.parallel.verification_model", "sonnet", "The model that checks drafts."),
     _model("triage.parallel.default_model", "haiku", "The model that drafts where no other is named."),
     Key(
         "delete.grace_period_days",
         30,
         "How many days a retired memory can be restored, before `recollect index --gc` takes it away.",
-        low=0,
-        high=36500,
-        used_by="restore, index",
+        "restore, index",
+        bounds=(0, 36500),
     ),
     Key(
         "delete.archive_retired",
         True,
         "Whether a retired memory is archived after the grace period instead of removed.",
-        used_by="index",
+        "index",
     ),
 )
 
