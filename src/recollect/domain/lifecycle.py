@@ -71,29 +71,18 @@ def merged(old: Record, new: Record, *, now: str, exists: Callable[[str], bool])
     """
     for field in _IMMUTABLE:
         if old.get(field) != new.get(field):
-            raise _refused(
-                field,
-                "immutable",
-                ("old", repr(old.get(field))),
-                ("new", repr(new.get(field))),
-                fix=f"leave {field} as it is",
-            )
+            was, is_now = repr(old.get(field)), repr(new.get(field))
+            raise _refused(field, "immutable", f"leave {field} as it is", old=was, new=is_now)
     if status_of(old) != status_of(new):
-        raise _refused(
-            "record_status", "immutable via UPDATE", fix="use --action delete, archive, unarchive or restore instead"
-        )
+        fix = "use --action delete, archive, unarchive or restore instead"
+        raise _refused("record_status", "immutable via UPDATE", fix)
     generated = [*_tag_changes(old, new, now), *_content_changes(old, new, now)]
     _check_files(old, new, exists)
     history = [*_history(old, new), *generated]
     had = len(old.get("changes") or [])
     if len(history) <= had:
-        raise _refused(
-            "changes",
-            "append-only (new entry required)",
-            ("old_count", had),
-            ("total_count", len(history)),
-            fix="add a change with date and summary to changes; every update needs one",
-        )
+        fix = "add a change with date and summary to changes; every update needs one"
+        raise _refused("changes", "append-only (new entry required)", fix, old_count=had, total_count=len(history))
     result = {
         **new,
         "changes": history[-MOST_CHANGES:],
@@ -114,23 +103,15 @@ def _tag_changes(old: Record, new: Record, now: str) -> list[Record]:
     had -= {UNTAGGED} if has - {UNTAGGED} else set()  # a placeholder for "no tags"
     removed, added = sorted(had - has), sorted(has - had)
     if len(has) > MOST_TAGS:
-        raise _refused("tags", "cap exceeded", ("count", len(has)), fix=f"keep at most {MOST_TAGS} tags")
+        raise _refused("tags", "cap exceeded", f"keep at most {MOST_TAGS} tags", count=len(has))
     if not removed:
         return []
     if len(had) < MOST_TAGS:
-        raise _refused(
-            "tags",
-            f"grow-only (below cap of {MOST_TAGS})",
-            ("removed", removed),
-            fix=f"keep these tags; with {len(had)} of {MOST_TAGS} tags they can only be added",
-        )
+        fix = f"keep these tags; with {len(had)} of {MOST_TAGS} tags they can only be added"
+        raise _refused("tags", f"grow-only (below cap of {MOST_TAGS})", fix, removed=removed)
     if not added:
-        raise _refused(
-            "tags",
-            "no net shrink without addition",
-            ("removed", removed),
-            fix="keep these tags, or add a new one for what is evicted",
-        )
+        fix = "keep these tags, or add a new one for what is evicted"
+        raise _refused("tags", "no net shrink without addition", fix, removed=removed)
     summary = f"Tags evicted at the cap: {', '.join(removed)}; added: {', '.join(added)}"
     return [change(summary, now, "tags", removed, added)]
 
@@ -150,12 +131,8 @@ def _check_files(old: Record, new: Record, exists: Callable[[str], bool]) -> Non
     kept: list[str] = new.get("related_files") or []
     for path in had:
         if path not in kept and exists(path):
-            raise _refused(
-                "related_files",
-                "grow-only (cannot remove existing file reference)",
-                ("removed", path),
-                fix="keep it; only references to files that are gone can be removed",
-            )
+            fix = "keep it; only references to files that are gone can be removed"
+            raise _refused("related_files", "grow-only (cannot remove existing file reference)", fix, removed=path)
 
 
 def _history(old: Record, new: Record) -> list[Record]:
@@ -163,13 +140,8 @@ def _history(old: Record, new: Record) -> list[Record]:
     had: list[Record] = old.get("changes") or []
     says: list[Record] = new.get("changes") or []
     if says[: len(had)] != had:
-        raise _refused(
-            "changes",
-            "append-only",
-            ("old_count", len(had)),
-            ("new_count", len(says)),
-            fix="send all changes as they are in the file, in their order, and new ones after them",
-        )
+        fix = "send all changes as they are in the file, in their order, and new ones after them"
+        raise _refused("changes", "append-only", fix, old_count=len(had), new_count=len(says))
     return says
 
 
@@ -188,8 +160,8 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, list) else 0  # pyright: ignore[reportUnknownArgumentType]
 
 
-def _refused(field: str, rule: str, *facts: tuple[str, object], fix: str) -> WriteRefused:
-    return WriteRefused("MERGE_ERROR", ("field", field), ("rule", rule), *facts, ("fix", fix))
+def _refused(field: str, rule: str, fix: str, **facts: object) -> WriteRefused:
+    return WriteRefused("MERGE_ERROR", ("field", field), ("rule", rule), *facts.items(), ("fix", fix))
 
 
 def _reason(text: str) -> str:
