@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.text import one_line, visible
+from recollect.domain.text import change_texts, one_line, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def clean_tags(tags: Iterable[object], first: Collection[str] = ()) -> list[str]
 
     Of too many tags, those in `first` are kept first. Without any tag, return the placeholder "untagged".
     """
-    found = {_clean_tag(tag) for tag in tags if isinstance(tag, str)} - {""}
+    found = {_unmarked(tag.lower().replace(",", " "), "") for tag in tags if isinstance(tag, str)} - {""}
     return sorted(sorted(found, key=lambda tag: (tag not in first, tag))[:MOST_TAGS]) or [UNTAGGED]
 
 
@@ -119,13 +119,7 @@ def without_state(record: Record) -> Record:
 
 def seen(value: Any) -> Any:
     """Return a JSON value without invisible characters in its texts."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, list):
-        return [seen(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, dict):
-        return {visible(str(key)): seen(item) for key, item in value.items()}  # pyright: ignore
-    return value
+    return change_texts(value, visible)
 
 
 def texts(value: Any, *, names: bool = False) -> list[str]:
@@ -144,10 +138,6 @@ def difference(old_title: str, new_title: str) -> float:
     """Return the share of two titles' words found in only one of them: 0 to 1."""
     old, new = set(old_title.lower().split()), set(new_title.lower().split())
     return len(old ^ new) / len(old | new) if old | new else 0.0
-
-
-def _clean_tag(text: str) -> str:
-    return _unmarked(text.lower().replace(",", " "), "")
 
 
 def _unmarked(text: str, arrow: str) -> str:

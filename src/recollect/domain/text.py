@@ -6,6 +6,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
 _MOST_KEPT = 5_000
 
@@ -65,6 +66,17 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     """Return the text on one line, with single spaces and without invisible characters."""
     return " ".join(visible(text).split())
+
+
+def change_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Apply a function to each text in a JSON value, the names of fields included."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [change_texts(item, change) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {change(str(key)): change_texts(item, change) for key, item in value.items()}  # pyright: ignore
+    return value
 
 
 def unmarked(text: str) -> str:

@@ -6,12 +6,12 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from recollect.domain.categories import LABEL
 from recollect.domain.data_text import as_data, data_line
 from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
-from recollect.domain.text import cut, few, one_line
+from recollect.domain.text import change_texts, cut, few, one_line
 
 # In characters, for either form: clients show a model this much without cutting it.
 LARGEST = 18_000
@@ -38,13 +38,7 @@ class Answer:
 
 def as_answered(value: Any) -> Any:
     """Return an answer, or a part of one, with every text as data: others may have written it."""
-    if isinstance(value, str):
-        return as_data(value)
-    if isinstance(value, dict):
-        return {name: as_answered(item) for name, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [as_answered(item) for item in cast("list[Any]", value)]
-    return value
+    return change_texts(value, as_data)
 
 
 def size(value: object) -> int:

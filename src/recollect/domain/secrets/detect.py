@@ -13,7 +13,7 @@ from recollect.domain.secrets.places import IN_URL, KEY, PLACES
 from recollect.domain.secrets.private import PRIVATE, private_parts
 from recollect.domain.secrets.rules import TOKENS
 from recollect.domain.secrets.values import compiled, is_masked, is_random, is_secret_word
-from recollect.domain.text import visible
+from recollect.domain.text import change_texts, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,13 +52,7 @@ def redact(text: str) -> str:
 
 def redacted(value: Any) -> Any:
     """Apply `redact` to each text in a JSON value, the names of fields included."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list):
-        return [redacted(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if isinstance(value, dict):
-        return {redact(str(key)): redacted(item) for key, item in value.items()}  # pyright: ignore
-    return value
+    return change_texts(value, redact)
 
 
 def _found(text: str) -> Iterator[tuple[int, int, str]]:
