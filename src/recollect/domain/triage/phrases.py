@@ -36,15 +36,39 @@ _SILENCED = {NOT_MEANT: (PRIMARY, WEAK, SUPPORT, CUE), NOT_WEAK: (WEAK,)}
 _DIGITS = frozenset("0123456789")
 
 
+# The kind and the speaker of a rule's phrases, by name. Without a speaker, they count in everybody's sentences.
+_KINDS = {
+    "primary": (PRIMARY, ""),
+    "by_human": (PRIMARY, "human"),
+    "by_assistant": (PRIMARY, "assistant"),
+    "boosters": (BOOSTER, ""),
+    "boosters_by_human": (BOOSTER, "human"),
+    "boosters_by_assistant": (BOOSTER, "assistant"),
+    "cues": (CUE, ""),
+    "cues_by_human": (CUE, "human"),
+    "weak": (WEAK, ""),
+    "weak_by_human": (WEAK, "human"),
+    "weak_by_assistant": (WEAK, "assistant"),
+    "support": (SUPPORT, ""),
+    "answers": (ANSWER, ""),
+    "answers_by_human": (ANSWER, "human"),
+    "answers_by_assistant": (ANSWER, "assistant"),
+    "other_meaning": (OTHER_MEANING, ""),
+    "unless": (NOT_MEANT, ""),
+    "unless_human": (NOT_MEANT, "human"),
+    "unless_assistant": (NOT_MEANT, "assistant"),
+    "unless_weak": (NOT_WEAK, ""),
+    "unless_weak_human": (NOT_WEAK, "human"),
+}
+
+
 class Rule:
     """A category's words and phrases, separated by a comma and a space, and their weights.
 
-    Parameters with a speaker in their name count only in this speaker's sentences. `asked` limits questions: only those
-    with one of these first words count; None allows all. `reach` is the greatest distance of a booster in messages,
-    `answer_words` the least number of words in an answer, counting the marks of the sentence's start and end.
+    `others` are more phrases by their names in `_KINDS`. `asked` limits questions: only those with one of these first
+    words count; None allows all. `reach` is the greatest distance of a booster in messages, `answer_words` the least
+    number of words in an answer, counting the marks of the sentence's start and end.
     """
-
-    __slots__ = ("answer_words", "asked", "boosted_weight", "denominator", "phrases", "primary_weight", "reach")
 
     def __init__(
         self,
@@ -52,62 +76,21 @@ class Rule:
         boosters: str,
         *,
         weights: tuple[float, float, float],
-        by_human: str = "",
-        by_assistant: str = "",
-        cues: str = "",
-        cues_by_human: str = "",
-        weak: str = "",
-        weak_by_human: str = "",
-        weak_by_assistant: str = "",
-        support: str = "",
-        answers: str = "",
-        answers_by_human: str = "",
-        answers_by_assistant: str = "",
-        boosters_by_human: str = "",
-        boosters_by_assistant: str = "",
-        other_meaning: str = "",
-        unless: str = "",
-        unless_human: str = "",
-        unless_assistant: str = "",
-        unless_weak: str = "",
-        unless_weak_human: str = "",
         asked: tuple[str, ...] | None = None,
         reach: int = 1,
         answer_words: int = 0,
+        **others: str,
     ) -> None:
         self.primary_weight, self.boosted_weight, self.denominator = weights
         self.asked = asked
         self.reach = reach
         self.answer_words = answer_words
-        self.phrases = (
-            (primary, PRIMARY, ""),
-            (by_human, PRIMARY, "human"),
-            (by_assistant, PRIMARY, "assistant"),
-            (boosters, BOOSTER, ""),
-            (boosters_by_human, BOOSTER, "human"),
-            (boosters_by_assistant, BOOSTER, "assistant"),
-            (cues, CUE, ""),
-            (cues_by_human, CUE, "human"),
-            (weak, WEAK, ""),
-            (weak_by_human, WEAK, "human"),
-            (weak_by_assistant, WEAK, "assistant"),
-            (support, SUPPORT, ""),
-            (answers, ANSWER, ""),
-            (answers_by_human, ANSWER, "human"),
-            (answers_by_assistant, ANSWER, "assistant"),
-            (other_meaning, OTHER_MEANING, ""),
-            (unless, NOT_MEANT, ""),
-            (unless_human, NOT_MEANT, "human"),
-            (unless_assistant, NOT_MEANT, "assistant"),
-            (unless_weak, NOT_WEAK, ""),
-            (unless_weak_human, NOT_WEAK, "human"),
-        )
+        given = {"primary": primary, "boosters": boosters, **others}
+        self.phrases = [(listed, *_KINDS[name]) for name, listed in given.items()]
 
 
 class Meant:
     """The kinds of phrases in a sentence by category, and the categories boosted within the sentence."""
-
-    __slots__ = ("boosted", "does")
 
     def __init__(self, hits: Sequence[tuple[str, int, int, int]]) -> None:
         self.does: dict[str, set[int]] = {}
@@ -123,8 +106,6 @@ class Meant:
 
 class Lexicon:
     """The phrases of several categories by their words, and the word classes used in phrases."""
-
-    __slots__ = ("_answer_words", "_asked", "_class_of", "_first", "_known", "_unread")
 
     def __init__(self, rules: Mapping[str, Rule], classes: Mapping[str, str] | None = None) -> None:
         self._answer_words = {category: rule.answer_words for category, rule in rules.items() if rule.answer_words}
