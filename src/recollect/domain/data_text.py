@@ -15,20 +15,7 @@ _COLONS = (0x02D0, 0x0589, 0x05C3, 0x2236, 0xA789, 0xFE13, 0xFE55)
 # Signs to open a tag and their lookalikes, then the possible continuations of a tag, with or without spaces between.
 _OPENING = "<\uff1c\ufe64\u02c2\u1438\u2039\u2329\u276c\u276e\u2770\u27e8\u3008"
 _IN_TAG = "/!?|"
-_NAMES = (
-    "/",
-    "\\/",
-    "system",
-    "memory",
-    "user",
-    "human",
-    "assistant",
-    "tool",
-    "function",
-    "antml",
-    "triage",
-    "transcript",
-)
+_NAMES = tuple("/ \\/ system memory user human assistant tool function antml triage transcript".split())
 
 # Beginnings of the client's lines, and its phrases in the middle of a line. Beginnings of other speakers' lines; these
 # are ordinary in code. Speakers whose name is ordinary unless words follow it.

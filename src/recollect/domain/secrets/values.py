@@ -10,34 +10,9 @@ if TYPE_CHECKING:
     import re
 
 # Beginnings of references to a value, in shells, templates, YAML, markup and secret stores.
-_REFERENCES = (
-    "<",
-    "{",
-    "[",
-    "(",
-    "*",
-    "&",
-    "...",
-    "…",
-    "@/",
-    "op://",
-    "arn:",
-    "ref+",
-    "vault:",
-    "file:",
-    "env:",
-    "env.",
-    "secrets.",
-    "process.env",
-    "os.environ",
-    "./",
-    "../",
-    "~/",
-    "\\",
-    "=",
-    "`",
-    "http://",
-    "https://",
+_REFERENCES = tuple(
+    "< { [ ( * & ... … @/ op:// arn: ref+ vault: file: env: env. secrets. process.env os.environ ./ ../ ~/ \\ = ` "
+    "http:// https://".split()
 )
 # Signs beginning a reference only with certain text after them: `${X}`, `$X`, `%X%`, `%(x)s`, `!vault`, `--x`, `//`.
 _SIGNED = (

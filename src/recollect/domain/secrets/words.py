@@ -4,40 +4,14 @@
 from __future__ import annotations
 
 # Words in the name of a secret value. True marks the names of passwords: these need not look random.
-TELLING: tuple[tuple[str, bool], ...] = (
-    ("password", True),
-    ("passwd", True),
-    ("passphrase", True),
-    ("passcode", True),
-    ("passwort", True),
-    ("kennwort", True),
-    ("mot de passe", True),
-    ("contraseña", True),
-    ("contrasena", True),
-    ("pwd", True),
-    ("pass", True),
-    ("pw", True),
-    ("secret", False),
-    ("token", False),
-    ("api_key", False),
-    ("api-key", False),
-    ("api key", False),
-    ("apikey", False),
-    ("access_key", False),
-    ("access-key", False),
-    ("access key", False),
-    ("accesskey", False),
-    ("account_key", False),
-    ("accountkey", False),
-    ("private_key", False),
-    ("private-key", False),
-    ("private key", False),
-    ("privatekey", False),
-    ("subscription-key", False),
-    ("credential", False),
-    ("_auth", False),
-    ("key", False),
+_PASSWORDS = (
+    "password, passwd, passphrase, passcode, passwort, kennwort, mot de passe, contraseña, contrasena, pwd, pass, pw"
 )
+_CREDENTIALS = (
+    "secret, token, api_key, api-key, api key, apikey, access_key, access-key, access key, accesskey, account_key, "
+    "accountkey, private_key, private-key, private key, privatekey, subscription-key, credential, _auth, key"
+)
+TELLING = (*((word, True) for word in _PASSWORDS.split(", ")), *((word, False) for word in _CREDENTIALS.split(", ")))
 
 # In these languages we know too few ordinary words, so a password needs a digit or a sign.
 FOREIGN = frozenset({"passwort", "kennwort", "mot de passe", "contraseña", "contrasena"})
