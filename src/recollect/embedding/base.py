@@ -28,8 +28,8 @@ _BLANK = "."
 _SMALLEST_NORM = 1e-9
 
 
-class Embedder(Protocol):
-    """A converter of texts into vectors. The vectors are compared by their dot product."""
+class Identified(Protocol):
+    """A model of a provider, with the identity of its vectors."""
 
     @property
     def provider(self) -> str: ...
@@ -47,6 +47,10 @@ class Embedder(Protocol):
         """Return the length of a vector, or 0 if it is unknown before the first answer."""
         ...
 
+
+class Embedder(Identified, Protocol):
+    """A converter of texts into vectors. The vectors are compared by their dot product."""
+
     def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
         """Return one vector for each text, in order: little-endian float32 of unit length.
 
@@ -59,22 +63,8 @@ class Embedder(Protocol):
         ...
 
 
-class VectorSource(Protocol):
+class VectorSource(Identified, Protocol):
     """A client for one provider's raw vectors. `UnitEmbedder` does the work common to all providers."""
-
-    @property
-    def provider(self) -> str: ...
-
-    @property
-    def model(self) -> str: ...
-
-    @property
-    def identity(self) -> str: ...
-
-    @property
-    def dimensions(self) -> int:
-        """Return the length of a vector, or 0 if it is unknown before the first answer."""
-        ...
 
     @property
     def batch_size(self) -> int:
@@ -127,12 +117,7 @@ class UnitEmbedder:
         return self._dimensions
 
     def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
-        """Return one vector for each text, in order: little-endian float32 of unit length.
-
-        Raises:
-            RateLimited: the provider asked to slow down; nothing from this call is kept.
-            EmbeddingError: there is no answer, or an unusable one.
-        """
+        """Return one vector for each text. Raises as `Embedder.embed` does."""
         return [
             self._unit(vector)
             for batch in _batches(texts, self._source.batch_size)

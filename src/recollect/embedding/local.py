@@ -57,7 +57,7 @@ class LocalSource:
         Raises:
             EmbeddingError: the model, or a package to run it, is missing or damaged.
         """
-        return self.weighed(texts, _all_alike)
+        return self.weighed(texts, lambda _word: 1.0)
 
     def weighed(self, texts: Sequence[str], telling: Telling) -> list[list[float]]:
         """Return the weighted mean of each text's token vectors. A token has the weight of its word.
@@ -136,10 +136,6 @@ class _LastTexts(threading.local):
 
     def __init__(self) -> None:
         self.texts: dict[str, tuple[Sequence[tuple[int, int]], Any]] = {}
-
-
-def _all_alike(_word: str) -> float:
-    return 1.0
 
 
 def _weights(text: str, offsets: Sequence[tuple[int, int]], telling: Telling) -> list[float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from recollect.embedding import local, ollama
 from recollect.embedding.base import Embedder, UnitEmbedder, VectorSource
 from recollect.embedding.gemini import GeminiSource
 from recollect.embedding.openai import OpenAISource
@@ -40,6 +39,8 @@ def _source(provider: str, model: str, environment: Mapping[str, str], timeout: 
     if provider == "local":
         return _local(model)
     if provider == "ollama":
+        from recollect.embedding import ollama  # loads urllib
+
         require_package("httpx", "ollama")
         host = environment.get(ollama.HOST_VARIABLE) or ollama.DEFAULT_HOST
         return ollama.OllamaSource(model or ollama.DEFAULT_MODEL, host=host, timeout=timeout)
@@ -55,6 +56,8 @@ def _source(provider: str, model: str, environment: Mapping[str, str], timeout: 
 
 
 def _local(model: str) -> VectorSource:
+    from recollect.embedding import local
+
     if model not in ("", local.MODEL):
         raise EmbeddingError(
             f"the provider local has no model {model!r}: set memory_embedding_model to auto, or choose another provider"
