@@ -36,10 +36,9 @@ class AnthropicKeywords:
 
     name = "anthropic"
 
-    def __init__(self, key: str, *, base_url: str = "", model: str = MODEL, seconds: float = 5.0) -> None:
+    def __init__(self, key: str, *, base_url: str = "", seconds: float = 5.0) -> None:
         self._key = key.strip()
         self._base_url = base_url.strip()
-        self._model = model
         self._seconds = seconds
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
@@ -55,7 +54,7 @@ class AnthropicKeywords:
         entry = describe(name, description, reasoning, category)
         labels = parse_answer(self._answer(entry))
         if not labels:
-            raise KeywordError(f"Anthropic's model {self._model} answered without a usable label; try again later")
+            raise KeywordError(f"Anthropic's model {MODEL} answered without a usable label; try again later")
         return labels
 
     def _answer(self, entry: str) -> str:
@@ -90,7 +89,7 @@ class AnthropicKeywords:
     def _ask(self, client: Anthropic, entry: str) -> str:
         with client:
             message = client.messages.create(
-                model=self._model,
+                model=MODEL,
                 max_tokens=_MOST_TOKENS,
                 system=INSTRUCTIONS,
                 messages=[{"role": "user", "content": entry}],

@@ -30,9 +30,8 @@ class OllamaKeywords:
 
     name = "ollama"
 
-    def __init__(self, host: str = "", *, model: str = MODEL, seconds: float = 5.0) -> None:
+    def __init__(self, host: str = "", *, seconds: float = 5.0) -> None:
         self._host = host
-        self._model = model
         self._seconds = seconds
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
@@ -46,7 +45,7 @@ class OllamaKeywords:
         entry = describe(name, description, reasoning, category)
         labels = parse_answer(self._answer(base_url(self._host), entry))
         if not labels:
-            raise KeywordError(f"Ollama's model {self._model} answered without a usable label; try another model")
+            raise KeywordError(f"Ollama's model {MODEL} answered without a usable label; try another model")
         return labels
 
     def _answer(self, url: str, entry: str) -> str:
@@ -64,14 +63,14 @@ class OllamaKeywords:
                 return _response(body)
             problem = f"could not answer (HTTP {status}); see its log"
             if status == 404:
-                problem = f"has no model {self._model} (HTTP 404); run: ollama pull {self._model}"
+                problem = f"has no model {MODEL} (HTTP 404); run: ollama pull {MODEL}"
         raise KeywordError(f"Ollama at {shown} {problem}")
 
     def _ask(self, url: str, entry: str) -> tuple[int, bytes]:
         import httpx
 
         request = {
-            "model": self._model,
+            "model": MODEL,
             "system": INSTRUCTIONS,
             "prompt": entry,
             "stream": False,
