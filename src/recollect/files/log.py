@@ -8,7 +8,7 @@ import time
 
 from recollect.domain.text import one_line
 from recollect.errors import StorageError
-from recollect.files.textfile import make_private_folder, open_private, read_regular
+from recollect.files.textfile import lines_of, make_private_folder, open_private
 
 NAME = "recollect.log"
 LARGEST = 128 * 1024
@@ -42,10 +42,5 @@ def log(directory: str, sentence: str) -> None:
 def lately(directory: str) -> list[str]:
     """Return the log lines of the last 24 hours without timestamps, newest last, from at most `LARGEST` bytes."""
     day_ago = time.strftime(_STAMP, time.gmtime(time.time() - 86_400))
-    try:
-        data = read_regular(os.path.join(directory, NAME), LARGEST)
-        lines = data.decode("utf-8", "replace").split("\n")
-    except (OSError, StorageError):
-        return []
-    found = [line.partition(" ") for line in lines]
+    found = [line.partition(" ") for line in lines_of(os.path.join(directory, NAME), LARGEST)]
     return [sentence for stamp, _, sentence in found if sentence and day_ago <= stamp < "9"]

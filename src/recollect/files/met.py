@@ -7,7 +7,7 @@ import os
 
 from recollect.domain.hashing import sha256
 from recollect.errors import StorageError
-from recollect.files.textfile import read_regular, write_text
+from recollect.files.textfile import lines_of, write_text
 
 NAME = ".met"
 
@@ -37,8 +37,4 @@ def _mark(identity: str) -> str:
 
 
 def _known(directory: str) -> list[str]:
-    try:
-        lines = read_regular(os.path.join(directory, NAME), _LARGEST).decode("utf-8", "replace").split("\n")
-    except (OSError, StorageError):
-        return []
-    return [line for line in lines if line]
+    return [line for line in lines_of(os.path.join(directory, NAME), _LARGEST) if line]

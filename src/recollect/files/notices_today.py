@@ -6,7 +6,7 @@ import os
 import time
 
 from recollect.errors import StorageError
-from recollect.files.textfile import read_regular, write_text
+from recollect.files.textfile import lines_of, write_text
 
 NAME = ".told"
 
@@ -45,12 +45,7 @@ def _line(sentence: str) -> str:
 
 
 def _today(directory: str) -> list[str]:
-    try:
-        data = read_regular(os.path.join(directory, NAME), _LARGEST)
-        lines = data.decode("utf-8", "replace").split("\n")
-    except (OSError, StorageError):
-        return []
-    return [line for line in lines if line.startswith(_stamp())]
+    return [line for line in lines_of(os.path.join(directory, NAME), _LARGEST) if line.startswith(_stamp())]
 
 
 def _stamp() -> str:

@@ -28,21 +28,13 @@ def leads_out(path: str, folder: str) -> bool:
 
 
 def refuse_link_out(path: str, folder: str) -> None:
-    """Raise StorageError if a path in a project leads to a file outside the project.
-
-    Raises:
-        StorageError: the path leads out of `folder`.
-    """
+    """Raise StorageError if a path in a project leads to a file outside the project."""
     if leads_out(path, folder):
         raise StorageError(f"{path} is a link that leads out of the project; replace it by a file")
 
 
 def refuse_link(path: str, folder: str) -> None:
-    """Raise StorageError if a path below a folder is a link or goes through one, wherever it leads.
-
-    Raises:
-        StorageError: the path is a link or behind one.
-    """
+    """Raise StorageError if a path below a folder is a link or goes through one, wherever it leads."""
     if os.path.realpath(path) != os.path.join(os.path.realpath(folder), os.path.relpath(path, folder)):
         raise StorageError(f"{path} is a link, or behind one; replace it by a file")
 
@@ -70,6 +62,14 @@ def read_regular(path: str, most: int, *, follow: bool = True) -> bytes:
         size = os.fstat(file.fileno()).st_size
         data = file.read(min(most, size + 1))  # allocating the full limit would take longer than reading
         return data if len(data) <= size else data + file.read(most - len(data))
+
+
+def lines_of(path: str, most: int) -> list[str]:
+    """Return the lines in the first `most` bytes of a file of ours; none if it cannot be read."""
+    try:
+        return read_regular(path, most).decode("utf-8", "replace").split("\n")
+    except (OSError, StorageError):
+        return []
 
 
 def open_regular(path: str, *, follow: bool = True) -> BufferedReader:
