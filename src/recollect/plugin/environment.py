@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
 
-    from recollect.plugin.environment_state import Outcome
-
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Set for the process replacing this one, so that it happens only once.
@@ -44,7 +42,8 @@ def prepare(environ: Mapping[str, str]) -> str:
         if not os.path.exists(os.path.join(data, INTERPRETER)):
             _point(data, sys.executable)
     except (OSError, StorageError) as error:
-        return "" if is_met else _cannot(str(error))  # hooks work without packages, too
+        if not is_met:  # hooks work without packages, too
+            return _once_a_day(f"recollect cannot set itself up: {error}. Memories are found by their words")
     return ""
 
 
@@ -177,7 +176,10 @@ def _begin(data: str, requirements: str) -> str:
         return _news(old)
     outcome = read_outcome(data)
     if not outcome.is_due(time.time()):
-        return _failed(outcome)
+        why = outcome.reason or "it was interrupted again and again"
+        return _once_a_day(
+            f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
+        )
     _build_apart(data, requirements)
     return _news(old)
 
@@ -200,19 +202,6 @@ def _news(old: str) -> str:
     if old and "/environments/" in old:
         return "recollect is updating its packages in the background; nothing changes until they are there."
     return "recollect is setting itself up in the background; until then memories are found by their words alone."
-
-
-def _failed(outcome: Outcome) -> str:
-    """Return the reason for the missing environment, at most once a day."""
-    why = outcome.reason or "it was interrupted again and again"
-    return _once_a_day(
-        f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
-    )
-
-
-def _cannot(why: str) -> str:
-    """Return the reason why no build can start, at most once a day. There is no outcome to read it from."""
-    return _once_a_day(f"recollect cannot set itself up: {why}. Memories are found by their words")
 
 
 def _once_a_day(sentence: str) -> str:

@@ -24,6 +24,7 @@ from recollect.plugin.environment_state import (
     OUTCOME,
     SCRATCH,
     interpreter_of,
+    new_interpreter,
     read_outcome,
 )
 
@@ -64,11 +65,8 @@ def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
     try:
         os.makedirs(data, exist_ok=True)
         with _locked(data, say, wait) as lock:
-            named = interpreter_of(data)
-            is_new = named != sys.executable and named.startswith(os.path.join(data, ENVIRONMENTS) + os.sep)
-            if is_new and not read_outcome(data).failures:
-                return named  # another process has built it since this one began
-            return _Build(data, requirements, say, lock).run()
+            built = new_interpreter(data)  # another process may have built it since this one began
+            return built or _Build(data, requirements, say, lock).run()
     except OSError as error:
         raise _cannot_build(data, error) from error
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 INTERPRETER = "interpreter"  # one line, the path of the Python that the launcher runs
 LOCK = "build.lock"
@@ -29,6 +30,13 @@ def interpreter_of(data: str) -> str:
     return path if os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK) else ""
 
 
+def new_interpreter(data: str) -> str:
+    """Return the interpreter of a built environment other than this one's; empty if there is none."""
+    named = interpreter_of(data)
+    is_new = named != sys.executable and named.startswith(os.path.join(data, ENVIRONMENTS) + os.sep)
+    return named if is_new and not read_outcome(data).failures else ""
+
+
 def is_being_built(data: str) -> bool:
     """Return True if a process holds the build lock."""
     import fcntl
@@ -48,8 +56,6 @@ def is_being_built(data: str) -> bool:
 
 class Outcome:
     """The outcome of recent builds: the number without success, the last one's start, and its reason if it failed."""
-
-    __slots__ = ("began", "failures", "reason")
 
     def __init__(self, failures: int = 0, began: float = 0.0, reason: str = "") -> None:
         self.failures = failures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import select
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from recollect.errors import InstallError
-from recollect.plugin.environment_state import ENVIRONMENTS, interpreter_of, is_being_built, read_outcome
+from recollect.plugin.environment_state import is_being_built, new_interpreter, read_outcome
 
 _PATIENCE = 30.0  # in seconds: the timeout of clients, unless MCP_TIMEOUT is set
 _TRIES = 3
@@ -49,11 +48,10 @@ def wait_for_environment(
                 break
             builder = start()
         _wait(data, builder, end)
-        named = interpreter_of(data)
-        is_new = named != sys.executable and named.startswith(os.path.join(data, ENVIRONMENTS) + os.sep)
+        built = new_interpreter(data)
+        if built:
+            return built
         outcome = read_outcome(data)
-        if is_new and not outcome.failures:
-            return named
         if outcome.reason and outcome.began != before.began:
             raise InstallError(outcome.reason)
     raise InstallError(read_outcome(data).reason or "it was interrupted again and again")
