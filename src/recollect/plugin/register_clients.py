@@ -6,11 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from recollect.config import locations
-from recollect.files.client import config_json as client_config
-from recollect.files.client import config_toml as client_config_toml
+from recollect.files.client import config_json, config_toml
 from recollect.files.client.config_json import Entry
 
 _WORKSPACE = "${workspaceFolder}"
@@ -24,31 +23,14 @@ class Place:
     top: str
 
 
-@dataclass(frozen=True)
-class Format:
-    """The functions to read, add, remove and show an entry; all but the last two raise UnsafeEdit."""
+class Format(Protocol):
+    """A module to read, add, remove and show an entry; all but the last two functions raise UnsafeEdit."""
 
-    entry_in: Callable[[str, str], Entry | None]
-    with_entry: Callable[[str, str, Entry], str]
-    without_entry: Callable[[str, str], str]
-    shown: Callable[[str, Entry], str]
-    seems_in: Callable[[str], bool]
-
-
-_JSON = Format(
-    client_config.entry_in,
-    client_config.with_entry,
-    client_config.without_entry,
-    client_config.shown,
-    client_config.seems_in,
-)
-_TOML = Format(
-    client_config_toml.entry_in,
-    client_config_toml.with_entry,
-    client_config_toml.without_entry,
-    client_config_toml.shown,
-    client_config_toml.seems_in,
-)
+    def entry_in(self, text: str, section: str) -> Entry | None: ...
+    def with_entry(self, text: str, section: str, entry: Entry) -> str: ...
+    def without_entry(self, text: str, section: str) -> str: ...
+    def shown(self, section: str, entry: Entry) -> str: ...
+    def seems_in(self, text: str) -> bool: ...
 
 
 def _common(words: Sequence[str]) -> dict[str, Any]:
@@ -78,7 +60,7 @@ class Known:
     entry: Callable[[Sequence[str]], dict[str, Any]] = _common
     root: str = ""
     starts_in_project: bool = False
-    format: Format = _JSON
+    format: Format = config_json
 
     def place(self, project: str, *, user: bool) -> Place | None:
         """Return the file for the entry: the first existing one, else the first; None if there is none."""
@@ -125,7 +107,7 @@ CLIENTS = {
     known.name: known
     for known in (
         Known("claude-desktop", "Claude Desktop", "mcpServers", of_user=_claude_desktop),
-        Known("codex", "Codex", "mcp_servers", of_user=_codex, starts_in_project=True, format=_TOML),
+        Known("codex", "Codex", "mcp_servers", of_user=_codex, starts_in_project=True, format=config_toml),
         Known(
             "cursor",
             "Cursor",
