@@ -59,26 +59,19 @@ def _absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))
 
 
-def project_root_option(command: _Command) -> _Command:
-    return click.option(
-        "--project-root",
-        metavar="DIR",
-        callback=_existing_root,
-        help="The project's root.  [default: the project around the current folder]",
-    )(command)
-
-
-def global_store_option(command: _Command) -> _Command:
-    return click.option(
-        "--global-store",
-        metavar="DIR",
-        callback=_store,
-        help="The folder of what is known in every project.  [default: $RECOLLECT_HOME or ~/.claude/iflow/memory]",
-    )(command)
-
-
-def json_option(command: _Command) -> _Command:
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(command)
+project_root_option = click.option(
+    "--project-root",
+    metavar="DIR",
+    callback=_existing_root,
+    help="The project's root.  [default: the project around the current folder]",
+)
+global_store_option = click.option(
+    "--global-store",
+    metavar="DIR",
+    callback=_store,
+    help="The folder of what is known in every project.  [default: $RECOLLECT_HOME or ~/.claude/iflow/memory]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 def entry_options(command: _Command) -> _Command:
