@@ -14,11 +14,14 @@ from recollect.domain.quick_json import dump, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable, Sequence
 
     Tell = Callable[[str, str], None]
     # Reports its answer by calls of `Tell`, and returns the work for after the answer.
     Work = Callable[[Tell], Callable[[], Sequence[str]]]
+else:
+    import _signal as signal  # the `signal` module creates enumerations, and these cost more than all the rest
 
 # In seconds: how long a child lives past its timeout if its parent cannot end it, and how long the work after its
 # answer may take.
@@ -30,8 +33,6 @@ _COMPLETE = "complete"
 
 class Heard:
     """The texts reported by a child before the timeout, and the failure if they are incomplete."""
-
-    __slots__ = ("afterwards", "failure", "is_complete", "told")
 
     def __init__(self) -> None:
         self.told: dict[str, str] = {}
@@ -176,20 +177,12 @@ def _send(writer: int, name: str, text: str) -> None:
 
 def _live(seconds: float) -> None:
     """Set a timer to end the process. The default action of SIGALRM works even if Python is blocked."""
-    if TYPE_CHECKING:
-        import signal
-    else:
-        import _signal as signal  # the `signal` module creates enumerations, and these cost more than all the rest
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _unwind() -> None:
     """Turn SIGTERM into an exception, so that `finally` blocks end processes started in other groups."""
-    if TYPE_CHECKING:
-        import signal
-    else:
-        import _signal as signal
 
     def stop(*_: object) -> None:
         raise SystemExit
