@@ -127,8 +127,6 @@ def _names(output: bytes) -> list[str]:
 
 
 class _Process:
-    __slots__ = ("descriptor", "pid")
-
     def __init__(self, pid: int, descriptor: int) -> None:
         self.pid = pid
         self.descriptor = descriptor
@@ -136,8 +134,6 @@ class _Process:
 
 class Git:
     """A runner of several git processes at once in a checkout, with a common deadline."""
-
-    __slots__ = ("_deadline", "_root", "_running", "late")
 
     def __init__(self, root: str, deadline: float) -> None:
         self._root = root

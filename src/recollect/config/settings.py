@@ -50,8 +50,6 @@ class Problem:
     A `doubtful` name stands in a file with other tools' keys and prose: it may not be a setting of recollect at all.
     """
 
-    __slots__ = ("doubtful", "key", "reason", "unknown", "where")
-
     def __init__(self, where: str, reason: str, *, key: str = "", unknown: str = "", doubtful: bool = False) -> None:
         self.where = where
         self.reason = reason

@@ -32,11 +32,6 @@ _KNOWLEDGE = ("", "Instead", "Example", "Benefit", "Why")
 class PromptHit:
     """A memory or an entry of a bank, as shown to a prompt. Only a memory has a `path`."""
 
-    __slots__ = (
-        *("category", "description", "details", "id", "key", "nats", "path", "reasoning", "repository"),
-        *("rendered", "tags", "title"),
-    )
-
     def __init__(
         self,
         *,

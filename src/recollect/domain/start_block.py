@@ -38,8 +38,6 @@ NOT_SHOWN = ("keywords", "references", "reasoning")
 class Block:
     """A rendered block, its entries in order, and the number of dropped entries."""
 
-    __slots__ = ("dropped", "entries", "text")
-
     def __init__(self, text: str, entries: list[Entry], dropped: int) -> None:
         self.text = text
         self.entries = entries

@@ -30,28 +30,6 @@ class StoredEntry:
     is empty if the source gives none.
     """
 
-    __slots__ = (
-        "category",
-        "confidence",
-        "created_at",
-        "description",
-        "details",
-        "id",
-        "influence_count",
-        "keywords",
-        "last_recalled_at",
-        "name",
-        "observation_count",
-        "project",
-        "reasoning",
-        "recall_count",
-        "references",
-        "source",
-        "source_project",
-        "status",
-        "updated_at",
-    )
-
     def __init__(
         self,
         *,

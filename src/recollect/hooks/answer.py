@@ -14,8 +14,6 @@ _LONGEST_WARNING = 10_000
 class Answer:
     """The output of a hook for the client, its exit code, and warnings for the log."""
 
-    __slots__ = ("afterwards", "code", "stderr", "stdout", "warnings")
-
     def __init__(self, stdout: str = "", stderr: str = "", code: int = 0) -> None:
         self.stdout = stdout
         self.stderr = stderr

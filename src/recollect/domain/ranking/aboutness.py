@@ -65,8 +65,6 @@ NAMED_FIELDS = frozenset(("name", "keywords"))
 class Question:
     """A prompt split into passages, each with its terms and its text, and all its terms in order."""
 
-    __slots__ = ("passages", "terms", "texts")
-
     def __init__(self, prompt: str) -> None:
         if len(prompt) > _LONGEST:
             prompt = f"{prompt[: _LONGEST // 2]}\n{prompt[-_LONGEST // 2 :]}"
@@ -76,8 +74,6 @@ class Question:
 
 class Rarity:
     """The rarity of terms, in nats, by the number of entries containing each."""
-
-    __slots__ = ("_entries", "_found", "_frequencies", "highest")
 
     def __init__(self, frequencies: Mapping[str, int], entries: int) -> None:
         self._frequencies = frequencies

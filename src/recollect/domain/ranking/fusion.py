@@ -41,8 +41,6 @@ _LEAST = 0.2
 class TermStatistics:
     """Document frequencies of a question's terms, and the words to ignore (`unheard`)."""
 
-    __slots__ = ("entries", "frequencies", "unheard")
-
     def __init__(self, frequencies: Mapping[str, int], entries: int, unheard: frozenset[str] = frozenset()) -> None:
         self.frequencies = frequencies
         self.entries = entries

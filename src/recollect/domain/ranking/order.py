@@ -54,8 +54,6 @@ def _priority(entry: Entry) -> tuple[int, int, int, bool, str, int]:
 class Weights:
     """The weight of each signal in a score."""
 
-    __slots__ = ("keyword", "prominence", "vector")
-
     def __init__(self, vector: float, keyword: float, prominence: float) -> None:
         self.vector = vector
         self.keyword = keyword
@@ -204,7 +202,8 @@ def prominence(standing: Standing | StoredEntry, most_observed: int, now: str) -
 
 def retention(standing: Standing, now: str) -> float:
     """Return the share of an entry left since its last update or recall: e^(-t/S), where S grows with each recall."""
-    return _retention(days_between(max(standing.updated_at, standing.last_recalled_at), now), standing.recall_count)
+    days = days_between(max(standing.updated_at, standing.last_recalled_at), now)
+    return exp(-days / (STRENGTH_DAYS * (1 + standing.recall_count)))
 
 
 # These two work for single numbers and for whole columns of them.
@@ -221,10 +220,6 @@ def recency(days: Any) -> Any:
 
 def confidence_score(confidence: str) -> float:
     return _CONFIDENCE_SCORE.get(confidence, 0.67)
-
-
-def _retention(days: float, recalls: int) -> float:
-    return exp(-days / (STRENGTH_DAYS * (1 + recalls)))
 
 
 def days_between(earlier: str, later: str) -> float:

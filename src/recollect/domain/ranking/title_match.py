@@ -24,8 +24,6 @@ _SPACED = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in r
 class Wording:
     """The words of a text, prepared for comparison with many titles."""
 
-    __slots__ = ("_run", "words")
-
     def __init__(self, text: str) -> None:
         everything = _parts(text)
         self.words = _telling(everything)

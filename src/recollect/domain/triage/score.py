@@ -45,8 +45,6 @@ _SHORTEST_REASON = 20
 class Said:
     """One message, with its speaker: the human or the assistant."""
 
-    __slots__ = ("role", "text")
-
     def __init__(self, role: str, text: str) -> None:
         self.role = role
         self.text = text
@@ -54,8 +52,6 @@ class Said:
 
 class Activity:
     """A session's activity in numbers."""
-
-    __slots__ = ("distinct_tools", "exchanges", "tool_uses")
 
     def __init__(self, tool_uses: int, distinct_tools: int, exchanges: int) -> None:
         self.tool_uses = tool_uses
@@ -65,8 +61,6 @@ class Activity:
 
 class Finding:
     """A category worth remembering, with its score, its telling sentences and the text around them."""
-
-    __slots__ = ("category", "score", "snippets", "windows")
 
     def __init__(self, category: str, score: float, snippets: list[str], windows: list[str]) -> None:
         self.category = category
@@ -81,8 +75,6 @@ class _Text:
     A message has one line for each paragraph, so distances and counts are measured in sentences.
     """
 
-    __slots__ = ("before", "line_of", "lines", "message_of", "messages", "role_of", "sentences")
-
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.sentences: list[str] = []
@@ -96,8 +88,6 @@ class _Text:
 class _Marks:
     """The sentences about a category by the kind of their phrases, and those boosted within themselves."""
 
-    __slots__ = ("boosted", "by_kind")
-
     def __init__(self) -> None:
         self.by_kind: dict[int, set[int]] = {kind: set() for kind in (PRIMARY, WEAK, SUPPORT, BOOSTER, ANSWER)}
         self.boosted: set[int] = set()
@@ -105,8 +95,6 @@ class _Marks:
 
 class _Before:
     """The two messages before the current one, to recognise a short sentence as a choice between their options."""
-
-    __slots__ = ("_asked", "_texts", "_words")
 
     def __init__(self) -> None:
         self._texts = ("", "")

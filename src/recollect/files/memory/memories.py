@@ -28,8 +28,6 @@ class MemoryRoot:
     maps each category to its folder.
     """
 
-    __slots__ = ("_shown", "folders", "path", "project")
-
     def __init__(self, project: str, path: str, folders: Mapping[str, str]) -> None:
         self.project = project
         self.path = path

@@ -151,7 +151,8 @@ def model_of(category: str) -> type[BaseModel]:
         "archived_at": (str | None, None),
         "archived_reason": (_Reason | None, None),
     }
-    return create_model(f"{_class_name(category)}Memory", __base__=_Model, **fields)
+    name = category.title().replace("_", "")
+    return create_model(f"{name}Memory", __base__=_Model, **fields)
 
 
 def validated(record: dict[str, Any], category: str) -> dict[str, Any]:
@@ -260,7 +261,3 @@ def _plain(value: Any, *, names: bool = False) -> Any:
 
 def _words(category: str) -> str:
     return category.replace("_", " ")
-
-
-def _class_name(category: str) -> str:
-    return category.title().replace("_", "")

@@ -30,8 +30,6 @@ class SessionRecord:
     the stop was held (`held`).
     """
 
-    __slots__ = ("given", "held", "known", "said", "triaged", "words")
-
     def __init__(self) -> None:
         self.known = False  # True if there is a record
         self.given: set[str] = set()
@@ -104,7 +102,7 @@ def set_triaged(store: str, session: str, end: int, said: str = "", *, held: boo
     Raises:
         StorageError: the record cannot be written.
     """
-    _append(store, session, _triage_lines(end, said, held))
+    _append(store, session, f"{_TRIAGED}{end}\n{_SAID}{said}\n{_HELD}{int(held)}\n")
 
 
 def reset_given(store: str, session: str) -> None:
@@ -132,10 +130,6 @@ def sweep_records(store: str) -> None:
                 os.unlink(entry.path)
         except OSError:
             continue  # another user's file, or gone already
-
-
-def _triage_lines(end: int, said: str, held: bool) -> str:
-    return f"{_TRIAGED}{end}\n{_SAID}{said}\n{_HELD}{int(held)}\n"
 
 
 def _append(store: str, session: str, text: str) -> int:

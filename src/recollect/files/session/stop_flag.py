@@ -20,8 +20,6 @@ _MADE = "folder made for this"
 class Flag:
     """A flag on disk: `is_ours` if it belongs to this session, `is_fresh` if it is young enough to count."""
 
-    __slots__ = ("is_fresh", "is_ours")
-
     def __init__(self, is_ours: bool, is_fresh: bool) -> None:
         self.is_ours = is_ours
         self.is_fresh = is_fresh

@@ -47,8 +47,6 @@ _SYNTHETIC = "<synthetic>"
 class Heard:
     """The messages of a session, oldest first, with counts of tool uses; `end` is the transcript's end in bytes."""
 
-    __slots__ = ("distinct_tools", "end", "exchanges", "said", "tool_uses")
-
     def __init__(self) -> None:
         self.said: list[Said] = []
         self.tool_uses = 0
@@ -98,8 +96,6 @@ def _fill(window: _Window, lines: Iterator[bytes]) -> None:
 
 class _Window:
     """A collector of messages. It takes lines from last to first until there are enough."""
-
-    __slots__ = ("_by_id", "_most", "_new", "_texts", "_tools", "heard")
 
     def __init__(self, most: int) -> None:
         self.heard = Heard()
