@@ -103,54 +103,54 @@ CALLS = (
 
 SCENES = (
     Scene(
-        "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session that starts there is given the ones that\n"
-        "matter for what is going on: feature 012 is active, and the last commits are about webhooks. The model that\n"
-        "compares by meaning is part of the package; the first start takes a moment to embed the lessons:",
+        "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session there starts with those that matter now:\n"
+        "feature 012 is active, and the last commits are about webhooks. The embedding model is part of the package;\n"
+        "the first start takes a moment to embed the lessons:",
         "parcel-tracker",
         ("inject",),
         head=16,
     ),
     Scene(
-        "What is needed now can be asked for, in any words:",
+        "Search finds lessons in any words:",
         "parcel-tracker",
         ("search", "everybody came back at once and the server fell over again", "--limit", "2", "--explain"),
     ),
     Scene(
-        "Lessons that hold everywhere are promoted to a global store. What names this project's files, classes,\n"
-        "services or name stays:",
+        "Lessons that hold everywhere are promoted to the global bank. A lesson that names this project, its files,\n"
+        "classes or services stays:",
         "parcel-tracker",
         ("promote",),
         head=4,
         tail=7,
     ),
     Scene(
-        "A new project, with nothing written down yet, starts with what was learned in the other one:",
+        "A new project, without any lessons of its own, starts with those of the other one:",
         "billing-api",
         ("inject", "--limit", "3"),
         head=15,
     ),
     Scene(
-        "Later billing-api learns one of those lessons the hard way. Promoted, it is not stored twice: it counts as\n"
-        "seen twice, and ranks higher from now on:",
+        "Later billing-api learns one of those lessons the hard way. Promoting it stores nothing twice: the lesson\n"
+        "gains an observation, and ranks higher from now on:",
         "billing-api",
         ("promote",),
         learned=OTHER_LESSON,
     ),
     Scene(
-        "An agent that learns something in the middle of its work writes it down in one call, and finds it again:",
+        "In the middle of its work, an agent stores a lesson in one call, and finds it again:",
         "billing-api",
         ("upsert", "--entry-json", CAPTURE),
     ),
     Scene("", "parcel-tracker", ("search", "docker builds differ from day to day", "--limit", "1")),
     Scene(
-        "What was decided belongs to one project. It is kept as a file that people can read, checked as it is written:",
+        "A decision belongs to one project. It is a file that people can read, checked before it is written:",
         "parcel-tracker",
         ("write", "--action", "create", "--category", "decision", "--input", "-"),
         sent=DECISION,
         sent_as="decision.json",
     ),
     Scene(
-        "Said again in other words, it is found, so that it is updated and not said twice:",
+        "The same decision in other words finds this memory, to update it instead of saving a second one:",
         "parcel-tracker",
         (
             *("candidate", "--category", "decision", "--new-info"),
@@ -161,16 +161,16 @@ SCENES = (
     ),
     Scene("", "parcel-tracker", ("search", "which database did we choose", "--category", "decision")),
     Scene(
-        "In Claude Code the plugin does all this by itself. A prompt is given what it is about, and nothing if there\n"
-        "is nothing (this is the text that the model sees):",
+        "In Claude Code the plugin does all this by itself. A prompt gets the memories it is about, or nothing\n"
+        "(this is the text that the model sees):",
         "parcel-tracker",
         ("hook", "prompt"),
         sent=PROMPT,
         sent_as="prompt.json",
     ),
     Scene(
-        "In the middle of its work the agent stores and searches by itself, through the MCP server that comes with\n"
-        "the plugin and works in any MCP client (this is the text of its answers to two calls):",
+        "In the middle of its work the agent stores and searches by itself, through the plugin's MCP server. It works\n"
+        "in any MCP client (this is the text of its answers to two calls):",
         "parcel-tracker",
         ("mcp",),
         head=4,
@@ -178,8 +178,8 @@ SCENES = (
         sent_as="calls.jsonl",
     ),
     Scene(
-        "When the agent stops, what was said is looked through in milliseconds, by rules. What is worth remembering\n"
-        "is asked for once; the agent then drafts it, and recollect checks and saves it as above:",
+        "When the agent stops, rules score the conversation in milliseconds. The agent is asked once to save what is\n"
+        "worth remembering. It drafts a memory, and recollect checks and saves it as above:",
         "parcel-tracker",
         ("hook", "stop"),
         head=4,
@@ -190,15 +190,15 @@ SCENES = (
         holds=True,
     ),
     Scene(
-        "The next stop passes, and what was said so far is not looked through again:",
+        "The next stop passes, and these messages are not scored again:",
         "parcel-tracker",
         ("hook", "stop"),
         sent='{"session_id": "demo", "transcript_path": "session.jsonl", "stop_hook_active": true}',
         sent_as="stop.json",
     ),
-    Scene("What there is, and what needs attention:", "parcel-tracker", ("status",)),
+    Scene("Status shows the memories, and problems that need attention:", "parcel-tracker", ("status",)),
     Scene(
-        "Settings live in the project, with their comments kept:",
+        "Settings live in the project. Comments in their file are kept:",
         "billing-api",
         ("config", "set", "memory_injection_limit", "5"),
     ),
@@ -284,14 +284,14 @@ def main() -> None:
     bold, dim, plain = ("\033[1m", "\033[2m", "\033[0m") if colour else ("", "", "")
     with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
         environment = prepare(folder)
-        print(f"Made two sample projects in {folder}; both go away again.")
+        print(f"Made two sample projects in {folder}; both are removed at the end.")
         number = 0
         for scene in SCENES:
             number += bool(scene.story)
             print(f"\n{bold}{number}. {scene.story}{plain}\n" if scene.story else "")
             for line in run(scene, folder, environment):
                 print(f"  {dim}{line}{plain}" if line.startswith("[…") else f"  {line}")
-    print("\nNext: docs/quickstart.md shows how to use it in a project of yours.")
+    print("\nNext: docs/quickstart.md shows how to use it in your own project.")
 
 
 def _make_history(project: str, environment: dict[str, str]) -> None:

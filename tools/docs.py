@@ -54,34 +54,34 @@ def settings_page() -> str:
             "",
             "<!-- Made by `make docs` from src/recollect/config/settings_keys.py; do not edit. -->",
             "",
-            "Every setting has a default; a project needs none of them. A value comes from the strongest of:",
+            "Every setting has a default; a project needs none of them. A value comes from the first of these sources:",
             "",
-            "1. a variable of the environment: `RECOLLECT_` and the key in capitals, with `_` for each dot",
+            "1. an environment variable: `RECOLLECT_` and the key in capitals, with `_` for each dot",
             "   (`RECOLLECT_MEMORY_INJECTION_LIMIT`, `RECOLLECT_TRIAGE_MAX_MESSAGES`);",
-            "2. `.claude/iflow-dev.local.md`: any line `key: value` anywhere in the file, the first one of a key, all",
-            "   spaces taken out. A comment needs a line of its own;",
+            "2. `.claude/iflow-dev.local.md`: any line `key: value` anywhere in the file, the first one of a",
+            "   key, with all spaces taken out. A comment needs a line of its own;",
             "3. `.claude/memory/memory-config.json`: a dot in a key is a level of objects. Names that begin with a",
             "   mark, such as `$schema` or `_comment`, are notes;",
             "4. the default.",
             "",
-            "`recollect config` shows each key, its value and where it came from; `recollect config set KEY VALUE`",
-            "writes to the file that has the key already, or else to the one named below, and leaves the rest of the",
-            "file as it is. A value of the wrong type or out of range counts as not being there: the next weaker",
-            "source decides, in the end the default; values marked *clamped* are moved to the nearest bound instead.",
-            "Either is reported by `recollect config`, and on standard error by every command, with the nearest known",
-            "key where a name is unknown. No setting can stop a hook.",
+            "`recollect config` shows each key, its value and its source. `recollect config set KEY VALUE` writes",
+            "to the file that has the key already, or else to the one named below. It leaves the rest of the file as",
+            "it is.",
+            "",
+            "A value of the wrong type or out of range is ignored, and the next source decides. Values marked",
+            "*clamped* are moved to the nearest bound instead. `recollect config` reports both, and every command does",
+            "so on standard error. For an unknown name it suggests the nearest known key. No setting can stop a hook.",
             "",
             "A worktree without files of its own uses those of the main checkout.",
             "",
-            "A value *from the repository* is one in a file that git tracks, or in a folder that is no git",
-            "repository. Of keys that act on the machine or the network, or that cost, it counts only if it is one of",
-            "those in the column of that name. Any other counts if you have said so yourself: in a file that git does",
-            "not track, in a variable of the environment, or with `recollect config set KEY VALUE`, which is",
-            "remembered for this project in the global store. Until then the next weaker source decides, and",
-            "`recollect config` says why.",
+            "A value *from the repository* is one in a file that git tracks, or in a folder that is not a git",
+            "repository. Some keys act on the machine or the network, or cost money. For these it counts only if the",
+            "column of that name allows it. Any other value counts if it is yours: from a file that git does not",
+            "track, from an environment variable, or from `recollect config set KEY VALUE`, which is remembered for",
+            "this project in the global store. Until then the next source decides, and `recollect config` says why.",
             "",
             "`RECOLLECT_HOME` is not a setting but a place: the folder of the global store, by default",
-            "`~/.claude/iflow/memory`. A relative one is relative to the home folder.",
+            "`~/.claude/iflow/memory`. A relative path is relative to the home folder.",
             "",
             "## In force",
             "",
@@ -96,7 +96,7 @@ def _not_used(keys: list[Key]) -> Iterator[str]:
     if keys:
         yield "## Known, checked, and not yet used by this version"
         yield ""
-        yield "They can be set today; the features that obey them are on their way."
+        yield "You can set them today; the features that obey them are on their way."
         yield ""
         yield from _table(keys)
         yield ""
@@ -118,9 +118,9 @@ def cli_page() -> str:
         "",
         "<!-- Made by `make docs` from the commands' own help; do not edit. -->",
         "",
-        "Exit codes: 0 done (also when there was nothing to do), 1 an error (one line on standard error that says",
-        "what to do next), 2 wrong usage. Results go to standard output, warnings to standard error. Colours are",
-        "used on a terminal only, and not when `NO_COLOR` is set.",
+        "Exit codes: 0 done (also when there was nothing to do), 1 an error, 2 wrong usage. An error is one line on",
+        "standard error that says what to do next. Results go to standard output, warnings to standard error.",
+        "Colours are used on a terminal only, and not when `NO_COLOR` is set.",
     ]
     for name, help_text in _helps(cli, "recollect"):
         lines += ["", f"## `{name}`", "", "```text", help_text.rstrip(), "```"]

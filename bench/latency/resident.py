@@ -1,4 +1,4 @@
-"""Hooks with and without the resident engine, in one run; the engine's memory; how long a server takes to say hello.
+"""Hooks with and without the resident, in one run; the resident's memory; how long a server takes to say hello.
 
     python bench/latency/resident.py [--runs N] [--entries N...]
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def measure(folder: str, entries: int, runs: int) -> Measured:
-    """Hooks in turns, with the engine and without it; the memory of the server after that."""
+    """Hooks in turns, with the resident and without it; the memory of the server after that."""
     print(f"Making {entries:,} entries ...", file=sys.stderr)
     root, environment = make_world(folder, entries)
     with Server(root, environment) as server:
@@ -106,7 +106,7 @@ class Server:
             self._process.wait(20)
 
     def wait(self) -> None:
-        """Until it is the engine, has its model, and nothing is left to do."""
+        """Until it is the resident, has its model, and nothing is left to do."""
         os.environ["HOME"] = self._environment["HOME"]
         end = time.monotonic() + 120
         while time.monotonic() < end:
@@ -117,7 +117,7 @@ class Server:
             except Unanswered:
                 pass
             time.sleep(0.01)
-        sys.exit("The engine did not become ready.")
+        sys.exit("The resident did not become ready.")
 
     def open_files(self) -> int:
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))
@@ -133,12 +133,12 @@ def measure_hooks(root: str, environment: dict[str, str], runs: int, entries: in
     common = {"cwd": root, "source": "startup"}
     is_designed = entries == DESIGNED
     cases: list[tuple[str, str, dict[str, str], dict[str, str], float | None]] = [
-        ("prompt, engine, hybrid, memories found", "prompt", {"prompt": QUESTION}, environment, 3.0),
-        ("prompt, engine, nothing to say", "prompt", {"prompt": "please go on with that"}, environment, 3.0),
-        ("prompt, no engine, full text, memories found", "prompt", {"prompt": QUESTION}, alone, 4.5),
-        ("session start, engine, new question", "session-start", {}, environment, 4.0),
-        ("session start, engine, question asked before", "session-start", {}, environment, 4.0),
-        ("session start, no engine, question asked before", "session-start", {}, alone, None),
+        ("prompt, resident, hybrid, memories found", "prompt", {"prompt": QUESTION}, environment, 3.0),
+        ("prompt, resident, nothing to say", "prompt", {"prompt": "please go on with that"}, environment, 3.0),
+        ("prompt, no resident, full text, memories found", "prompt", {"prompt": QUESTION}, alone, 4.5),
+        ("session start, resident, new question", "session-start", {}, environment, 4.0),
+        ("session start, resident, question asked before", "session-start", {}, environment, 4.0),
+        ("session start, no resident, question asked before", "session-start", {}, alone, None),
     ]
     feature = os.path.join(root, "docs", "features", "001-parser")
     os.makedirs(feature)
@@ -150,7 +150,7 @@ def measure_hooks(root: str, environment: dict[str, str], runs: int, entries: in
         for number, (what, name, event, variables, _) in enumerate(cases):
             told = json.dumps({**common, "session_id": f"session-{run + 10}-{number}", **event}).encode("utf-8")
             found[what] = call([LAUNCHER, "hook", name], told, variables)
-            server.wait()  # what follows an answer is not to slow the next one, with and without an engine
+            server.wait()  # what follows an answer is not to slow the next one, with and without a resident
         if run >= 0:
             for what, seconds in found.items():
                 times[what].append(seconds)
