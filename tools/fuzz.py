@@ -17,13 +17,14 @@ except ImportError:
     sys.exit("tools/fuzz.py needs atheris: pip install atheris")
 
 with atheris.instrument_imports(include=["recollect"]):
+    from recollect.domain.categories import PROJECT
     from recollect.domain.quick_json import dump, parse
     from recollect.domain.triage.score import Activity, find
     from recollect.files.session.transcript import read_end
     from recollect.hooks.stdin import read_event
 
 SAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "data", "hook-stdin")
-THRESHOLDS = dict.fromkeys(("decision", "runbook", "constraint", "tech_debt", "preference", "session_summary"), 0.1)
+THRESHOLDS = dict.fromkeys(PROJECT, 0.1)
 
 
 def attack(data: bytes) -> None:

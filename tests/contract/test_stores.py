@@ -1036,11 +1036,22 @@ def test_exception_after_a_block_inside_a_transaction_leaves_nothing_of_either(s
     assert everything(store) == before
 
 
+@pytest.mark.parametrize("source", ["bank", "memory"])
+def test_put_of_an_unknown_category_is_refused_by_name_and_leaves_nothing(store: Store, source: str) -> None:
+    prepare(store)
+    before = everything(store)
+    with pytest.raises(StoreError, match="no such category"):
+        store.put(
+            {"bank": bank, "memory": memory}[source]("/b"), [entry("good"), entry("bad", category="no such category")]
+        )
+    assert everything(store) == before
+
+
 def test_put_that_fails_half_way_leaves_nothing(store: Store) -> None:
     prepare(store)
     before = everything(store)
     with pytest.raises(StoreError):
-        store.put(bank("/b"), [entry("good"), entry("bad", category="no such category")])
+        store.put(bank("/b"), [entry("good"), entry("bad", confidence="no such confidence")])
     assert everything(store) == before
 
 
@@ -1048,7 +1059,7 @@ def test_put_that_fails_half_way_inside_a_transaction_leaves_nothing(store: Stor
     prepare(store)
     before = everything(store)
     with contextlib.suppress(StoreError), store.writing(), contextlib.suppress(StoreError):
-        store.put(bank("/b"), [entry("good"), entry("bad", category="no such category")])
+        store.put(bank("/b"), [entry("good"), entry("bad", confidence="no such confidence")])
     assert everything(store) == before
 
 

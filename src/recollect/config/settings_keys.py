@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.categories import FOLDER, PROJECT
+from recollect.domain.categories import CATEGORIES, PROJECT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,8 +119,6 @@ def _model(name: str, default: str, meaning: str) -> Key:
 
 _MODELS = ("haiku", "sonnet", "opus")  # the cheapest first
 _BELOW = ".claude/"
-_THRESHOLD = {"constraint": 0.5, "session_summary": 0.6}
-_SONNET = ("decision", "constraint")
 
 
 def _category_keys(category: str) -> list[Key]:
@@ -135,7 +133,7 @@ def _category_keys(category: str) -> list[Key]:
         ),
         Key(
             f"{prefix}.folder",
-            FOLDER[category],
+            CATEGORIES[category].folder,
             f"The folder of {words} files below the memory root.",
             deepest=1,
             used_by="everything that reads or writes memories",
@@ -148,7 +146,7 @@ def _category_keys(category: str) -> list[Key]:
         ),
         Key(
             f"{prefix}.retention_days",
-            90 if category == "session_summary" else 0,
+            CATEGORIES[category].retention_days,
             f"After how many days without change a {words} is retired; 0 keeps it.",
             bounds=(0, 36500),
             used_by="write, index",
@@ -158,18 +156,19 @@ def _category_keys(category: str) -> list[Key]:
 
 def _triage_keys(category: str) -> list[Key]:
     words = category.replace("_", " ")
+    threshold = CATEGORIES[category].threshold
     return [
         Key(
             f"triage.thresholds.{category}",
-            _THRESHOLD.get(category, 0.4),
+            threshold,
             f"The score from which a session's end suggests a {words}.",
             clamped=True,
-            harmless=_no_less_than(_THRESHOLD.get(category, 0.4)),
+            harmless=_no_less_than(threshold),
             used_by="stop",
         ),
         _model(
             f"triage.parallel.category_models.{category}",
-            "sonnet" if category in _SONNET else "haiku",
+            CATEGORIES[category].model,
             f"The model that drafts a {words}.",
         ),
     ]

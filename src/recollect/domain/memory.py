@@ -25,16 +25,6 @@ UNTAGGED = "untagged"
 SLUG = r"^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$"
 _SLUG_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
-# The fields summing up a memory, in the order of its description.
-KEY_FIELDS = {
-    "session_summary": ("goal", "outcome"),
-    "decision": ("context", "decision", "rationale"),
-    "runbook": ("trigger", "root_cause"),
-    "constraint": ("rule", "impact"),
-    "tech_debt": ("description", "reason_deferred"),
-    "preference": ("topic", "value", "reason"),
-}
-
 # Fields of a retired or archived record; dropped when its state changes.
 _STATE_FIELDS = ("retired_at", "retired_reason", "archived_at", "archived_reason")
 

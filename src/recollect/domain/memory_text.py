@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.memory import KEY_FIELDS
+from recollect.domain.categories import CATEGORIES, UNKNOWN
 from recollect.domain.text import cut, one_line
 
 TYPE_CHECKING = False
@@ -15,9 +15,6 @@ LONGEST_DESCRIPTION = 4_000
 LONGEST_REASONING = 2_000
 LONGEST_DETAILS = 8_000
 
-# The key field with the reason.
-_REASON = {"decision": "rationale", "tech_debt": "reason_deferred", "preference": "reason"}
-
 _LONGEST_LABEL = 40
 _DEEPEST = 4
 
@@ -27,8 +24,9 @@ def described(category: str, title: str, content: dict[str, Any]) -> tuple[str, 
 
     The details have a line "- Label: text" for each field in neither of the others. Content need not fit a schema.
     """
-    reason = _REASON.get(category, "")
-    told = [field for field in KEY_FIELDS.get(category, ()) if field != reason]
+    known = CATEGORIES.get(category, UNKNOWN)
+    reason = known.reasoning
+    told = [field for field in known.key_fields if field != reason]
     lines = [(field, _text(content.get(field), LONGEST_DESCRIPTION)) for field in told]
     lines = [(field, text) for field, text in lines if text]
     # The first field needs no label; the following ones do.

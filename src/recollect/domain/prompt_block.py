@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.categories import LABEL
+from recollect.domain.categories import CATEGORIES, LABEL, UNKNOWN
 from recollect.domain.data_text import as_data
 from recollect.domain.memory import LONGEST_TITLE, clean_tags, clean_title
 from recollect.domain.text import REPOSITORY, client_length, cut, one_line, unmarked
@@ -16,17 +16,6 @@ if TYPE_CHECKING:
 LONGEST = 2_500
 LONGEST_LINES = (240, 120)
 LONGEST_TAGS = 300
-
-# The parts of a memory to show, by label, the most actionable first. An empty label stands for the text without one.
-_TELLING = {
-    "decision": ("Decision", "Why", ""),
-    "runbook": ("Steps", "", "Root cause"),
-    "constraint": ("", "Workarounds", "Impact"),
-    "tech_debt": ("", "Suggested fix", "Why"),
-    "preference": ("Value", "Why", ""),
-    "session_summary": ("Next actions", "In progress", "", "Outcome"),
-}
-_KNOWLEDGE = ("", "Instead", "Example", "Benefit", "Why")
 
 
 class PromptHit:
@@ -114,7 +103,7 @@ def _headline(told: PromptHit) -> str:
 def _lines(told: PromptHit) -> list[str]:
     """Return one or two lines of the content, the most helpful first."""
     labelled = _labelled(told)
-    wanted = _TELLING.get(told.category, _KNOWLEDGE)
+    wanted = CATEGORIES.get(told.category, UNKNOWN).shown
     chosen = [(label, labelled[label]) for label in wanted if label in labelled]
     lines = [f"{label}: {text}" if label else text for label, text in chosen]
     return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE
 from recollect.domain.data_text import as_data
 from recollect.domain.text import REPOSITORY, client_length
 
@@ -25,11 +25,7 @@ OPENING = (
 CLOSING = "</memory-context>\n"
 
 _TITLE = "## Engineering Memory (from knowledge bank)"
-_SECTION = {
-    "anti-patterns": "### Anti-Patterns to Avoid",
-    "heuristics": "### Heuristics",
-    "patterns": "### Patterns to Follow",
-}
+_HEADING = {category: f"### {CATEGORIES[category].start_heading}" for category in KNOWLEDGE}
 
 # Metadata for searching and ranking only. Not shown, so the block looks as it did before entries had them.
 NOT_SHOWN = ("keywords", "references", "reasoning")
@@ -106,7 +102,7 @@ def _assemble(shown: Sequence[tuple[Entry, str]], diagnostic: str) -> str:
     for category in KNOWLEDGE:
         texts = [text for entry, text in shown if entry.category == category]
         if texts:
-            pieces.append(_SECTION[category] + "\n" + "\n\n".join(texts))
+            pieces.append(_HEADING[category] + "\n" + "\n\n".join(texts))
     return OPENING + "\n\n".join([*pieces, "---"]) + "\n" + CLOSING
 
 
@@ -117,7 +113,7 @@ def _diagnostic(status: str, dropped: int) -> str:
 
 def _frame_length(status: str, count: int) -> int:
     """Return the greatest possible length of everything around `count` entries."""
-    sections = sum(len(title) + 3 for title in _SECTION.values())
+    sections = sum(len(title) + 3 for title in _HEADING.values())
     counts = 2 * len(str(count))  # the numbers in the final status may be longer
     diagnostic = client_length(_diagnostic(status, count)) + counts
     return len(OPENING + CLOSING) + len(_TITLE) + 2 + diagnostic + 2 + sections + len("---\n")

@@ -11,29 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from recollect.domain.categories import CATEGORIES, SESSION_SUMMARY
 from recollect.domain.text import fenced_lines
 
 if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.learn.input import MemoryInput
-
-# The field for the description and the field for the reasoning, by category.
-MAIN = {
-    "decision": "decision",
-    "runbook": "steps",
-    "constraint": "rule",
-    "tech_debt": "description",
-    "preference": "value",
-    "session_summary": "completed",
-}
-REASON = {
-    "decision": "rationale",
-    "runbook": "root_cause",
-    "constraint": "impact",
-    "tech_debt": "reason_deferred",
-    "preference": "reason",
-    "session_summary": "key_changes",
-}
 
 CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("decision", "status"): ("accepted", "proposed", "deprecated", "superseded"),
@@ -159,7 +142,7 @@ class _Parts:
         If this field is `needed` and no part goes there, the whole text does. A part unfit for its field goes there
         too, with its label.
         """
-        parts = list(_labelled(text, _FIELD_OF[self.category]))
+        parts = list(_labelled(text, _FIELD_OF.get(self.category, {})))
         parts = [(name or into, label, part) for name, label, part in parts if part]
         if needed and not any(name == into for name, _, _ in parts):
             parts = [(into, "", text)]
@@ -179,8 +162,9 @@ class _Parts:
 def drafted(note: MemoryInput, others: Sequence[str] = ()) -> Draft:
     """Return a draft of the content of a memory; `others` are references to anything but files."""
     parts = _Parts(note.category)
-    parts.read(note.description, MAIN[note.category], needed=note.category == "runbook")
-    parts.read(note.reasoning, REASON[note.category], needed=note.category != "session_summary")
+    main, reason = CATEGORIES[note.category].note_fields
+    parts.read(note.description, main, needed=note.category == "runbook")
+    parts.read(note.reasoning, reason, needed=note.category != SESSION_SUMMARY)
     draft = Draft(fillers=(note.name, NO_CHECK))
     if note.category == "runbook":
         _runbook(parts.found)
@@ -323,19 +307,17 @@ def _assume(draft: Draft, note: MemoryInput) -> None:
     """Fill in required fields missing from the note, with its name or a default value."""
     said = draft.said
     usual: Record = {name: values[0] for (category, name), values in CHOICES.items() if category == note.category}
-    if note.category not in ("runbook", "session_summary"):
-        usual[MAIN[note.category]] = note.name
-    if note.category == "decision":
-        usual["context"] = note.name
-    elif note.category == "runbook":
-        usual |= {"trigger": note.name, "verification": NO_CHECK}
+    known = CATEGORIES[note.category]
+    for name in (known.key_fields[0], known.note_fields[0]):
+        if name not in _LISTS:
+            usual[name] = note.name
+    if note.category == "runbook":
+        usual["verification"] = NO_CHECK
     elif note.category == "constraint":
         usual |= {"kind": _kind(note), "active": True}
-    elif note.category == "preference":
-        usual["topic"] = note.name
-    elif note.category == "session_summary":
+    elif note.category == SESSION_SUMMARY:
         unfinished = said.get("in_progress") or said.get("next_actions")
-        usual |= {"goal": note.name, "completed": [], "next_actions": []}
+        usual |= {"completed": [], "next_actions": []}
         usual["outcome"] = "blocked" if said.get("blockers") else "partial" if unfinished else "success"
     draft.assumed = {name: value for name, value in usual.items() if name not in said}
 
@@ -343,7 +325,7 @@ def _assume(draft: Draft, note: MemoryInput) -> None:
 def _refer(said: Record, category: str, others: Sequence[str]) -> None:
     """Append references to anything but files to the reasoning."""
     line = f"{REFERENCES}{'; '.join(others)}"
-    name = REASON[category]
+    name = CATEGORIES[category].note_fields[1]
     if name in _LISTS:
         said[name] = [*said.get(name, []), line]
     else:

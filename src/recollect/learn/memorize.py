@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.config import project
 from recollect.config.locations import home
 from recollect.config.memory_root import memory_root, target_file
-from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.lifecycle import change
 from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
@@ -20,7 +20,7 @@ from recollect.engine.embed import embed_pending
 from recollect.errors import InvalidEntry, Journalled, StoreError, WriteRefused
 from recollect.files.memory.index_md import indexed_memories
 from recollect.files.memory.memories import MemoryFile, read_memory
-from recollect.learn.content import CHOICES, MAIN, REFERENCES, Draft, drafted
+from recollect.learn.content import CHOICES, REFERENCES, Draft, drafted
 from recollect.learn.input import MemoryInput, parse_input
 from recollect.learn.merge import history, merged_content, said_anew
 from recollect.learn.references import parted
@@ -43,7 +43,6 @@ UPDATED = "updated"
 
 _SOURCE = "session-capture"
 _SETTING = "memory_session_capture"
-_SESSION = "session_summary"
 
 # Attempts at a change while others change the same memory.
 _ATTEMPTS = 10
@@ -199,7 +198,7 @@ class _Memory:
             old = self._read(self._path(slug))
             if old and old.status == ACTIVE and self._is_same(old, slug):
                 return old, False
-        if self._note.category == _SESSION or not os.path.isdir(self._root.path):
+        if self._note.category == SESSION_SUMMARY or not os.path.isdir(self._root.path):
             return None, False
         words = title_words(self._title)
         for entry in indexed_memories(self._root, []):
@@ -219,7 +218,7 @@ class _Memory:
 
     def _is_same(self, old: MemoryFile, slug: str) -> bool:
         """Return True if the memory at the note's path is about the same thing: different titles may share a slug."""
-        if self._note.category == _SESSION:
+        if self._note.category == SESSION_SUMMARY:
             today = old.created_at[:_DAY] == _now()[:_DAY]
             return today or not said_anew(old.category, old.content, self._draft.said)
         return plain(old.title) == plain(self._title) or slug.replace("-", "") == plain(self._title).replace(" ", "")
@@ -230,7 +229,7 @@ class _Memory:
         mark = sha256(plain(self._title).encode()).hexdigest()[:_HASH_LENGTH]
         if not own or _RESERVED.fullmatch(own):
             return [f"{self._note.category.replace('_', '-')}-{mark}"]
-        if self._note.category == _SESSION:
+        if self._note.category == SESSION_SUMMARY:
             dated = f"{own[: LONGEST_SLUG - _DAY - 4].rstrip('-')}-{_now()[:_DAY]}"
             return [own, dated, *(f"{dated}-{number}" for number in range(2, 10))]
         return [own, f"{own[: LONGEST_SLUG - _HASH_LENGTH - 1].rstrip('-')}-{mark}"]
@@ -240,7 +239,7 @@ class _Memory:
         paths = [self._path(slug) for slug in self._slugs()]
         for path in paths:
             old = self._read(path)
-            if old is None or (self._note.category != _SESSION and plain(old.title) == plain(self._title)):
+            if old is None or (self._note.category != SESSION_SUMMARY and plain(old.title) == plain(self._title)):
                 return path
         return paths[0]
 
@@ -327,7 +326,7 @@ class _Memory:
         """Return tags from the text of the memory, without labels, references and fields with fixed choices."""
         category = self._note.category
         said = {name: value for name, value in self._draft.said.items() if (category, name) not in CHOICES}
-        main = texts(said.pop(MAIN[category], ""))
+        main = texts(said.pop(CATEGORIES[category].note_fields[0], ""))
         rest = [text.partition(f"\n{REFERENCES}")[0] for text in texts(said) if not text.startswith(REFERENCES)]
         labels = self._engine.labels()
         # Blank lines, because the last word of a text is no neighbour of the first word of the next.

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
+from recollect.domain.categories import CATEGORIES
 from recollect.domain.lifecycle import change
 from recollect.domain.secrets.detect import find_secret
-from recollect.learn.content import CHOICES, MAIN, REASON, REFERENCES
+from recollect.learn.content import CHOICES, REFERENCES
 from recollect.memories.likeness import plain
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
     """Return the content of a memory merged with the draft of a note."""
     said = draft.said
     new = said_anew(category, old, said)
-    main = MAIN[category]
+    main, reason = CATEGORIES[category].note_fields
     more_steps = main == "steps" and _come_after(old.get(main) or [], said.get(main) or [])
     retold = main in new and main != "completed" and not more_steps
     content = {**draft.assumed, **old}
@@ -44,7 +45,7 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
         had, has = old.get(name), said[name]
         if (category, name) in CHOICES or not had or had in draft.fillers:
             content[name] = has
-        elif retold and name == REASON[category]:
+        elif retold and name == reason:
             content[name] = _with_references(has, had)
         elif name == "steps":
             content[name] = [*had, *has] if more_steps else has

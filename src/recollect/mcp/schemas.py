@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE
 from recollect.domain.ranking.trust import ORIGINS
 from recollect.domain.stored import STATUSES
 
 NAME = "recollect"
 TITLE = "Recollect: long-term memory"
 
-CATEGORIES = (*KNOWLEDGE, *PROJECT)
 ALL = "all"
 
 MOST_FOUND = 50
@@ -99,7 +98,7 @@ STORE = ToolSchema(
     "store_memory",
     "Store a memory",
     "Save one thing worth knowing later: a decision with its reason, a lesson, a constraint, a preference, a runbook. "
-    "Lessons (anti-patterns, patterns, heuristics) serve every project; the other categories become files of this "
+    f"Lessons ({', '.join(KNOWLEDGE)}) serve every project; the other categories become files of this "
     "project. Storing the same again counts as one more observation. Never store secrets.",
     accepts=_given(
         ["name", "description", "reasoning", "category"],
@@ -108,8 +107,8 @@ STORE = ToolSchema(
         reasoning={"type": "string", "description": "Why it holds, or how it was learned."},
         category={
             **_CATEGORY,
-            "description": "anti-patterns: what to avoid; patterns: what works; heuristics: rules of thumb; the others "
-            "belong to this project.",
+            "description": "; ".join(f"{name}: {CATEGORIES[name].purpose}" for name in KNOWLEDGE)
+            + "; the others belong to this project.",
         },
         references={**_TEXTS, "description": "Files, links or issues that it is about."},
     ),

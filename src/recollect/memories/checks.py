@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.clock import parse_time
 from recollect.domain.lifecycle import change, with_change
 from recollect.domain.memory import texts
@@ -15,7 +16,6 @@ from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import ARCHIVED, RETIRED
 from recollect.errors import WriteRefused
 from recollect.files.memory.index_md import IndexEntry, read_entries
-from recollect.memories.retention import SESSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,8 +94,8 @@ def check_room(root: MemoryRoot, settings: Settings, category: str, index: Itera
 
 def makes_room(settings: Settings, category: str) -> bool:
     """Return True if the rolling window retires an old memory for each new one."""
-    window = settings.whole(f"categories.{SESSION}.max_retained")
-    return category == SESSION and window <= settings.whole("max_memories_per_category")
+    window = settings.whole(f"categories.{SESSION_SUMMARY}.max_retained")
+    return category == SESSION_SUMMARY and window <= settings.whole("max_memories_per_category")
 
 
 def check_grace(root: MemoryRoot, settings: Settings, old: MemoryFile, warnings: list[str]) -> None:

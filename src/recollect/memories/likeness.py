@@ -7,6 +7,7 @@ import unicodedata
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.memory import clean_title
 from recollect.domain.ranking.terms import STOP_WORDS
 from recollect.errors import EmbeddingError, StoreError
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 # Titles are alike if they share at least this part of their words.
 ENOUGH_WORDS = 0.5
-
-# Summaries of two sessions are never duplicates, however alike they are.
-_UNIQUE = "session_summary"
 
 # The least cosine of two texts about the same thing, by embedding model. The scales of models differ, so only measured
 # models are used. A wrong update destroys more than a duplicate does, so the limit is above all cosines measured
@@ -87,7 +85,8 @@ def similar(engine: Engine, root: MemoryRoot, category: str, title: str, text: s
     Raises:
         StorageError: the index exists but cannot be read.
     """
-    if category == _UNIQUE or not os.path.isdir(root.path):
+    # Summaries of two sessions are never duplicates, however alike they are.
+    if category == SESSION_SUMMARY or not os.path.isdir(root.path):
         return []
     known = [entry for entry in indexed_memories(root, []) if entry.category == category]
     if not known:

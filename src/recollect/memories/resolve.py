@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from recollect.config.memory_root import memory_root
-from recollect.domain.memory import KEY_FIELDS, LONGEST_SUMMARY, LONGEST_TITLE, MOST_TAGS, seen
+from recollect.domain.categories import CATEGORIES
+from recollect.domain.memory import LONGEST_SUMMARY, LONGEST_TITLE, MOST_TAGS, seen
 from recollect.domain.ranking.title_match import Wording
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import few, one_line, visible
@@ -37,9 +38,6 @@ SEMANTIC = "semantic"
 
 # Possible events in the life of a memory's subject.
 EVENTS = ("resolved", "removed", "reversed", "superseded", "deprecated")
-
-# Decisions, preferences and accounts of sessions are never deleted on the word of a session alone.
-_NEVER_DELETED = frozenset(("decision", "preference", "session_summary"))
 
 _LEAST_SCORE = 3
 _LONGEST_FIELD = 200
@@ -91,7 +89,7 @@ class Resolution:
 
     @property
     def delete_allowed(self) -> bool:
-        return self.category not in _NEVER_DELETED and not self._only_similar
+        return CATEGORIES[self.category].is_deletable and not self._only_similar
 
     @property
     def pre_action(self) -> str | None:
@@ -111,7 +109,7 @@ class Resolution:
             return [self.refusal]
         if self.candidate is None or self.delete_allowed:
             return []
-        by = "triage-initiated" if self.category in _NEVER_DELETED else "semantic match without lifecycle_event"
+        by = "semantic match without lifecycle_event" if CATEGORIES[self.category].is_deletable else "triage-initiated"
         return [f"Cannot DELETE {self.category} ({by})"]
 
     @property
@@ -184,7 +182,7 @@ def excerpt(memory: MemoryFile) -> dict[str, Any]:
     """Return a short form of a memory: title, status, tags, last change and key fields."""
     last = memory.changes[-1].get("summary") if memory.changes else None
     summary = one_line(last) if isinstance(last, str) else ""
-    fields = {field: memory.content.get(field) for field in KEY_FIELDS[memory.category]}
+    fields = {field: memory.content.get(field) for field in CATEGORIES[memory.category].key_fields}
     return seen(
         {
             "title": memory.title[:LONGEST_TITLE],

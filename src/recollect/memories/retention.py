@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.clock import parse_time
 from recollect.domain.memory import texts
 from recollect.domain.ranking.terms import query_terms
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.files.memory.memories import MemoryFile
-
-SESSION = "session_summary"
 
 # The fields of a session summary with lists of points.
 _POINTS = ("completed", "in_progress", "blockers", "next_actions", "key_changes")
@@ -46,12 +45,12 @@ def beyond_window(sessions: Iterable[MemoryFile], settings: Settings, new: str =
     """Return the oldest active session summaries beyond the rolling window, never the one at the path `new`."""
     active = sorted((session for session in sessions if session.status == ACTIVE), key=_age)
     old = [session for session in active if session.path != new]
-    return old[: max(0, len(active) - settings.whole(f"categories.{SESSION}.max_retained"))]
+    return old[: max(0, len(active) - settings.whole(f"categories.{SESSION_SUMMARY}.max_retained"))]
 
 
 def window_reason(settings: Settings) -> str:
-    most = settings.whole(f"categories.{SESSION}.max_retained")
-    return f"Only the last {most} session summaries stay active (categories.{SESSION}.max_retained)"
+    most = settings.whole(f"categories.{SESSION_SUMMARY}.max_retained")
+    return f"Only the last {most} session summaries stay active (categories.{SESSION_SUMMARY}.max_retained)"
 
 
 def words_of(memories: Iterable[MemoryFile]) -> list[set[str]]:

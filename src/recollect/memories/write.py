@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.lifecycle import activated, archived, merged, retired
 from recollect.domain.memory import MOST_CHANGES, auto_fix, clean_tags, difference, seen, slugify, without_state
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
@@ -24,7 +25,6 @@ from recollect.files.memory.schemas import validated
 from recollect.files.memory.write import save_memory, write_memory
 from recollect.memories.checks import check_enabled, check_grace, check_room, check_secrets, makes_room, not_again
 from recollect.memories.retention import (
-    SESSION,
     beyond_window,
     expired,
     retention_reason,
@@ -273,12 +273,12 @@ def _renamed(path: str, old: MemoryFile, record: Record, warnings: list[str]) ->
 
 def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: MemoryFile, result: Written) -> None:
     """Retire memories beyond the rolling window or past their retention, and update the index once."""
-    if category != SESSION and not settings.whole(f"categories.{category}.retention_days"):
+    if category != SESSION_SUMMARY and not settings.whole(f"categories.{category}.retention_days"):
         return
     index = current_index(root, result.warnings)
     active = read_entries(root, [entry for entry in index if entry.category == category])
     old = {memory.path: retention_reason(memory, settings) for memory in expired(active, settings, datetime.now(UTC))}
-    if category == SESSION:
+    if category == SESSION_SUMMARY:
         old |= {memory.path: window_reason(settings) for memory in beyond_window(active, settings, new.path)}
     old.pop(new.path, None)
     gone = [memory for memory in active if memory.path in old]
@@ -295,8 +295,8 @@ def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: Memory
     if done:
         result.paths += [memory.path for memory in done]
         warnings += _forgotten(root, result.paths[1:])
-    if done and category == SESSION:
-        others = read_entries(root, [entry for entry in index if entry.category != SESSION])
+    if done and category == SESSION_SUMMARY:
+        others = read_entries(root, [entry for entry in index if entry.category != SESSION_SUMMARY])
         warnings += _unique(root, done, others)
     result.warnings += few(warnings, _MOST_WARNINGS)
 

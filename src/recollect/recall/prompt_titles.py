@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.domain.categories import CATEGORIES
 from recollect.domain.memory import UNTAGGED
 from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.title_match import Wording
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from recollect.files.memory.index_md import IndexEntry
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
     from recollect.recall.prompt_request import PromptRequest
-
-# The order of categories among equal scores.
-PRIORITY = {"decision": 1, "constraint": 2, "preference": 3, "runbook": 4, "tech_debt": 5, "session_summary": 6}
 
 # Limits of the bonus: files opened, and days of age of a memory.
 _OPENED = 20
@@ -41,7 +39,7 @@ class _Scored:
 
     @property
     def order(self) -> tuple[int, int]:
-        return -self.points, PRIORITY.get(self.entry.category, 10)
+        return -self.points, CATEGORIES[self.entry.category].priority
 
     def open(self, asked: PromptRequest, root: MemoryRoot) -> bool:
         """Open the memory file unless it is open already; return True if it may be shown."""

@@ -8,7 +8,7 @@ from binascii import crc32
 
 from recollect.config import locations, project
 from recollect.config.settings import load_settings
-from recollect.domain.categories import PROJECT
+from recollect.domain.categories import PROJECT, SESSION_SUMMARY
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Said, find
 from recollect.errors import LockTimeout, StorageError
@@ -166,7 +166,7 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
     findings = find(bounded(heard.said), _activity(heard), thresholds)
     # A few tool uses are enough for a summary. So after the first triage, a summary alone holds a stop only after
     # `most` new messages; otherwise every turn would be interrupted.
-    summary_alone = [finding.category for finding in findings] == ["session_summary"]
+    summary_alone = [finding.category for finding in findings] == [SESSION_SUMMARY]
     if not findings or (summary_alone and record.triaged and len(heard.said) < most):
         return
     if not summary_alone and _redact(heard, done):  # a summary alone quotes no messages
@@ -286,7 +286,7 @@ def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]
     chosen: list[Staged] = []
     for finding in findings:
         context = "\n---\n".join(finding.windows)
-        if finding.category == "session_summary":
+        if finding.category == SESSION_SUMMARY:
             context = f"Transcript: {stop.transcript}\n{context}"
         if _likeness(finding.category, finding.snippets, stop.session) in known:
             continue
@@ -300,4 +300,4 @@ def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]
 
 def _likeness(category: str, snippets: Sequence[str], session: str) -> tuple[str, ...]:
     """Return a key to deduplicate captures: the category with the snippets, or with the session for summaries."""
-    return (category, session) if category == "session_summary" else (category, *snippets)
+    return (category, session) if category == SESSION_SUMMARY else (category, *snippets)

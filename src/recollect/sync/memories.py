@@ -10,6 +10,7 @@ from stat import S_ISREG
 from recollect.config import project
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
+from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
@@ -171,7 +172,7 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
         details=details,
         observation_count=1 + (max(0, min(updates, _MOST_UPDATES)) if isinstance(updates, int) else 0),
         confidence=_confidence(memory.record.get("confidence")),
-        source="session-capture" if memory.category == "session_summary" else "manual",
+        source="session-capture" if memory.category == SESSION_SUMMARY else "manual",
         source_project=os.path.basename(identity),
         # An unknown status counts as retired, as in the index.
         status=memory.status if memory.status in STATUSES else RETIRED,

@@ -6,23 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import escaped, fenced_lines, one_line, visible
 from recollect.files.memory.memories import MemoryFile
 from recollect.transfer.export import Export, ExportedEntry
 
-_SECTION = {
-    "session_summary": "Session summaries",
-    "decision": "Decisions",
-    "runbook": "Runbooks",
-    "constraint": "Constraints",
-    "tech_debt": "Tech debt",
-    "preference": "Preferences",
-    "anti-patterns": "Anti-patterns",
-    "heuristics": "Heuristics",
-    "patterns": "Patterns",
-}
 _SHOWN_ELSEWHERE = ("title", "category", "schema_version", "content", "changes")
 
 # Matches headings and their underlines, also in lists and quotations, where `escaped` does not look.
@@ -38,7 +27,7 @@ def markdown(export: Export) -> str:
         memories = [memory for memory in export.memories if memory.category == category]
         knowledge = [item for item in export.knowledge if item.entry.category == category]
         if memories or knowledge:
-            blocks.append(f"## {_SECTION[category]}")
+            blocks.append(f"## {CATEGORIES[category].plural.capitalize()}")
         for memory in memories:
             blocks += _memory(memory, export.root.shown(memory.path))
         for item in knowledge:

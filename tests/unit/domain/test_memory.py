@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.memory import (
-    KEY_FIELDS,
     MOST_TAGS,
     auto_fix,
     clean_tags,
@@ -324,8 +323,3 @@ def test_difference_is_a_share_and_has_no_direction(old, new):
     assert 0.0 <= difference(old, new) <= 1.0
     assert difference(old, new) == difference(new, old)
     assert difference(old, old) == 0.0
-
-
-def test_each_category_has_its_key_fields():
-    assert KEY_FIELDS["decision"] == ("context", "decision", "rationale")
-    assert set(KEY_FIELDS) == {"session_summary", "decision", "runbook", "constraint", "tech_debt", "preference"}

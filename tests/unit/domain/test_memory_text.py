@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect.domain.categories import PROJECT
-from recollect.domain.memory import KEY_FIELDS
+from recollect.domain.categories import CATEGORIES, PROJECT
 from recollect.domain.memory_text import LONGEST_DESCRIPTION, LONGEST_DETAILS, LONGEST_REASONING, described
 
 CONTENTS = {
@@ -67,7 +66,7 @@ def test_memory_is_told_by_what_sums_it_up_with_the_rest_as_details(category: st
 
 @pytest.mark.parametrize("category", PROJECT)
 def test_every_key_field_is_in_the_description_or_the_reasoning(category: str) -> None:
-    content = {field: f"the {field}" for field in KEY_FIELDS[category]}
+    content = {field: f"the {field}" for field in CATEGORIES[category].key_fields}
     description, reasoning, details = described(category, "A title", content)
     assert all(text in f"{description}\n{reasoning}" for text in content.values())
     assert details == ""
@@ -94,7 +93,7 @@ def test_long_and_deep_content_is_cut() -> None:
 @settings(max_examples=200, deadline=None)
 @given(category=st.sampled_from(PROJECT), title=st.text(), content=st.dictionaries(st.text(), JSON, max_size=6))
 def test_any_content_is_told_in_bounds_one_line_a_field(category: str, title: str, content: dict[str, object]) -> None:
-    keyed = {**content, **dict(zip(KEY_FIELDS[category], content.values(), strict=False))}
+    keyed = {**content, **dict(zip(CATEGORIES[category].key_fields, content.values(), strict=False))}
     description, reasoning, details = described(category, title, keyed)
     assert len(description) <= max(LONGEST_DESCRIPTION, len(title))
     assert len(description.splitlines()) <= 2

@@ -6,6 +6,7 @@ A telling sentence is one with a sign of the category; `phrases` has the kinds o
 
 from __future__ import annotations
 
+from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.text import one_line, unmarked
 from recollect.domain.triage.phrases import ANSWER, BOOSTER, PRIMARY, SUPPORT, WEAK, Lexicon, words_of
 from recollect.domain.triage.said import sentences, spoken_lines
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from recollect.domain.triage.phrases import Rule
-
-SESSION_SUMMARY = "session_summary"
 
 # The range of boosters, in sentences before and after a telling one; its context, in lines before and after.
 BOOSTER_SENTENCES = 4

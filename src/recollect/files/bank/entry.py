@@ -12,7 +12,7 @@ from recollect.domain.categories import LABEL
 from recollect.domain.entry import CONFIDENCE, Entry, Part
 from recollect.domain.text import fenced_lines
 
-_FILE_TITLES = ("# anti-patterns", "# patterns", "# heuristics")
+_FILE_TITLES = tuple(f"# {category}" for category in LABEL)
 _TYPES = frozenset(label.lower() for label in LABEL.values())
 _EMPHASIS = "*_`"
 _DIGITS = "0123456789"

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recollect.domain.categories import LABEL
+from recollect.domain.categories import CATEGORIES, LABEL
 from recollect.domain.text import fenced_lines
 
 _PLURAL = {category: label + "s" for category, label in LABEL.items()}
-_LOCAL_SECTION = {
-    "anti-patterns": "Known Anti-Patterns",
-    "heuristics": "Decision Heuristics",
-    "patterns": "Development Patterns",
-}
-_LOCAL_PROVENANCE = {"anti-patterns": "Observed in", "heuristics": "Source", "patterns": "Used in"}
 
 
 def new_global_file(category: str) -> str:
@@ -25,7 +19,7 @@ def new_global_file(category: str) -> str:
 
 
 def new_local_file(category: str) -> str:
-    return f"# {_PLURAL[category]}\n\n## {_LOCAL_SECTION[category]}\n"
+    return f"# {_PLURAL[category]}\n\n## {CATEGORIES[category].bank_heading}\n"
 
 
 def global_entry(
@@ -56,7 +50,7 @@ def local_entry(
 ) -> list[str]:
     """Return the lines of an entry for a project's bank. Headings of heuristics have no type there."""
     heading = name if category == "heuristics" else f"{LABEL[category]}: {name}"
-    metadata = {_LOCAL_PROVENANCE[category]: provenance, "Confidence": confidence, "Observation count": "1"}
+    metadata = {CATEGORIES[category].provenance: provenance, "Confidence": confidence, "Observation count": "1"}
     return [f"### {heading}", *_description(description), *_metadata(metadata), *more]
 
 

@@ -151,8 +151,7 @@ def model_of(category: str) -> type[BaseModel]:
         "archived_at": (str | None, None),
         "archived_reason": (_Reason | None, None),
     }
-    name = category.title().replace("_", "")
-    return create_model(f"{name}Memory", __base__=_Model, **fields)
+    return create_model(category.title().replace("_", "") + "Memory", __base__=_Model, **fields)
 
 
 def validated(record: dict[str, Any], category: str) -> dict[str, Any]:
@@ -189,11 +188,12 @@ def schema(category: str) -> dict[str, Any]:
     """Return the JSON Schema of a category's memory files, or of their common fields, without references."""
     made = model_of(category).model_json_schema()
     definitions: dict[str, Any] = made.pop("$defs", {})
-    described = f"A {_words(category)} memory file of recollect." if category != BASE else "What memory files share."
+    words = category.replace("_", " ")
+    described = f"A {words} memory file of recollect." if category != BASE else "What memory files share."
     inlined = _plain(_inlined(made, definitions))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{_words(category)} memory" if category != BASE else "memory",
+        "title": f"{words} memory" if category != BASE else "memory",
         "description": described,
         **inlined,
     }
@@ -257,7 +257,3 @@ def _plain(value: Any, *, names: bool = False) -> Any:
         node = {**choices[0], **{key: item for key, item in node.items() if key not in ("anyOf", "default")}}
     dropped = ("title", "default") if node.get("default", 0) is None else ("title",)
     return {key: _plain(item, names=key == "properties") for key, item in node.items() if key not in dropped}
-
-
-def _words(category: str) -> str:
-    return category.replace("_", " ")

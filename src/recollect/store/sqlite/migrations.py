@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 
 from recollect.errors import StoreError
+from recollect.store.sqlite.driver import sqlite3
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,20 +19,24 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 
+# Of the first version, letter by letter.
+_CATEGORY_CHECK = """ CHECK (category IN (
+                'anti-patterns', 'patterns', 'heuristics',
+                'session_summary', 'decision', 'runbook', 'constraint', 'tech_debt', 'preference'
+            ))"""
+
+
 def m001_entries(connection: Connection) -> None:
     """Create the tables for entries, sources, vectors, usage and receipts."""
     for statement in (
-        """
+        f"""
         CREATE TABLE entries (
             number INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,
             name TEXT NOT NULL,
             description TEXT NOT NULL,
             reasoning TEXT NOT NULL DEFAULT '',
-            category TEXT NOT NULL CHECK (category IN (
-                'anti-patterns', 'patterns', 'heuristics',
-                'session_summary', 'decision', 'runbook', 'constraint', 'tech_debt', 'preference'
-            )),
+            category TEXT NOT NULL{_CATEGORY_CHECK},
             keywords TEXT NOT NULL DEFAULT '[]',
             "references" TEXT NOT NULL DEFAULT '[]',
             details TEXT NOT NULL DEFAULT '',
@@ -110,31 +115,9 @@ def m001_entries(connection: Connection) -> None:
 
 
 def m002_memories(connection: Connection) -> None:
-    """Allow memory files as sources. There are thousands, so index sources by kind and project.
-
-    A constraint can only be changed by creating the table again. The new table is not renamed into place: SQLite would
-    read the whole schema for it, including full-text search, and this SQLite may not have full-text search.
-    """
-    for statement in (
-        "CREATE TEMP TABLE sources_before AS SELECT * FROM main.sources",
-        "DROP TABLE main.sources",
-        """
-        CREATE TABLE sources (
-            number INTEGER PRIMARY KEY,
-            path TEXT NOT NULL UNIQUE,
-            kind TEXT NOT NULL CHECK (kind IN ('bank', 'journal', 'memory')),
-            project TEXT NOT NULL DEFAULT '',
-            size INTEGER NOT NULL,
-            modified INTEGER NOT NULL,
-            hash TEXT NOT NULL,
-            "offset" INTEGER NOT NULL
-        ) STRICT
-        """,
-        "INSERT INTO sources SELECT * FROM temp.sources_before",
-        "DROP TABLE temp.sources_before",
-        "CREATE INDEX sources_by_kind ON sources (kind, project)",
-    ):
-        connection.execute(statement)
+    """Allow memory files as sources. There are thousands, so index sources by kind and project."""
+    _redefine(connection, "sources", "('bank', 'journal')", "('bank', 'journal', 'memory')")
+    connection.execute("CREATE INDEX sources_by_kind ON sources (kind, project)")
 
 
 def m003_retirements(connection: Connection) -> None:
@@ -158,7 +141,41 @@ def m003_retirements(connection: Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries, m002_memories, m003_retirements)
+def m004_categories(connection: Connection) -> None:
+    """Drop the check on categories, which would need a migration for each new one. Storing entries checks them."""
+    _redefine(connection, "entries", _CATEGORY_CHECK, "")
+
+
+def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
+    """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
+
+    SQLite allows this if all rows meet the new constraint. If it forbids writing to the schema, as on macOS, the table
+    is created again. It is not renamed into place: SQLite would read the whole schema for that, including full-text
+    search, and this SQLite may not have full-text search.
+    """
+    named = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type <> 'table'"
+    definition, *others = [sql for (sql,) in connection.execute(named, (table,)).fetchall()]
+    definition = definition.replace(old, new)
+    (version,) = connection.execute("PRAGMA schema_version").fetchone()
+    connection.execute("PRAGMA writable_schema = ON")
+    try:
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (definition, table))
+        connection.execute(f"PRAGMA schema_version = {version + 1}")  # other processes read the schema again
+    except sqlite3.OperationalError:
+        for statement in (
+            f"CREATE TEMP TABLE before AS SELECT * FROM main.{table}",
+            f"DROP TABLE main.{table}",
+            definition,
+            f"INSERT INTO {table} SELECT * FROM temp.before",
+            "DROP TABLE temp.before",
+            *others,  # indexes and triggers
+        ):
+            connection.execute(statement)
+    finally:
+        connection.execute("PRAGMA writable_schema = RESET")
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries, m002_memories, m003_retirements, m004_categories)
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"
 

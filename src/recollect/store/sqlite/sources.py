@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from recollect.domain.categories import CATEGORIES
 from recollect.domain.ranking.trust import more_trusted, origin_of
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.domain.text import visible
+from recollect.errors import StoreError
 from recollect.store.sqlite.retirements import HIDDEN
 from recollect.store.sqlite.rows import ENTRY, Others, changeable, entry_of, merged, says_the_same
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
@@ -83,6 +85,9 @@ class SqliteSources:
         self, source: Source, entries: Sequence[StoredEntry], retirements: Sequence[Retirement], *, anew: bool
     ) -> None:
         """Store a source with all its entries or, if not `anew`, with additional ones."""
+        for entry in entries:
+            if entry.category not in CATEGORIES:
+                raise StoreError(f"no category is called {entry.category!r}")
         number = self._put_state(source)
         if source.kind == MEMORY:
             self._put_memory(source, number, entries, anew)
