@@ -14,7 +14,8 @@ from tests.conftest import World
 
 from recollect.cli import upsert as upsert_command
 from recollect.cli.main import cli
-from recollect.files.journal.log import append_capture
+from recollect.files.journal.kinds import CAPTURE
+from recollect.files.journal.log import append_lines
 from recollect.hooks.answer import bounded
 from recollect.sync.if_changed import LARGE
 
@@ -128,10 +129,10 @@ def test_first_line_of_a_journal_survives_a_power_cut_with_its_folder(
 
     monkeypatch.setattr(os, "fsync", fsync)
     journal = tmp_path / "store" / "session-captures.jsonl"
-    append_capture(str(journal), LESSON)
+    append_lines(str(journal), CAPTURE, [LESSON])
     assert {path.stat().st_ino for path in (journal, journal.parent, tmp_path)} <= set(synced)
     synced.clear()
-    append_capture(str(journal), LESSON)
+    append_lines(str(journal), CAPTURE, [LESSON])
     assert synced == [journal.stat().st_ino]
 
 

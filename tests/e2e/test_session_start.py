@@ -23,7 +23,8 @@ from tests.integration.provider_servers import ProviderServer
 
 from recollect.config.project import identity
 from recollect.domain.start_block import OPENING
-from recollect.files.journal.staged import Staged, now, stage
+from recollect.files.journal.kinds import STAGED, Staged
+from recollect.files.journal.log import append_lines
 from recollect.files.log import NAME as LOG
 from recollect.files.met import meet
 from recollect.files.session.record import FOLDER as RECORDS
@@ -290,8 +291,8 @@ def test_a_fork_counts_as_resumed_for_the_setting(world: World) -> None:
 def stage_captures(world: World, count: int, project: Path | None = None) -> None:
     world.store.mkdir(exist_ok=True)
     owner = identity(str(project or world.project))
-    found = [Staged(f"id{n}", now(), owner, "s0", "decision", 0.5, ["text"], "") for n in range(count)]
-    stage(str(world.store / "session-captures.jsonl"), found)
+    found = [Staged(f"id{n}", "2026-01-02T03:04:05Z", owner, "s0", "decision", 0.5, ["text"], "") for n in range(count)]
+    append_lines(str(world.store / "session-captures.jsonl"), STAGED, found)
 
 
 def test_captures_that_await_review_are_told_beside_the_block(world: World) -> None:

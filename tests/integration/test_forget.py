@@ -23,8 +23,8 @@ from recollect.domain.retirement import LONGEST_REASON, Retirement
 from recollect.domain.stored import ACTIVE, RETIRED
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StorageError, StoreError, UnknownMemory, WriteRefused
-from recollect.files.journal.log import read_captures
-from recollect.files.journal.retired import write
+from recollect.files.journal.kinds import RETIREMENT
+from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.locks import locked
 from recollect.learn.remember import remember
 from recollect.memories.forget import Forgotten, bring_back, find_entry, forget
@@ -70,7 +70,7 @@ def seen(engine: Engine, root: Path) -> set[str]:
 
 
 def lines(world: World) -> list[dict[str, object]]:
-    return read_captures(journal(str(world.store)), 0).lines
+    return read_lines(journal(str(world.store)), 0).lines
 
 
 def facts(done: Forgotten) -> tuple[str, str, str, str]:
@@ -187,7 +187,7 @@ def test_what_was_forgotten_stays_so_when_the_store_is_made_again(world: World, 
 def test_line_that_was_written_before_a_kill_is_followed_by_whoever_comes_next(engine: Engine, world: World) -> None:
     world.write_bank("patterns", BANK, shared=True)
     read(engine, world)
-    write(journal(str(world.store)), [Retirement(ID)])  # and then its writer was killed
+    append_lines(journal(str(world.store)), RETIREMENT, [Retirement(ID)])  # and then its writer was killed
     assert status(engine) == ACTIVE
     read(engine, world)
     assert status(engine) == RETIRED
@@ -335,7 +335,7 @@ def test_hostile_line_about_a_memory_file_does_not_hide_it(engine: Engine, world
     world.write_decision("use-sqlite", title="Use SQLite")
     assert world.run("search", "sqlite").returncode == 0
     id = entry_id(identity(str(world.project)), "decision", "use-sqlite")
-    write(journal(str(world.store)), [Retirement(id), Retirement(id, identity(str(world.project)))])
+    append_lines(journal(str(world.store)), RETIREMENT, [Retirement(id), Retirement(id, identity(str(world.project)))])
     assert sync_journal(engine.store, engine.global_store) == []
     assert status(engine, id) == ACTIVE
     assert find_entry(engine, str(world.project), id).entry.status == ACTIVE

@@ -15,10 +15,12 @@ from recollect.config.settings import load_settings
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
-from recollect.files.journal.log import append_capture, read_captures
+from recollect.files.journal.kinds import CAPTURE
+from recollect.files.journal.log import append_lines, read_lines
 from recollect.learn.memorize import memorize
 from recollect.memories.forget import forget
-from recollect.sync.sync import captured, sync
+from recollect.sync.journal import captured
+from recollect.sync.sync import sync
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
 UNIVERSAL = {
@@ -240,7 +242,7 @@ def test_worktree_sees_what_sessions_of_its_repository_stored(shop: World) -> No
 
 def test_observation_that_comes_while_a_promotion_runs_is_not_lost(shop: World) -> None:
     store(shop, UNIVERSAL, UNIVERSAL)
-    append_capture(journal(str(shop.store)), {"moved": READ, "at": "2026-11-16T08:00:00Z", "observations": 1})
+    append_lines(journal(str(shop.store)), CAPTURE, [{"moved": READ, "at": "2026-11-16T08:00:00Z", "observations": 1}])
     shop.write_bank("patterns", f"### Pattern: Read Before Write\n{UNIVERSAL['description']}\n", shared=True)
     assert standing(shop, READ) == ("active", 2, "")
 
@@ -257,7 +259,7 @@ def test_captured_lesson_with_a_credential_does_not_travel_whatever_the_judgemen
     secret = f"Use ghp_{'a1B2' * 9} to push."
     line = {**UNIVERSAL, "description": secret, "source": "session-capture", "source_project": "shop-front"}
     shop.store.mkdir()
-    append_capture(journal(str(shop.store)), line)
+    append_lines(journal(str(shop.store)), CAPTURE, [line])
     done = shop.run("promote", "--as", "universal", **BY_WORDS)
     assert done.returncode == 0
     assert not (shop.store / "patterns.md").exists()
@@ -316,8 +318,8 @@ def test_like_meanings_are_shown_under_different_titles(shop: World) -> None:
 )
 def test_line_that_moves_nothing_is_reported_and_changes_nothing(shop: World, line: dict[str, Any]) -> None:
     store(shop, UNIVERSAL)
-    append_capture(journal(str(shop.store)), line)
-    entries, _, problems = captured(read_captures(journal(str(shop.store)), 0).lines)
+    append_lines(journal(str(shop.store)), CAPTURE, [line])
+    entries, _, problems = captured(read_lines(journal(str(shop.store)), 0).lines)
     assert [entry.id for entry in entries] == [READ]
     assert len(problems) == 1
     assert list(promoted(shop, "--dry-run")) == ["Read Before Write"]
@@ -326,7 +328,7 @@ def test_line_that_moves_nothing_is_reported_and_changes_nothing(shop: World, li
 def test_status_does_not_take_a_moved_lesson_for_a_capture(shop: World) -> None:
     line = {**UNIVERSAL, "source": "session-capture", "source_project": "shop-front", "at": "2026-01-02T00:00:00Z"}
     shop.store.mkdir()
-    append_capture(journal(str(shop.store)), line)
+    append_lines(journal(str(shop.store)), CAPTURE, [line])
     promoted(shop)
     status = json.loads(shop.run("status", "--json", **BY_WORDS).stdout)
     assert status["last_capture"].startswith("2026-01-02")
@@ -346,7 +348,7 @@ def test_promotions_at_once_move_each_observation_once(shop: World) -> None:
         for _ in range(4)
     ]
     assert [(process.communicate()[1], process.returncode) for process in started] == [("", 0)] * 4
-    lines = read_captures(journal(str(shop.store)), 0).lines
+    lines = read_lines(journal(str(shop.store)), 0).lines
     assert sorted((line["moved"], line["observations"]) for line in lines if "moved" in line) == sorted(
         [(READ, 2), (LOCK, 1)]
     )

@@ -13,7 +13,7 @@ import pytest
 import recollect
 from recollect.config.locations import database, journal
 from recollect.domain.hashing import content_hash
-from recollect.files.journal.log import read_captures
+from recollect.files.journal.log import read_lines
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
 
@@ -89,7 +89,7 @@ def counts(store):
 
 def check_equal_to_journal(folder: Path, expected: Counter[str]) -> None:
     """The journal has a line for each upsert, the store the same counts, and SQLite finds nothing wrong."""
-    captures = read_captures(journal(str(folder)), 0)
+    captures = read_lines(journal(str(folder)), 0)
     assert captures.problems == []
     assert Counter(line["description"] for line in captures.lines) == expected
     with SqliteStore(database(str(folder))) as store:

@@ -15,7 +15,8 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError, InvalidEntry, StillReading, StoreError
-from recollect.files.journal.log import append_capture
+from recollect.files.journal.kinds import CAPTURE
+from recollect.files.journal.log import append_lines
 from recollect.learn.remember import remember
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
@@ -477,7 +478,7 @@ def test_bank_that_lets_an_entry_go_leaves_it_as_the_other_bank_describes_it(tmp
 def test_journal_written_by_hand_is_taken_over(tmp_path: Path) -> None:
     root, shared = tmp_path / "project", tmp_path / "store"
     root.mkdir()
-    append_capture(journal(str(shared)), {"name": "N", "description": "By hand.", "category": "patterns"})
+    append_lines(journal(str(shared)), CAPTURE, [{"name": "N", "description": "By hand.", "category": "patterns"}])
     with Engine(str(shared), load_settings(str(root), {})) as engine:
         assert sync(engine.store, str(root), str(shared)) == []
         assert len(engine.store.entries([content_hash("By hand.")])) == 1

@@ -18,7 +18,7 @@ from recollect.cli.shared import is_terminal, print_json, settings_of, warn
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import Settings
 from recollect.domain.secrets.detect import redact
-from recollect.domain.text import one_line, visible
+from recollect.domain.text import one_line, utc_text, visible
 from recollect.errors import RecollectError, StorageError, WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.files.textfile import read_text
@@ -159,7 +159,7 @@ def _attempt(
         base = memory.hash
         _run(editor, draft.path)
     text = draft.text()
-    record = edited(memory, text, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())) if text.strip() else None
+    record = edited(memory, text, utc_text(time.gmtime())) if text.strip() else None
     if record is None:
         return None
     return write.update(root, settings, memory.path, memory.category, record, expected=base)

@@ -7,8 +7,8 @@ import click
 from recollect.cli.shared import counted, global_store_option, json_option, print_json, project_root_option, styled
 from recollect.domain.memory import seen
 from recollect.domain.text import cut, one_line, visible
-from recollect.files.journal.staged import Staged
-from recollect.sessions.review import capture_named, captures_to_review, review
+from recollect.files.journal.kinds import Staged
+from recollect.sessions.review import capture_named, captures_to_review, mark_reviewed
 
 _LONGEST = 100
 
@@ -42,14 +42,14 @@ def command(
     if capture_id:
         _show(capture_named(captures, capture_id), as_json)
     elif saved or dismiss or dismiss_all:
-        _settle(captures, global_store, saved, dismiss, dismiss_all, as_json)
+        _mark(captures, global_store, saved, dismiss, dismiss_all, as_json)
     elif as_json:
         print_json(seen({"captures": [_document(each) for each in captures]}))
     else:
         click.echo("\n".join(_lines(captures)) if captures else "Nothing awaits review in this project.")
 
 
-def _settle(
+def _mark(
     captures: list[Staged],
     global_store: str,
     saved: tuple[str, ...],
@@ -60,7 +60,7 @@ def _settle(
     if dismiss_all:
         kept_ids = {capture_named(captures, name).id for name in saved}
         dismiss = (*dismiss, *(each.id for each in captures if each.id not in kept_ids))
-    kept, dropped = review(captures, global_store, saved=saved, dismissed=dismiss)
+    kept, dropped = mark_reviewed(captures, global_store, saved=saved, dismissed=dismiss)
     left = len(captures) - len(kept) - len(dropped)
     if as_json:
         print_json(

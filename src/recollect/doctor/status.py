@@ -10,13 +10,11 @@ from recollect.config import locations
 from recollect.config.settings import Settings
 from recollect.config.settings_keys import KEYS
 from recollect.domain.clock import parse_time, time_text
-from recollect.domain.retirement import is_about_retiring
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreError
 from recollect.files.bank.bank import read_bank
-from recollect.files.journal.log import LONGEST_LINE, read_captures
-from recollect.files.journal.moved import is_about_moving
-from recollect.files.journal.staged import is_about_staging
+from recollect.files.journal.kinds import CAPTURE, kind_of
+from recollect.files.journal.log import LONGEST_LINE, read_lines
 from recollect.files.log import NAME as LOG
 from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
@@ -25,9 +23,6 @@ from recollect.sessions.review import captures_to_review
 
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
-
-# Lines of the journal of these kinds are not captures.
-_NO_CAPTURES = (is_about_staging, is_about_retiring, is_about_moving)
 
 # The number of vectors made by the next search.
 _SOON = 50
@@ -141,12 +136,12 @@ def _hook_issues(global_store: str) -> list[Issue]:
 def _last_capture(memories: list[MemoryFile], journal: str) -> str:
     """Return the time of the last change to a memory file or of the last capture in the journal."""
     try:
-        lines = read_captures(journal, max(0, _size(journal) - LONGEST_LINE)).lines  # the last lines are the newest
+        lines = read_lines(journal, max(0, _size(journal) - LONGEST_LINE)).lines  # the last lines are the newest
     except StorageError:
         lines = []
     times = [
         *(memory.updated_at for memory in memories),
-        *(line.get("at") for line in lines if not any(about(line) for about in _NO_CAPTURES)),
+        *(line.get("at") for line in lines if kind_of(line) is CAPTURE),
     ]
     return max((time_text(moment) for moment in map(parse_time, times) if moment), default="")
 

@@ -139,15 +139,15 @@ def locks(case: Case) -> Iterator[Finding]:
 
 def journal(case: Case) -> Iterator[Finding]:
     """Check that every line of the journal can be used."""
-    from recollect.files.journal.log import read_captures
-    from recollect.sync.sync import captured
+    from recollect.files.journal.log import read_lines
+    from recollect.sync.journal import captured
 
     path = locations.journal(case.global_store)
     if not os.path.lexists(path):
         yield Finding(OK, "Journal", "nothing was captured yet")
         return
     try:
-        found = read_captures(path, 0)
+        found = read_lines(path, 0)
     except StorageError as error:
         yield Finding(ERROR, "Journal", str(error), f"check what {path} is, and its permissions")
         return

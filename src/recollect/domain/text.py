@@ -96,6 +96,11 @@ def few(sentences: Sequence[str], most: int) -> list[str]:
     return [*shown, f"and {more:,} more of the kind"] if more > 0 else shown
 
 
+def utc_text(moment: Sequence[int]) -> str:
+    """Format a time of `time.gmtime` for files. Hooks use it, because datetime, as in domain/clock, is costly."""
+    return "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z".format(*moment[:6])
+
+
 def json_string(text: str) -> str:
     """Return the text as a JSON string, for code too hot to import json."""
     return '"' + visible(text).translate(_JSON_ESCAPES) + '"'

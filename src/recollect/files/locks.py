@@ -1,4 +1,3 @@
-# hot
 """A lock between processes. The kernel frees it when its holder ends, even by a kill."""
 
 from __future__ import annotations

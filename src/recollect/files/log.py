@@ -6,14 +6,13 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.domain.text import one_line
+from recollect.domain.text import one_line, utc_text
 from recollect.errors import StorageError
 from recollect.files.textfile import lines_of, make_private_folder, open_private
 
 NAME = "recollect.log"
 LARGEST = 128 * 1024
 _LONGEST = 10_000  # in characters: a longer sentence is not worth reading
-_STAMP = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def log(directory: str, sentence: str) -> None:
@@ -24,7 +23,7 @@ def log(directory: str, sentence: str) -> None:
     from recollect.domain.secrets.detect import redact  # most hooks have nothing to log
 
     path = os.path.join(directory, NAME)
-    stamp = time.strftime(_STAMP, time.gmtime())
+    stamp = utc_text(time.gmtime())
     line = f"{stamp} {one_line(redact(sentence[:_LONGEST]))[:1000]}\n".encode("utf-8", "replace")
     try:
         make_private_folder(directory)
@@ -41,6 +40,6 @@ def log(directory: str, sentence: str) -> None:
 
 def lately(directory: str) -> list[str]:
     """Return the log lines of the last 24 hours without timestamps, newest last, from at most `LARGEST` bytes."""
-    day_ago = time.strftime(_STAMP, time.gmtime(time.time() - 86_400))
+    day_ago = utc_text(time.gmtime(time.time() - 86_400))
     found = [line.partition(" ") for line in lines_of(os.path.join(directory, NAME), LARGEST)]
     return [sentence for stamp, _, sentence in found if sentence and day_ago <= stamp < "9"]

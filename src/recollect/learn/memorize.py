@@ -16,6 +16,7 @@ from recollect.domain.hashing import sha256
 from recollect.domain.lifecycle import change
 from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
 from recollect.domain.stored import ACTIVE
+from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending
 from recollect.errors import InvalidEntry, Journalled, StoreError, WriteRefused
 from recollect.files.memory.index_md import indexed_memories
@@ -356,4 +357,4 @@ def _embedded(engine: Engine) -> list[str]:
 
 
 def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return utc_text(time.gmtime())

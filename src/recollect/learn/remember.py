@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 from recollect.config import locations
 from recollect.config.settings import Settings
 from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine, find_keywords
 from recollect.errors import Journalled, StorageError, StoreError
-from recollect.files.journal.log import append_capture, read_captures
+from recollect.files.journal.kinds import CAPTURE
+from recollect.files.journal.log import append_lines, read_lines
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.sync import sync
 
@@ -77,7 +79,7 @@ def note_down(
         warnings = tuple(f"no keywords from {failure}" for failure in failures)
         noted.append(Noted(given, len(lines), tuple(labels), tier, warnings))
         lines.append(_capture(given, labels, source) | ({"project": identity} if identity else {}))
-    places = append_capture(locations.journal(global_store), *lines)
+    places = append_lines(locations.journal(global_store), CAPTURE, lines)
     return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
 
 
@@ -115,7 +117,7 @@ def _observed_since(global_store: str, noted: Noted) -> int:
     If the store counts more, the entry was known before.
     """
     try:
-        lines = read_captures(locations.journal(global_store), noted.place).lines
+        lines = read_lines(locations.journal(global_store), noted.place).lines
     except StorageError:
         return 1
     return max(1, sum(line.get("id") == noted.given.content_hash for line in lines))
@@ -125,7 +127,7 @@ def _capture(given: EntryInput, keywords: tuple[str, ...], source: str) -> dict[
     named = given.source if given.source in SOURCES else ""
     line: dict[str, object] = {
         "id": given.content_hash,
-        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "at": utc_text(time.gmtime()),
         "category": given.category,
         "name": given.name,
         "description": given.written,

@@ -11,9 +11,10 @@ from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.retirement import LONGEST_REASON, Retirement, is_hexadecimal
 from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES
-from recollect.domain.text import cut, one_line
+from recollect.domain.text import cut, one_line, utc_text
 from recollect.errors import InvalidEntry, StoreError, UnknownMemory, WriteRefused
-from recollect.files.journal.retired import write as write_retirements
+from recollect.files.journal.kinds import RETIREMENT
+from recollect.files.journal.log import append_lines
 from recollect.files.memory.memories import find_memories, read_memory, slug_of
 from recollect.memories import write
 from recollect.memories.finish import finish
@@ -193,7 +194,7 @@ def _changed_knowledge(
         [known] = _known(engine, [id], here)
         lines = _lines(known, reason, ended=ended)
         if lines:
-            write_retirements(journal, lines)
+            append_lines(journal, RETIREMENT, lines)
             written = True
             warnings += sync_journal(engine.store, engine.global_store, engine.labels())
             [known] = _known(engine, [id], here)
@@ -210,7 +211,7 @@ def _changed_knowledge(
 
 def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
     """Return the journal lines to retire an entry, or to restore it if `ended`. Empty if it is so already."""
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = utc_text(time.gmtime())
     id = known.entry.id
     if known.entry.status == ACTIVE:
         where = "" if "" in known.projects else known.here

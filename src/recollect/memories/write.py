@@ -16,7 +16,7 @@ from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.lifecycle import activated, archived, merged, retired
 from recollect.domain.memory import MOST_CHANGES, auto_fix, clean_tags, difference, seen, slugify, without_state
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
-from recollect.domain.text import few
+from recollect.domain.text import few, utc_text
 from recollect.errors import StorageError, WriteRefused
 from recollect.files.memory.index_md import current_index, forget_in_index, gathered, read_entries
 from recollect.files.memory.lock import memories_locked
@@ -376,4 +376,4 @@ def _without_nulls(line: Any) -> Any:
 
 
 def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return utc_text(time.gmtime())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -11,15 +12,14 @@ from typing import Any
 from recollect.config import locations, project
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
-from recollect.domain.retirement import is_about_retiring
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.bank.bank import read_bank
-from recollect.files.journal.log import read_captures
-from recollect.files.journal.moved import count_moved, is_about_moving, without_moved
-from recollect.files.journal.staged import is_about_staging
+from recollect.files.journal.kinds import CAPTURE, MOVED, kind_of
+from recollect.files.journal.log import read_lines
 from recollect.promote.candidates import Candidate, from_given
 from recollect.sync.entry_input import MOST_REFERENCES, EntryInput, parse_entry_input
+from recollect.sync.journal import without_moved
 
 _SESSION_CAPTURE = "session-capture"
 
@@ -35,7 +35,7 @@ def captured_lessons(
     if not os.path.exists(path):
         return []  # if the store cannot be accessed, the promotion itself reports it
     try:
-        lines = read_captures(path, 0).lines
+        lines = read_lines(path, 0).lines
     except StorageError as error:
         warnings.append(f"{error}; what sessions have stored was not looked at")
         return []
@@ -51,14 +51,15 @@ def captured_lessons(
 
 def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return the observations not yet moved into a bank, by the hash of their description."""
-    moved: dict[str, int] = {}
+    moved = Counter[str]()
     observed: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
-        description = line.get("description")
-        if is_about_moving(line):
+        kind, description = kind_of(line), line.get("description")
+        if kind is MOVED:
             with suppress(InvalidEntry):  # the sync of the store reports it
-                count_moved(line, moved)
-        elif isinstance(description, str) and not is_about_staging(line) and not is_about_retiring(line):
+                gone = kind.parse(line)
+                moved[gone.id] += gone.observations
+        elif kind is CAPTURE and isinstance(description, str):
             observed.append((content_hash(description), line))
     found: dict[str, list[dict[str, Any]]] = {}
     for id, line in without_moved(observed, lambda item: item[0], moved):
@@ -92,9 +93,8 @@ def _lesson(lines: Iterable[dict[str, Any]], whose: _Own) -> list[Candidate]:
     """
     given: list[tuple[EntryInput, bool]] = []
     for line in lines:
-        fields = {key: value for key, value in line.items() if key not in ("at", "id", "project")}
         try:
-            given.append((parse_entry_input(fields), whose.has(line)))
+            given.append((parse_entry_input(CAPTURE.parse(line)), whose.has(line)))
         except InvalidEntry:
             continue  # the store does not have it either
     own = [entry for entry, is_own in given if is_own]

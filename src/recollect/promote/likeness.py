@@ -13,7 +13,7 @@ from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
-from recollect.files.journal.retired import ALL, retired_ids
+from recollect.files.journal.tail import ALL, retired_ids
 from recollect.memories.likeness import ENOUGH_WORDS, compares_meanings, nearest, overlap, title_words
 from recollect.promote.candidates import Candidate
 

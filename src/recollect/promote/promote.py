@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +13,16 @@ from recollect.config import locations, project
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import normalize
+from recollect.domain.retirement import Retirement
 from recollect.domain.secrets.detect import find_secret
+from recollect.domain.text import utc_text
 from recollect.errors import LockTimeout, Overtaken, StorageError, UnsafeEdit
 from recollect.files.bank.bank import BankFile, read_bank, read_bank_file
 from recollect.files.bank.entry import with_count
 from recollect.files.bank.write import global_entry, local_entry, new_global_file, new_local_file
-from recollect.files.journal.moved import write_moved
-from recollect.files.journal.retired import ALL, bring_back, retired_ids
+from recollect.files.journal.kinds import MOVED, RETIREMENT, Moved
+from recollect.files.journal.log import append_lines
+from recollect.files.journal.tail import ALL, retired_ids
 from recollect.files.locks import locked, locked_folder
 from recollect.files.textfile import read_text, refuse_link_out, sweep, write_texts
 from recollect.promote.candidates import Candidate, from_bank, pick
@@ -180,11 +183,24 @@ def _tell_journal(project_root: str, global_store: str, result: Promotion) -> No
         bring_back(journal, project.identity(project_root), [each.content_hash for each in written])
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what was retired before is still so")
-    moved = {each.content_hash: each.observations for each in written if each.captured}
+    observed = {each.content_hash: each.observations for each in written if each.captured}
     try:
-        write_moved(journal, moved, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        append_lines(journal, MOVED, [Moved(id, utc_text(time.gmtime()), count) for id, count in observed.items()])
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
+
+
+def bring_back(journal: str, identity: str, ids: Iterable[str]) -> None:
+    """End the retirement of entries because they were written again, for this project and for all projects.
+
+    Raises:
+        LockTimeout: other writers held the journal for too long.
+        StorageError: the journal cannot be written.
+    """
+    everywhere, here = retired_ids(journal, identity, ALL)
+    now = utc_text(time.gmtime())
+    back = [(id, where) for id in ids for where, retired in (("", everywhere), (identity, here)) if id in retired]
+    append_lines(journal, RETIREMENT, [Retirement(id, where, at=now, ended=True) for id, where in back])
 
 
 def _carry_out_in_turn(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.recall.search import SearchResult
@@ -19,7 +20,7 @@ def count_search(engine: Engine, result: SearchResult) -> list[str]:
     # For privacy, only those words of the query are kept that the store holds already.
     known = [term for term in result.retrieval.terms if result.retrieval.statistics.frequencies.get(term)]
     receipt = Receipt(
-        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        at=utc_text(time.gmtime()),
         event="search",
         project=engine.project,
         session="",

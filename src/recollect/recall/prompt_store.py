@@ -10,6 +10,7 @@ from recollect.domain.prompt_block import LONGEST, PromptHit
 from recollect.domain.ranking.aboutness import Question, Rarity, aboutness
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
+from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
 from recollect.recall.prompt_request import retell
@@ -135,7 +136,7 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
         StoreError: the receipt cannot be written.
     """
     receipt = Receipt(
-        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        at=utc_text(time.gmtime()),
         event="prompt",
         project=engine.project,
         session=session[:_LONGEST_SESSION],

@@ -12,6 +12,7 @@ from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import AS_GOOD, REPOSITORY, trusted_first
 from recollect.domain.stored import ACTIVE
+from recollect.domain.text import utc_text
 from recollect.engine.withhold import harmless_entries
 from recollect.errors import EmbeddingError, InvalidEntry, StoreError
 from recollect.store.values import Scope
@@ -264,7 +265,7 @@ def search(
     best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
     origins = engine.store.origins(best)
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
     found, result.withheld = harmless_entries(engine.global_store, engine.store.entries(best))
     for entry in found:

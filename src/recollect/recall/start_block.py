@@ -209,7 +209,7 @@ def _not_retired(asked: _StartRequest, local: list[Entry], shared: list[Entry]) 
     journal = locations.journal(asked.global_store)
     if not os.path.exists(journal):
         return [*local, *shared]
-    from recollect.files.journal.retired import retired_ids
+    from recollect.files.journal.tail import retired_ids
 
     everywhere, here = retired_ids(journal, project.identity(asked.project_root))
     if not everywhere and not here:

@@ -12,7 +12,7 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked
 from recollect.domain.ranking.trust import never_outranked
-from recollect.domain.text import escaped
+from recollect.domain.text import escaped, utc_text
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
@@ -84,18 +84,15 @@ def session_block(
     engine = Engine(
         global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER, warm=warm
     )
+    now = utc_text(time.gmtime())
     receipt = Receipt(
-        at=_now(), event=event or "inject", project="", session=session[:_LONGEST_SESSION], query="", lines=()
+        at=now, event=event or "inject", project="", session=session[:_LONGEST_SESSION], query="", lines=()
     )
     try:
         return _chosen(engine, project_root, limit, receipt, without, notes or DeferredWrites())
     except StoreError:
         engine.close()
         raise
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)

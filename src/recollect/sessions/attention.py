@@ -30,9 +30,10 @@ _NOTED = "a hook left a note"
 
 def captures(project_root: str, global_store: str) -> str:
     """Return a notice about captures awaiting review, or an empty string."""
-    from recollect.sessions.review import captures_to_review
+    from recollect.config import locations, project
+    from recollect.files.journal.tail import awaiting  # not through sessions.review, which also writes
 
-    count = len(captures_to_review(project_root, global_store))
+    count = len(awaiting(locations.journal(global_store), project.identity(project_root)))
     who = "1 capture awaits" if count == 1 else f"{count} captures await"
     return f"{who} your review: /memory:review" if count else ""
 

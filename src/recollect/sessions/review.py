@@ -1,15 +1,16 @@
-# hot
 """Review staged captures: list them, find one by its id, and record the outcome."""
 
 from __future__ import annotations
 
-from recollect.config import locations, project
-from recollect.errors import UnknownMemory
-from recollect.files.journal.staged import DISMISSED, SAVED, Staged, awaiting, settle
+import time
+from collections.abc import Iterable, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from recollect.config import locations, project
+from recollect.domain.text import utc_text
+from recollect.errors import UnknownMemory
+from recollect.files.journal.kinds import DISMISSED, REVIEWED, SAVED, Reviewed, Staged
+from recollect.files.journal.log import append_lines
+from recollect.files.journal.tail import awaiting
 
 
 def captures_to_review(project_root: str, global_store: str) -> list[Staged]:
@@ -36,7 +37,7 @@ def capture_named(captures: Sequence[Staged], name: str) -> Staged:
     raise UnknownMemory(f"no capture {name!r} awaits review in this project; `recollect review` lists those that do")
 
 
-def review(
+def mark_reviewed(
     captures: Sequence[Staged], global_store: str, *, saved: Iterable[str] = (), dismissed: Iterable[str] = ()
 ) -> tuple[list[Staged], list[Staged]]:
     """Record captures as saved or dismissed, by their ids, and return both groups.
@@ -51,9 +52,10 @@ def review(
     both = {each.id for each in kept} & {each.id for each in dropped}
     if both:
         raise UnknownMemory(f"{min(both)} cannot be saved and dismissed at once; say which of the two")
-    journal = locations.journal(global_store)
-    for chosen, outcome in ((kept, SAVED), (dropped, DISMISSED)):
-        settle(journal, [each.id for each in chosen], outcome)
+    outcomes = [(each, SAVED) for each in kept] + [(each, DISMISSED) for each in dropped]
+    now = utc_text(time.gmtime())
+    reviews = [Reviewed(each.id, now, outcome) for each, outcome in outcomes]
+    append_lines(locations.journal(global_store), REVIEWED, reviews)
     return kept, dropped
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from binascii import crc32
 
 from recollect.config import locations, project
@@ -279,10 +280,14 @@ def _redact(heard: Heard, done: Capture) -> bool:
 
 def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]) -> None:
     """Stage the findings for review, without duplicates."""
-    from recollect.files.journal.staged import Staged, awaiting, new_id, now, stage
+    from recollect.domain.text import utc_text
+    from recollect.files.journal.kinds import STAGED, Staged, new_id
+    from recollect.files.journal.log import append_lines
+    from recollect.files.journal.tail import awaiting
 
     journal, identity = locations.journal(global_store), project.identity(root)
     known = {_likeness(each.category, each.snippets, each.session) for each in awaiting(journal, identity)}
+    now = utc_text(time.gmtime())
     chosen: list[Staged] = []
     for finding in findings:
         context = "\n---\n".join(finding.windows)
@@ -292,10 +297,8 @@ def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]
             continue
         context = context[:_LONGEST_CONTEXT]
         score = round(finding.score, 4)
-        chosen.append(
-            Staged(new_id(), now(), identity, stop.session, finding.category, score, finding.snippets, context)
-        )
-    stage(journal, chosen)
+        chosen.append(Staged(new_id(), now, identity, stop.session, finding.category, score, finding.snippets, context))
+    append_lines(journal, STAGED, chosen)
 
 
 def _likeness(category: str, snippets: Sequence[str], session: str) -> tuple[str, ...]:

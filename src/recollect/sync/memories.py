@@ -15,7 +15,7 @@ from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
 from recollect.domain.stored import RETIRED, STATUSES, StoredEntry
-from recollect.domain.text import few, one_line
+from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
 from recollect.errors import StillReading, StorageError, WriteRefused
 from recollect.files.memory.memories import ENDING, MemoryFile, MemoryRoot, find_memories, read_memory
@@ -157,7 +157,7 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
     """
     description, reasoning, details = described(memory.category, memory.title, memory.content)
     created, updated = (one_line(text)[:_LONGEST_TIME] for text in (memory.created_at, memory.updated_at))
-    updated = updated or created or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(written // 10**9))
+    updated = updated or created or utc_text(time.gmtime(written // 10**9))
     tags = [one_line(tag)[:_LONGEST_TAG] for tag in memory.tags[:MOST_TAGS]]
     files = [one_line(path)[:_LONGEST_PATH] for path in memory.related_files[:_MOST_FILES]]
     updates = memory.record.get("times_updated")

@@ -12,9 +12,9 @@ from recollect.domain.hashing import content_hash, sha256
 from recollect.domain.ranking.selection import deduplicate
 from recollect.domain.ranking.trust import MOST_CLAIMED
 from recollect.domain.start_block import NOT_SHOWN
-from recollect.domain.stored import SOURCES, StoredEntry
-from recollect.domain.text import few, one_line
-from recollect.errors import InvalidEntry, StillReading, StorageError
+from recollect.domain.stored import StoredEntry
+from recollect.domain.text import few, utc_text
+from recollect.errors import StillReading, StorageError
 from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
 from recollect.files.textfile import read_text
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
@@ -22,10 +22,8 @@ from recollect.store.values import BANK, JOURNAL, MEMORY, Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from recollect.domain.entry import Entry
-    from recollect.domain.retirement import Retirement
     from recollect.keywords.base import Labeller
     from recollect.store.base import Store
 
@@ -35,9 +33,6 @@ _SETTLED_AFTER = 2.0
 # How many entries of a large bank are stored between two looks at the clock.
 _SLICE = 500
 _GONE = "gone"
-
-# How many unusable captures are named in warnings.
-NAMED = 3
 
 _READING = "reading:"
 
@@ -135,8 +130,9 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
     sources = store.sources(JOURNAL)
     if _is_read(path, sources.get(key)) and not _former(sources, key):
         return []
-    from recollect.files.journal.log import fingerprint, read_captures
-    from recollect.files.journal.moved import is_about_moving
+    from recollect.files.journal.kinds import MOVED, kind_of
+    from recollect.files.journal.log import fingerprint, read_lines
+    from recollect.sync.journal import NAMED, captured
 
     with store.writing():
         former = _adopt(store, key)
@@ -149,18 +145,18 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
             # The same size at another time, or another text before the offset, means an edit.
             edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
             anew = known is None or edited or bool(former)
-            captures = read_captures(path, 0 if anew else start)
-            if not anew and any(map(is_about_moving, captures.lines)):
-                anew, captures = True, read_captures(path, 0)  # moved observations stand in earlier lines
-            mark = fingerprint(path, captures.end)
+            found = read_lines(path, 0 if anew else start)
+            if not anew and any(kind_of(line) is MOVED for line in found.lines):
+                anew, found = True, read_lines(path, 0)  # moved observations stand in earlier lines
+            mark = fingerprint(path, found.end)
         except FileNotFoundError:
             store.put(Source(key, JOURNAL), [])
             return []
         except (StorageError, OSError) as error:
             return [str(error)]
-        entries, retirements, unusable = captured(captures.lines, labels)
-        problems = captures.problems + few(unusable, NAMED)
-        source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=captures.end)
+        entries, retirements, unusable = captured(found.lines, labels)
+        problems = found.problems + few(unusable, NAMED)
+        source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=found.end)
         store.put(source, entries, anew=anew, retirements=retirements)
         for old in former:
             store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name
@@ -176,12 +172,12 @@ def unread_journal(store: Store, global_store: str) -> int:
 
     If a line about moving is among them, `sync_journal` reads the whole journal instead.
     """
-    from recollect.files.journal.log import fingerprint
-
     path = locations.journal(global_store)
     known = store.sources(JOURNAL).get(locations.source_key(path, global_store))
     if _is_read(path, known):
         return 0
+    from recollect.files.journal.log import fingerprint
+
     try:
         size = os.stat(path).st_size
         is_longer = known is not None and size > known.size and fingerprint(path, known.offset) == known.hash
@@ -241,7 +237,7 @@ def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
             store.put(source, [], anew=False)
         return False
     category = os.path.basename(path).removesuffix(".md")
-    written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(status.st_mtime))
+    written = utc_text(time.gmtime(status.st_mtime))
     file = BankFile(text, category, "local" if owner else "global")
     entries = [from_bank(entry, owner, written) for entry in deduplicate(file.entries)]
     begun = f"{_READING}{mark}"
@@ -308,85 +304,3 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
         created_at=written,
         updated_at=f"{entry.last_observed}T00:00:00Z" if entry.last_observed else "",
     )
-
-
-def captured(
-    lines: Iterable[dict[str, Any]], labels: Labeller | None = None
-) -> tuple[list[StoredEntry], list[Retirement], list[str]]:
-    """Convert lines of the journal to stored entries, retirements and warnings.
-
-    Observations already counted in a bank are left out. Retirements also include restorations. They count only after
-    the last observation of their entry. Warnings are about unusable lines.
-    """
-    from recollect.domain.retirement import is_about_retiring
-    from recollect.files.journal.moved import is_about_moving, without_moved
-    from recollect.files.journal.staged import is_about_staging
-    from recollect.sync.entry_input import parse_entry_input
-
-    entries: list[StoredEntry] = []
-    retirements: dict[str, dict[str, Retirement]] = {}
-    moved: dict[str, int] = {}
-    problems: list[str] = []
-    for line in lines:
-        if is_about_staging(line):
-            continue  # no memory yet
-        if is_about_retiring(line):
-            problems += _note_retirement(line, retirements)
-            continue
-        if is_about_moving(line):
-            problems += _note_moved(line, moved)
-            continue
-        at = one_line(str(line.pop("at", "")))[:20]
-        line.pop("id", None)
-        line.pop("project", None)  # the project of the session; captures count for all projects
-        try:
-            given = parse_entry_input(line)
-        except InvalidEntry as error:
-            problems.append(f"a capture in the journal cannot be used: {error}")
-            continue
-        retirements.pop(given.content_hash, None)  # it was observed again
-        found = given.keywords or (
-            labels(given.name, given.description, given.reasoning, given.category) if labels else ()
-        )
-        entries.append(
-            StoredEntry(
-                id=given.content_hash,
-                category=given.category,
-                name=given.name,
-                description=given.description,
-                reasoning=given.reasoning,
-                keywords=list(found),
-                references=given.references,
-                confidence=given.confidence,
-                source=given.source if given.source in SOURCES else "manual",
-                source_project=given.project,
-                created_at=at or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-                updated_at=at,
-            )
-        )
-    counted = without_moved(entries, lambda entry: entry.id, moved) if moved else entries
-    return counted, [said for projects in retirements.values() for said in projects.values()], problems
-
-
-def _note_retirement(line: dict[str, Any], retirements: dict[str, dict[str, Retirement]]) -> list[str]:
-    from recollect.domain.retirement import retirement_of
-    from recollect.domain.secrets.detect import find_secret
-
-    try:
-        said = retirement_of(line)
-    except InvalidEntry as error:
-        return [f"a retirement in the journal cannot be used: {error}"]
-    if find_secret(said.reason):
-        said.reason = ""
-    retirements.setdefault(said.id, {})[said.project] = said
-    return []
-
-
-def _note_moved(line: dict[str, Any], moved: dict[str, int]) -> list[str]:
-    from recollect.files.journal.moved import count_moved
-
-    try:
-        count_moved(line, moved)
-    except InvalidEntry as error:
-        return [f"a line of the journal about an entry in a bank cannot be used: {error}"]
-    return []

@@ -15,7 +15,7 @@ from recollect.config import locations, project
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import Settings, settings_path
 from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.text import one_line
+from recollect.domain.text import one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreError
 from recollect.files.archive import (
@@ -86,7 +86,7 @@ def create(project_root: str, global_store: str, settings: Settings, path: str, 
     if not members:
         where = f"{root.path}, {locations.bank(project_root)} or {global_store}"
         raise StorageError(f"there is nothing to back up in {where}; give --project-root or --global-store")
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = utc_text(time.gmtime())
     name, identity = project.name(project_root), project.identity(project_root)
     result.size = write_archive(path, Archive(name, identity, VERSION, now, members), replace=replace)
     result.counts = _counts(members)

@@ -18,9 +18,10 @@ from recollect.domain.stored import ACTIVE, RETIRED, StoredEntry
 from recollect.domain.text import few
 from recollect.engine.withhold import redacted_entry
 from recollect.files.bank.bank import read_bank
-from recollect.files.journal.log import read_captures
+from recollect.files.journal.log import read_lines
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
-from recollect.sync.sync import NAMED, captured, from_bank
+from recollect.sync.journal import NAMED, captured
+from recollect.sync.sync import from_bank
 
 
 @dataclass
@@ -147,9 +148,9 @@ def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> lis
         stored = from_bank(entry, "", "")
         homes_of_it = [home for home, hashes in homes.items() if entry.content_hash in hashes]
         found.setdefault(stored.id, ExportedEntry(stored, homes_of_it))
-    captures = read_captures(locations.journal(global_store), 0)
-    entries, retirements, problems = captured(captures.lines)
-    warnings += captures.problems + few(problems, NAMED)
+    journal = read_lines(locations.journal(global_store), 0)
+    entries, retirements, problems = captured(journal.lines)
+    warnings += journal.problems + few(problems, NAMED)
     for capture in entries:
         capture.confidence = capture.confidence or "medium"
         known = found.setdefault(capture.id, ExportedEntry(capture, []))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.clock import parse_time, time_text
+from recollect.domain.text import utc_text
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -50,3 +51,8 @@ def test_time_is_written_in_utc_to_the_second() -> None:
 @given(st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC)))
 def test_written_time_is_read_as_the_same_second(moment: datetime) -> None:
     assert parse_time(time_text(moment)) == moment.replace(microsecond=0)
+
+
+@given(st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC)))
+def test_hooks_write_a_time_as_everybody_does(moment: datetime) -> None:
+    assert utc_text(moment.utctimetuple()) == time_text(moment)

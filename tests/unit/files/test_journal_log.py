@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect.errors import LockTimeout, StorageError
-from recollect.files.journal.log import LONGEST_LINE, append_capture, fingerprint, read_captures
+from recollect.files.journal.kinds import CAPTURE
+from recollect.files.journal.log import LONGEST_LINE, append_lines, fingerprint, read_lines
 from recollect.files.locks import locked
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
@@ -23,10 +24,11 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 APPEND = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from recollect.files.journal.log import append_capture
+from recollect.files.journal.kinds import CAPTURE
+from recollect.files.journal.log import append_lines
 sys.stdin.readline()
 for number in range(int(sys.argv[4])):
-    append_capture(sys.argv[2], {"by": sys.argv[3], "number": number, "text": "x" * 3000})
+    append_lines(sys.argv[2], CAPTURE, [{"by": sys.argv[3], "number": number, "text": "x" * 3000}])
 """
 
 
@@ -61,22 +63,22 @@ def touched(path: Path, data: bytes) -> None:
 
 def test_captures_come_back_in_their_order(journal: Path) -> None:
     for number in range(3):
-        append_capture(str(journal), lesson(number))
-    found = read_captures(str(journal), 0)
+        append_lines(str(journal), CAPTURE, [lesson(number)])
+    found = read_lines(str(journal), 0)
     assert (found.lines, found.problems) == ([lesson(number) for number in range(3)], [])
     assert found.end == journal.stat().st_size
     assert journal.read_bytes().count(b"\n") == 3
 
 
 def test_reading_goes_on_where_it_ended(journal: Path) -> None:
-    append_capture(str(journal), lesson(0))
-    end = read_captures(str(journal), 0).end
-    append_capture(str(journal), lesson(1))
-    assert read_captures(str(journal), end).lines == [lesson(1)]
+    append_lines(str(journal), CAPTURE, [lesson(0)])
+    end = read_lines(str(journal), 0).end
+    append_lines(str(journal), CAPTURE, [lesson(1)])
+    assert read_lines(str(journal), end).lines == [lesson(1)]
 
 
 def test_journal_that_does_not_exist_holds_nothing(journal: Path) -> None:
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert (found.lines, found.end, found.problems) == ([], 0, [])
     assert fingerprint(str(journal), 0) == ""
 
@@ -84,17 +86,17 @@ def test_journal_that_does_not_exist_holds_nothing(journal: Path) -> None:
 def test_torn_last_line_is_left_until_it_is_whole(journal: Path) -> None:
     whole = line(lesson(0))
     journal.write_bytes(whole + line(lesson(1))[:-1])
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert (found.lines, found.end, found.problems) == ([lesson(0)], len(whole), [])
     with journal.open("ab") as file:
         file.write(b"\n")
-    assert read_captures(str(journal), found.end).lines == [lesson(1)]
+    assert read_lines(str(journal), found.end).lines == [lesson(1)]
 
 
 def test_line_after_a_torn_one_is_a_line_of_its_own(journal: Path) -> None:
     journal.write_bytes(line(lesson(0)) + line(lesson(1))[:20])
-    append_capture(str(journal), lesson(2))
-    found = read_captures(str(journal), 0)
+    append_lines(str(journal), CAPTURE, [lesson(2)])
+    found = read_lines(str(journal), 0)
     assert found.lines == [lesson(0), lesson(2)]
     assert len(found.problems) == 1
     assert "line 2" in found.problems[0]
@@ -118,7 +120,7 @@ def test_line_after_a_torn_one_is_a_line_of_its_own(journal: Path) -> None:
 )
 def test_line_that_is_no_capture_is_passed_over_and_reported(journal: Path, bad: bytes) -> None:
     journal.write_bytes(line(lesson(0)) + bad + b"\n" + line(lesson(1)))
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert found.lines == [lesson(0), lesson(1)]
     [problem] = found.problems
     assert str(journal) in problem
@@ -127,7 +129,7 @@ def test_line_that_is_no_capture_is_passed_over_and_reported(journal: Path, bad:
 
 def test_many_lines_that_are_no_captures_are_one_sentence(journal: Path) -> None:
     journal.write_bytes(line(lesson(0)) + b"nonsense\n{also\n" * 500 + line(lesson(1)))
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert (found.lines, found.skipped) == ([lesson(0), lesson(1)], 1000)
     [problem] = found.problems
     assert "1,000 lines (the first: line 2 after the last one read) are no captures" in problem
@@ -135,7 +137,7 @@ def test_many_lines_that_are_no_captures_are_one_sentence(journal: Path) -> None
 
 def test_huge_line_is_passed_over_without_being_held(journal: Path) -> None:
     journal.write_bytes(line(lesson(0)) + b"x" * (3 * LONGEST_LINE) + b"\n" + line(lesson(1)))
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert found.lines == [lesson(0), lesson(1)]
     assert len(found.problems) == 1
     assert found.end == journal.stat().st_size
@@ -145,14 +147,14 @@ def test_huge_line_is_passed_over_without_being_held(journal: Path) -> None:
 def test_line_is_too_long_by_its_bytes(journal: Path, extra: int) -> None:
     empty = len(line({"a": ""}))
     journal.write_bytes(line({"a": "x" * (LONGEST_LINE + 1 - empty + extra)}) + line(lesson(1)))
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert len(found.lines) == (1 if extra > 0 else 2)
     assert len(found.problems) == (1 if extra > 0 else 0)
 
 
 def test_windows_line_ends_empty_lines_and_a_byte_order_mark_are_no_problem(journal: Path) -> None:
     journal.write_bytes(b"\xef\xbb\xbf" + line(lesson(0)).replace(b"\n", b"\r\n") + b"\r\n  \n" + line(lesson(1)))
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert (found.lines, found.problems) == ([lesson(0), lesson(1)], [])
 
 
@@ -161,20 +163,20 @@ def test_windows_line_ends_empty_lines_and_a_byte_order_mark_are_no_problem(jour
 def test_any_text_makes_one_line_and_comes_back(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("journal") / "j.jsonl"
     for text in texts:
-        append_capture(str(path), {"text": text})
-    found = read_captures(str(path), 0)
+        append_lines(str(path), CAPTURE, [{"text": text}])
+    found = read_lines(str(path), 0)
     assert [capture["text"] for capture in found.lines] == texts
     assert found.problems == []
 
 
 def test_lone_surrogates_are_replaced_and_do_not_stop_a_line(journal: Path) -> None:
-    append_capture(str(journal), {"text": "a\ud800b"})
-    assert read_captures(str(journal), 0).lines == [{"text": "a?b"}]
+    append_lines(str(journal), CAPTURE, [{"text": "a\ud800b"}])
+    assert read_lines(str(journal), 0).lines == [{"text": "a?b"}]
 
 
 def test_journal_that_is_a_folder_is_an_error_of_storage(tmp_path: Path) -> None:
     (tmp_path / "j").mkdir()
-    for action in (lambda p: append_capture(p, {}), lambda p: read_captures(p, 0), lambda p: fingerprint(p, 0)):
+    for action in (lambda p: append_lines(p, CAPTURE, [{}]), lambda p: read_lines(p, 0), lambda p: fingerprint(p, 0)):
         with pytest.raises(StorageError):
             action(str(tmp_path / "j"))
 
@@ -182,7 +184,7 @@ def test_journal_that_is_a_folder_is_an_error_of_storage(tmp_path: Path) -> None
 def test_journal_in_a_folder_that_cannot_be_is_an_error_of_storage(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(StorageError):
-        append_capture(str(tmp_path / "file" / "j"), {})
+        append_lines(str(tmp_path / "file" / "j"), CAPTURE, [{}])
 
 
 def test_several_processes_add_whole_lines(journal: Path) -> None:
@@ -195,7 +197,7 @@ def test_several_processes_add_whole_lines(journal: Path) -> None:
     for process in processes:
         process.communicate(b"go\n")
     assert [process.returncode for process in processes] == [0] * 4
-    found = read_captures(str(journal), 0)
+    found = read_lines(str(journal), 0)
     assert found.problems == []
     assert len(found.lines) == 200
     for name in range(4):
@@ -223,14 +225,14 @@ def follow(store: SqliteStore, journal: Path) -> list[str]:
 
 def test_each_line_is_counted_once_however_often_the_journal_is_read(store: SqliteStore, journal: Path) -> None:
     for number in (0, 1, 0):
-        append_capture(str(journal), lesson(number))
+        append_lines(str(journal), CAPTURE, [lesson(number)])
         follow(store, journal)
         follow(store, journal)
     assert counts(store) == {"Lesson 0": 2, "Lesson 1": 1}
 
 
 def test_touched_journal_is_counted_no_more(store: SqliteStore, journal: Path) -> None:
-    append_capture(str(journal), lesson(0))
+    append_lines(str(journal), CAPTURE, [lesson(0)])
     follow(store, journal)
     touched(journal, journal.read_bytes())
     follow(store, journal)
@@ -253,7 +255,7 @@ def test_line_deleted_by_hand_is_noticed_after_another_was_added(store: SqliteSt
     touched(journal, b"".join(lines))
     follow(store, journal)
     touched(journal, b"".join(lines[1:]))
-    append_capture(str(journal), lesson(7))
+    append_lines(str(journal), CAPTURE, [lesson(7)])
     follow(store, journal)
     expected = {f"Lesson {number}": 1 for number in range(1, 50)}
     assert counts(store) == {**expected, "Lesson 7": 2}
@@ -286,18 +288,18 @@ def test_name_corrected_by_hand_is_taken_over(store: SqliteStore, journal: Path)
 
 
 def test_journal_cut_to_nothing_retires_its_entries(store: SqliteStore, journal: Path) -> None:
-    append_capture(str(journal), lesson(0))
+    append_lines(str(journal), CAPTURE, [lesson(0)])
     follow(store, journal)
     touched(journal, b"")
     follow(store, journal)
     assert counts(store) == {}
-    append_capture(str(journal), lesson(0))
+    append_lines(str(journal), CAPTURE, [lesson(0)])
     follow(store, journal)
     assert counts(store) == {"Lesson 0": 1}
 
 
 def test_journal_that_was_removed_retires_its_entries_until_it_returns(store: SqliteStore, journal: Path) -> None:
-    append_capture(str(journal), lesson(0))
+    append_lines(str(journal), CAPTURE, [lesson(0)])
     follow(store, journal)
     data = journal.read_bytes()
     journal.unlink()
@@ -322,7 +324,7 @@ def test_torn_line_is_counted_when_it_is_whole_and_never_twice(store: SqliteStor
     touched(journal, line(lesson(0)) + line(lesson(1))[:-1])
     follow(store, journal)
     assert counts(store) == {"Lesson 0": 1}
-    append_capture(str(journal), lesson(2))
+    append_lines(str(journal), CAPTURE, [lesson(2)])
     follow(store, journal)
     follow(store, journal)
     assert counts(store) == {"Lesson 0": 1, "Lesson 1": 1, "Lesson 2": 1}

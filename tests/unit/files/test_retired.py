@@ -13,11 +13,14 @@ from recollect.config.locations import journal as journal_of
 from recollect.domain.hashing import content_hash
 from recollect.domain.retirement import Retirement
 from recollect.domain.stored import ACTIVE
-from recollect.files.journal.log import append_capture, read_captures
-from recollect.files.journal.retired import bring_back, retired_ids, write
+from recollect.files.journal.kinds import CAPTURE, RETIREMENT
+from recollect.files.journal.log import append_lines, read_lines
+from recollect.files.journal.tail import retired_ids
+from recollect.promote.promote import bring_back
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Source
-from recollect.sync.sync import captured, sync_journal
+from recollect.sync.journal import captured
+from recollect.sync.sync import sync_journal
 
 HERE, THERE = "/home/dev/shop", "/home/dev/desk"
 TEXTS = ["Read before you write.", "Lock before you look.", "Ask twice."]
@@ -27,6 +30,10 @@ IDS = [content_hash(text) for text in TEXTS]
 @pytest.fixture
 def journal(tmp_path: Path) -> str:
     return journal_of(str(tmp_path))
+
+
+def write(journal: str, retirements: list[Retirement]) -> None:
+    append_lines(journal, RETIREMENT, retirements)
 
 
 def capture(number: int, **more: object) -> dict[str, object]:
@@ -41,17 +48,19 @@ def test_what_is_retired_everywhere_and_here_is_told_apart(journal: str) -> None
 def test_what_was_restored_or_observed_again_is_retired_no_more(journal: str) -> None:
     write(journal, [Retirement(id) for id in IDS])
     write(journal, [Retirement(IDS[0], ended=True), Retirement(IDS[1], HERE, ended=True)])
-    append_capture(journal, {"id": IDS[2], **capture(2)})
+    append_lines(journal, CAPTURE, [{"id": IDS[2], **capture(2)}])
     assert retired_ids(journal, HERE) == ({IDS[1]}, set())
-    append_capture(journal, {"id": IDS[0], "at": "2026-01-01T00:00:00Z", **capture(0)})
+    append_lines(journal, CAPTURE, [{"id": IDS[0], "at": "2026-01-01T00:00:00Z", **capture(0)}])
     assert retired_ids(journal, HERE) == ({IDS[1]}, set())
-    append_capture(journal, capture(1))  # no id: a line of somebody else
+    append_lines(journal, CAPTURE, [capture(1)])  # no id: a line of somebody else
     assert retired_ids(journal, HERE) == (set(), set())
 
 
 def test_lesson_that_tells_of_another_s_id_does_not_bring_that_back(journal: str) -> None:
     write(journal, [Retirement(IDS[0])])
-    append_capture(journal, {"id": IDS[1], **capture(1), "reasoning": f"Better than {IDS[0]}, which is retired."})
+    append_lines(
+        journal, CAPTURE, [{"id": IDS[1], **capture(1), "reasoning": f"Better than {IDS[0]}, which is retired."}]
+    )
     assert retired_ids(journal, HERE) == ({IDS[0]}, set())
 
 
@@ -65,14 +74,14 @@ def test_there_is_nothing_in_a_journal_that_is_missing_broken_or_no_file(tmp_pat
 def test_only_the_end_of_a_very_long_journal_is_looked_through(journal: str) -> None:
     write(journal, [Retirement(IDS[0])])
     for _ in range(20):
-        append_capture(journal, capture(1, reasoning="x" * 1000))
+        append_lines(journal, CAPTURE, [capture(1, reasoning="x" * 1000)])
     write(journal, [Retirement(IDS[2])])
     assert retired_ids(journal, HERE, 10_000) == ({IDS[2]}, set())
     assert retired_ids(journal, HERE, 100_000) == ({IDS[0], IDS[2]}, set())
 
 
 def test_bringing_back_writes_a_line_only_for_what_is_retired(journal: str) -> None:
-    append_capture(journal, capture(0))
+    append_lines(journal, CAPTURE, [capture(0)])
     before = Path(journal).read_bytes()
     bring_back(journal, HERE, IDS)
     assert Path(journal).read_bytes() == before
@@ -125,7 +134,7 @@ def test_any_order_of_lines_gives_one_state_however_it_is_read(
     with SqliteStore(str(folder / "step.db")) as followed, SqliteStore(str(folder / "anew.db")) as anew:
         for kind, number, project in steps:
             if kind == "capture":
-                append_capture(journal, capture(number))
+                append_lines(journal, CAPTURE, [capture(number)])
             elif kind == "sync":
                 sync_journal(followed, str(folder))
             elif kind == "bank":
@@ -167,7 +176,7 @@ def expected(steps: list[tuple[str, int, str]], banks: dict[str, int]) -> set[st
 
 def test_lines_of_the_journal_are_json_that_others_can_read(journal: str) -> None:
     write(journal, [Retirement(IDS[0], "/home/dev/caf\u00e9", at="2026-01-01T00:00:00Z", reason='say "no"')])
-    [line] = read_captures(journal, 0).lines
+    [line] = read_lines(journal, 0).lines
     assert line == {
         "retired": IDS[0],
         "at": "2026-01-01T00:00:00Z",

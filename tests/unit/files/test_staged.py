@@ -1,4 +1,4 @@
-"""Captures that await review: staged, listed by project, settled, and never taken for memories."""
+"""Captures that await review: staged, listed by project, reviewed, and never taken for memories."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import StorageError
-from recollect.files.journal.log import append_capture, read_captures
-from recollect.files.journal.staged import DISMISSED, SAVED, Staged, awaiting, new_id, settle, stage
-from recollect.sync.sync import captured
+from recollect.files.journal.kinds import CAPTURE, DISMISSED, REVIEWED, SAVED, STAGED, Reviewed, Staged, new_id
+from recollect.files.journal.log import append_lines, read_lines
+from recollect.files.journal.tail import awaiting
+from recollect.sync.journal import captured
 
 HERE = "/home/dev/shop"
 
@@ -23,6 +24,14 @@ def journal(tmp_path: Path) -> str:
 
 def candidate(id: str, project: str = HERE, category: str = "decision") -> Staged:
     return Staged(id, "2026-01-02T03:04:05Z", project, "s-1", category, 0.52, ['we chose "it"'], "line\n\ttwo <b>")
+
+
+def stage(journal: str, candidates: list[Staged]) -> None:
+    append_lines(journal, STAGED, candidates)
+
+
+def mark_reviewed(journal: str, id: str, outcome: str) -> None:
+    append_lines(journal, REVIEWED, [Reviewed(id, "2026-01-03T00:00:00Z", outcome)])
 
 
 def ids(journal: str, project: str = HERE) -> list[str]:
@@ -45,8 +54,8 @@ def test_only_captures_of_the_project_await_in_it(journal: str) -> None:
 
 def test_what_was_reviewed_no_longer_awaits(journal: str) -> None:
     stage(journal, [candidate("aa"), candidate("bb"), candidate("cc")])
-    settle(journal, ["aa"], SAVED)
-    settle(journal, ["cc"], DISMISSED)
+    mark_reviewed(journal, "aa", SAVED)
+    mark_reviewed(journal, "cc", DISMISSED)
     assert ids(journal) == ["bb"]
     lines = [json.loads(line) for line in Path(journal).read_text(encoding="utf-8").splitlines()]
     assert [(line["reviewed"], line["outcome"]) for line in lines[3:]] == [("aa", "saved"), ("cc", "dismissed")]
@@ -56,7 +65,9 @@ def test_nothing_awaits_in_a_journal_that_is_missing_or_has_only_memories(journa
     assert ids(journal) == []
     stage(journal, [])
     assert not os.path.exists(journal)
-    append_capture(journal, {"name": "staged", "description": 'He said "staged": yes.', "category": "patterns"})
+    append_lines(
+        journal, CAPTURE, [{"name": "staged", "description": 'He said "staged": yes.', "category": "patterns"}]
+    )
     assert ids(journal) == []
 
 
@@ -86,10 +97,10 @@ def test_a_journal_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
 
 def test_staged_lines_are_no_memories(journal: str) -> None:
-    append_capture(journal, {"name": "Lesson", "description": "What it taught.", "category": "patterns"})
+    append_lines(journal, CAPTURE, [{"name": "Lesson", "description": "What it taught.", "category": "patterns"}])
     stage(journal, [candidate("aa")])
-    settle(journal, ["aa"], SAVED)
-    found = read_captures(journal, 0)
+    mark_reviewed(journal, "aa", SAVED)
+    found = read_lines(journal, 0)
     entries, retirements, problems = captured(found.lines)
     assert [entry.name for entry in entries] == ["Lesson"]
     assert (retirements, problems, found.problems, len(found.lines)) == ([], [], [], 3)

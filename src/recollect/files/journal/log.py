@@ -1,25 +1,25 @@
-# hot
-"""The journal of captures: an append-only file with one JSON object per line."""
+"""The journal itself: lines appended, and read from an offset."""
 
 from __future__ import annotations
 
 import os
 
 from recollect.errors import StorageError
-from recollect.files.locks import locked
 from recollect.files.textfile import open_private, open_regular, sync_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
     from typing import Any
+
+    from recollect.files.journal.kinds import Kind
 
 LONGEST_LINE = 1024 * 1024
 _TAIL = 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class Captures:
+class JournalLines:
     """The lines of a journal after some offset, the offset of their end, and the number of skipped lines."""
 
     __slots__ = ("end", "lines", "problems", "skipped")
@@ -31,8 +31,8 @@ class Captures:
         self.problems: list[str] = []  # at most one sentence, however many lines were skipped
 
 
-def append_capture(path: str, *captures: Mapping[str, object]) -> list[int]:
-    """Append one line per capture in a single write, and return the offset of each line.
+def append_lines(path: str, kind: Kind, values: Iterable[Any]) -> list[int]:
+    """Append one line for each value of a kind in a single write, and return the offset of each line.
 
     The append is safe from other writers, from a kill and from a power cut.
 
@@ -40,14 +40,11 @@ def append_capture(path: str, *captures: Mapping[str, object]) -> list[int]:
         LockTimeout: other writers held the journal for too long.
         StorageError: the journal cannot be written.
     """
-    from json import dumps
+    from recollect.files.locks import locked  # it loads threads; readers need none
 
-    return append_lines(path, [dumps(each, ensure_ascii=False, separators=(",", ":")) for each in captures])
-
-
-def append_lines(path: str, texts: list[str]) -> list[int]:
-    """Append lines of ready-made JSON, in the same way as `append_capture`."""
-    lines = [f"{text}\n".encode("utf-8", "replace") for text in texts]
+    lines = [f"{kind.write(value)}\n".encode("utf-8", "replace") for value in values]
+    if not lines:
+        return []
     with locked(path):
         try:
             descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
@@ -70,7 +67,7 @@ def append_lines(path: str, texts: list[str]) -> list[int]:
     return places
 
 
-def read_captures(path: str, start: int) -> Captures:
+def read_lines(path: str, start: int) -> JournalLines:
     """Return the complete lines of a journal from offset `start` on.
 
     Lines without a JSON object are skipped and counted.
@@ -78,7 +75,7 @@ def read_captures(path: str, start: int) -> Captures:
     Raises:
         StorageError: the journal cannot be read.
     """
-    found = Captures(start)
+    found = JournalLines(start)
     number = first = 0
     try:
         with open_regular(path) as file:
@@ -127,16 +124,15 @@ def fingerprint(path: str, end: int) -> str:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _read_line(line: bytes, found: Captures) -> bool:
-    """Add one line to `found`. Return True if the line is a capture or empty."""
+def _read_line(line: bytes, found: JournalLines) -> bool:
+    """Add one line to `found`. Return True if the line is a JSON object or empty."""
     text = line.removeprefix(_BYTE_ORDER_MARK).strip()
     if not text.startswith(b"{"):  # a quick check first, because a journal may have very many lines
         return not text
     from json import loads
 
     try:
-        capture: Any = loads(text)
+        found.lines.append(loads(text))
     except (ValueError, RecursionError):
         return False
-    found.lines.append(capture)
     return True

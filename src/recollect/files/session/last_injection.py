@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.domain.text import json_string
+from recollect.domain.text import json_string, utc_text
 from recollect.files.textfile import write_text
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ def write_last_injection(directory: str, project: str, entries: Sequence[Entry])
     names = ",\n".join("    " + json_string(entry.title) for entry in entries)
     record = (
         "{\n"
-        f'  "timestamp": "{time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}",\n'
+        f'  "timestamp": "{utc_text(time.gmtime())}",\n'
         f'  "project": {json_string(project)},\n'
         f'  "entries_injected": {len(entries)},\n'
         f'  "sources": {{"local": {local}, "global": {len(entries) - local}}},\n'

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 
+from recollect.domain.text import utc_text
 from recollect.errors import StoreError
 from recollect.store.sqlite.driver import sqlite3
 
@@ -225,6 +226,6 @@ def _take(connection: Connection, version: int, step: Callable[[Connection], Non
     if version_of(connection) >= version:
         return
     step(connection)
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = utc_text(time.gmtime())
     connection.execute("INSERT INTO _migrations VALUES (?, ?, ?)", (version, step.__name__, now))
     connection.execute("INSERT OR REPLACE INTO _metadata VALUES ('schema_version', ?)", (str(version),))

@@ -1,0 +1,222 @@
+"""The kinds of journal lines, one row each: the keys of such a line, its parser and its writer.
+
+Hooks load it only for lines they need, so it does without dataclasses and json.
+"""
+
+from __future__ import annotations
+
+import os
+
+from recollect.domain.quick_json import dump, parse
+from recollect.domain.text import cut, one_line
+from recollect.errors import InvalidEntry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from recollect.domain.retirement import Retirement
+
+SAVED = "saved"
+DISMISSED = "dismissed"
+
+_LONGEST_PROJECT = 4096
+_LONGEST_TIME = 20
+_LONGEST_TEXT = 64 * 1024
+_STAGED_FIELDS = ("at", "project", "session", "category", "score", "snippets", "context")
+
+
+class Kind:
+    """A kind of line: its name in messages, the keys that mark it, its parser and its writer.
+
+    The parser returns a value, or raises InvalidEntry. The writer returns the text of a line.
+    """
+
+    __slots__ = ("keys", "name", "parse", "write")
+
+    def __init__(
+        self, name: str, keys: tuple[str, ...], parse: Callable[[dict[str, Any]], Any], write: Callable[[Any], str]
+    ) -> None:
+        self.name = name
+        self.keys = keys
+        self.parse = parse
+        self.write = write
+
+
+class Staged:
+    """A capture awaiting review: its session, the snippets found and the text around them."""
+
+    __slots__ = ("id", *_STAGED_FIELDS)
+
+    def __init__(  # noqa: PLR0917 (the fields of a line, in their order)
+        self,
+        id: str,
+        at: str,
+        project: str,
+        session: str,
+        category: str,
+        score: float,
+        snippets: list[str],
+        context: str,
+    ) -> None:
+        self.id = id
+        self.at = at
+        self.project = project
+        self.session = session
+        self.category = category
+        self.score = score
+        self.snippets = snippets
+        self.context = context
+
+
+class Reviewed:
+    """The outcome of a review of a staged capture."""
+
+    __slots__ = ("at", "id", "outcome")
+
+    def __init__(self, id: str, at: str, outcome: str) -> None:
+        self.id = id
+        self.at = at
+        self.outcome = outcome
+
+
+class Moved:
+    """The number of an entry's first captures now counted in a bank: the journal itself is append-only."""
+
+    __slots__ = ("at", "id", "observations")
+
+    def __init__(self, id: str, at: str, observations: int) -> None:
+        self.id = id
+        self.at = at
+        self.observations = observations
+
+
+def kind_of(line: Mapping[str, Any]) -> Kind:
+    """Return the kind of a line. A line without a known key is a capture, if a broken one."""
+    for kind in KINDS:
+        for key in kind.keys:
+            if key in line:
+                return kind
+    return CAPTURE
+
+
+def parse_line(text: bytes) -> tuple[Kind | None, Any]:
+    """Return the kind and the value of a line, or None twice if it is invalid. Quick, and lenient about JSON."""
+    try:
+        line: Any = parse(text.decode("utf-8", "replace"))
+        if isinstance(line, dict):
+            kind = kind_of(line)  # pyright: ignore[reportUnknownArgumentType]
+            return kind, kind.parse(line)  # pyright: ignore[reportUnknownArgumentType]
+    except (ValueError, InvalidEntry):
+        pass
+    return None, None
+
+
+def new_id() -> str:
+    """Return an id for a staged capture."""
+    return os.urandom(4).hex()
+
+
+def _parse_staged(line: dict[str, Any]) -> Staged:
+    id, category = _text(line, "staged"), _text(line, "category")
+    if not id or not category:
+        raise InvalidEntry("a staged capture has an id and a category")
+    score, snippets = line.get("score"), line.get("snippets")
+    return Staged(
+        id,
+        _text(line, "at"),
+        _text(line, "project"),
+        _text(line, "session"),
+        category,
+        float(score) if isinstance(score, (int, float)) and 0 <= score <= 1 else 0.0,
+        [each for each in snippets if isinstance(each, str)] if isinstance(snippets, list) else [],  # pyright: ignore
+        _text(line, "context"),
+    )
+
+
+def _write_staged(staged: Staged) -> str:
+    return dump({"staged": staged.id, **{name: getattr(staged, name) for name in _STAGED_FIELDS}})
+
+
+def _parse_reviewed(line: dict[str, Any]) -> Reviewed:
+    id = _text(line, "reviewed")
+    if not id:
+        raise InvalidEntry("a review names a staged capture")
+    return Reviewed(id, _text(line, "at"), _text(line, "outcome"))
+
+
+def _write_reviewed(reviewed: Reviewed) -> str:
+    return dump({"reviewed": reviewed.id, "at": reviewed.at, "outcome": reviewed.outcome})
+
+
+def _parse_retirement(line: dict[str, Any]) -> Retirement:
+    from recollect.domain.retirement import LONGEST_REASON, Retirement, is_id  # hooks rarely need it
+
+    ended = "restored" in line
+    if ended and "retired" in line:
+        raise InvalidEntry("a line says either retired or restored, not both")
+    id, project = line["restored" if ended else "retired"], line.get("project", "")
+    if not is_id(id):
+        raise InvalidEntry("an entry that is retired or restored is named by 16 hexadecimal digits")
+    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not _can_be_written(project):
+        raise InvalidEntry("the project of an entry that is retired or restored is the path of a folder")
+    at, reason = line.get("at"), line.get("reason")
+    return Retirement(
+        id,
+        project,
+        at=one_line(at[: 2 * _LONGEST_TIME])[:_LONGEST_TIME] if isinstance(at, str) else "",
+        reason=cut(one_line(reason[: 4 * LONGEST_REASON]), LONGEST_REASON) if isinstance(reason, str) else "",
+        ended=ended,
+    )
+
+
+def _write_retirement(said: Retirement) -> str:
+    line = {"restored" if said.ended else "retired": said.id, "at": said.at, "project": said.project}
+    return dump(line | ({"reason": said.reason} if said.reason else {}))
+
+
+def _parse_moved(line: dict[str, Any]) -> Moved:
+    from recollect.domain.retirement import is_id
+
+    id, count = line["moved"], line.get("observations")
+    if not is_id(id):
+        raise InvalidEntry("an entry that was moved is named by 16 hexadecimal digits")
+    if type(count) is not int or count < 1:  # not isinstance: bool is a subclass of int
+        raise InvalidEntry("how many observations of an entry were moved is a number above zero")
+    return Moved(id, _text(line, "at"), count)
+
+
+def _write_moved(moved: Moved) -> str:
+    return dump({"moved": moved.id, "at": moved.at, "observations": moved.observations})
+
+
+def _parse_capture(line: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the lesson, for `sync.entry_input` to check; the others are about the line."""
+    return {key: value for key, value in line.items() if key not in ("id", "at", "project")}
+
+
+def _write_capture(line: Mapping[str, object]) -> str:
+    from json import dumps
+
+    return dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+def _text(line: dict[str, Any], name: str) -> str:
+    value = line.get(name)
+    return value[:_LONGEST_TEXT] if isinstance(value, str) else ""
+
+
+def _can_be_written(text: str) -> bool:
+    """Return True if a text has no lone surrogates. JSON may have them, but no store can keep them."""
+    return text.encode("utf-8", "replace").decode() == text
+
+
+STAGED = Kind("staged capture", ("staged",), _parse_staged, _write_staged)
+REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _write_reviewed)
+RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _write_retirement)
+MOVED = Kind("move", ("moved",), _parse_moved, _write_moved)
+CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
+
+# A line with the keys of several kinds is of the first one.
+KINDS = (STAGED, REVIEWED, RETIREMENT, MOVED, CAPTURE)

@@ -1,0 +1,89 @@
+"""Lines of the journal as entries and retirements for the store."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from recollect.domain.retirement import Retirement
+from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.domain.text import one_line, utc_text
+from recollect.errors import InvalidEntry
+from recollect.files.journal.kinds import CAPTURE, MOVED, RETIREMENT, kind_of
+from recollect.keywords.base import Labeller
+from recollect.sync.entry_input import parse_entry_input
+
+Item = TypeVar("Item")
+
+# How many unusable lines are named in warnings.
+NAMED = 3
+
+
+def captured(
+    lines: Iterable[dict[str, Any]], labels: Labeller | None = None
+) -> tuple[list[StoredEntry], list[Retirement], list[str]]:
+    """Convert lines of the journal to stored entries, retirements and warnings.
+
+    Observations already counted in a bank are left out. Retirements also include restorations. They count only after
+    the last observation of their entry. Warnings are about unusable lines. Staged captures are no memories yet.
+    """
+    entries: list[StoredEntry] = []
+    retirements: dict[str, dict[str, Retirement]] = {}
+    moved = Counter[str]()
+    problems: list[str] = []
+    for line in lines:
+        kind = kind_of(line)
+        try:
+            if kind is CAPTURE:
+                entry = _entry(line, labels)
+                retirements.pop(entry.id, None)  # it was observed again
+                entries.append(entry)
+            elif kind is RETIREMENT:
+                said: Retirement = kind.parse(line)
+                if find_secret(said.reason):
+                    said.reason = ""
+                retirements.setdefault(said.id, {})[said.project] = said
+            elif kind is MOVED:
+                gone = kind.parse(line)
+                moved[gone.id] += gone.observations
+        except InvalidEntry as error:
+            problems.append(f"a {kind.name} in the journal cannot be used: {error}")
+    counted = without_moved(entries, lambda entry: entry.id, moved)
+    return counted, [said for projects in retirements.values() for said in projects.values()], problems
+
+
+def without_moved(items: Iterable[Item], id_of: Callable[[Item], str], moved: Mapping[str, int]) -> list[Item]:
+    """Return the observations not yet moved into a bank: drop the first `moved[id]` of each entry."""
+    left = dict(moved)
+    kept: list[Item] = []
+    for item in items:
+        id = id_of(item)
+        if left.get(id, 0) > 0:
+            left[id] -= 1
+        else:
+            kept.append(item)
+    return kept
+
+
+def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
+    """Convert a capture to a stored entry. Raise InvalidEntry if it is invalid."""
+    given = parse_entry_input(CAPTURE.parse(line))
+    at = one_line(str(line.get("at", "")))[:20]
+    found = given.keywords or (labels(given.name, given.description, given.reasoning, given.category) if labels else ())
+    return StoredEntry(
+        id=given.content_hash,
+        category=given.category,
+        name=given.name,
+        description=given.description,
+        reasoning=given.reasoning,
+        keywords=list(found),
+        references=given.references,
+        confidence=given.confidence,
+        source=given.source if given.source in SOURCES else "manual",
+        source_project=given.project,
+        created_at=at or utc_text(time.gmtime()),
+        updated_at=at,
+    )
