@@ -563,10 +563,10 @@ def test_forgetting_sources_retires_everything_and_keeps_usage_receipts_and_vect
 
 
 def test_note_is_empty_until_it_is_set_and_the_last_one_counts(store: Store) -> None:
-    assert store.note("key") == ""
-    store.set_note("key", "one")
-    store.set_note("key", "zwei\nüber")
-    assert store.note("key") == "zwei\nüber"
+    assert store.get_meta("key") == ""
+    store.set_meta("key", "one")
+    store.set_meta("key", "zwei\nüber")
+    assert store.get_meta("key") == "zwei\nüber"
 
 
 # Models and vectors
@@ -974,7 +974,7 @@ def everything(store: Store) -> object:
     return (
         sorted(store.sources()),
         standing(store),
-        store.note("key"),
+        store.get_meta("key"),
         [kept.at for kept in store.receipts(10)],
         (store.model() or model(0, "")).identity,
         store.coverage().pending,
@@ -991,7 +991,7 @@ class Stop(Exception):
 def write_everything(store: Store) -> None:
     store.put(bank("/b"), [entry("b")])
     store.put(bank("/a"), [])
-    store.set_note("key", "after")
+    store.set_meta("key", "after")
     store.recalled(receipt("a", "b"))
     store.use_model(model(64, "two"))
     store.put_vectors([("b", unit([1.0] * 64))])
@@ -1002,7 +1002,7 @@ def prepare(store: Store) -> None:
     store.put(bank("/a"), [entry("a")])
     store.use_model(model())
     store.put_vectors([("a", unit([1.0] * 64))])
-    store.set_note("key", "before")
+    store.set_meta("key", "before")
 
 
 def test_exception_in_a_transaction_leaves_nothing_of_it(store: Store) -> None:

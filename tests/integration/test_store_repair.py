@@ -355,7 +355,7 @@ def test_database_that_another_process_writes_is_not_put_aside(place: Place) -> 
         pytest.raises(StoreError, match="another process"),
         Engine(str(place.store), place.settings, patience=0.0) as e,
     ):
-        e.store.set_note("x", "y")
+        e.store.set_meta("x", "y")
     other.rollback()
     other.close()
     assert place.rebuild().set_aside == ""
@@ -571,10 +571,10 @@ def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
     with SqliteStore(str(tmp_path / "memory.db"), connect=connect) as store:
         Busy.fails = True
         with pytest.raises(StoreError, match="locked"):
-            store.set_note("key", "lost")
+            store.set_meta("key", "lost")
         Busy.fails = False
-        store.set_note("other", "kept")
-        assert (store.note("key"), store.note("other")) == ("", "kept")
+        store.set_meta("other", "kept")
+        assert (store.get_meta("key"), store.get_meta("other")) == ("", "kept")
 
 
 @pytest.mark.parametrize("name", ["Pattern: Pattern: Twice", "Pattern: Heuristic: Twice"])

@@ -180,11 +180,11 @@ class Store(Protocol):
         """Return the last receipts, newest first."""
         ...
 
-    def note(self, key: str) -> str:
+    def get_meta(self, key: str) -> str:
         """Return the short text stored under a key, or an empty string."""
         ...
 
-    def set_note(self, key: str, text: str) -> None: ...
+    def set_meta(self, key: str, text: str) -> None: ...
 
     def query_vector(self, text: str) -> bytes | None:
         """Return the cached vector of a query, or None. A change of model empties the cache."""

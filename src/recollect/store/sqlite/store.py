@@ -297,7 +297,7 @@ class SqliteStore:
 
     def model(self) -> Model | None:
         identity, provider, name, dimensions = (
-            self.note(f"embedding_{part}") for part in ("identity", "provider", "model", "dimensions")
+            self.get_meta(f"embedding_{part}") for part in ("identity", "provider", "model", "dimensions")
         )
         return Model(identity, provider, name, int(dimensions)) if identity and dimensions.isdecimal() else None
 
@@ -307,10 +307,10 @@ class SqliteStore:
             if before and (before.identity, before.dimensions) == (model.identity, model.dimensions):
                 return False
             self.drop_vectors()
-            self.set_note("embedding_identity", model.identity)
-            self.set_note("embedding_provider", model.provider)
-            self.set_note("embedding_model", model.name)
-            self.set_note("embedding_dimensions", str(model.dimensions))
+            self.set_meta("embedding_identity", model.identity)
+            self.set_meta("embedding_provider", model.provider)
+            self.set_meta("embedding_model", model.name)
+            self.set_meta("embedding_dimensions", str(model.dimensions))
             return before is not None
 
     def drop_vectors(self) -> None:
@@ -369,7 +369,7 @@ class SqliteStore:
         )
         return Coverage(active, pending, skipped, everything.indexed)
 
-    # Usage, receipts, notes
+    # Usage, receipts, metadata
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
         with self.writing():
@@ -389,11 +389,11 @@ class SqliteStore:
     def receipts(self, limit: int) -> list[Receipt]:
         return self._usage.receipts(limit)
 
-    def note(self, key: str) -> str:
+    def get_meta(self, key: str) -> str:
         rows = self._run("SELECT value FROM _metadata WHERE key = ?", (key,))
         return rows[0][0] if rows else ""
 
-    def set_note(self, key: str, text: str) -> None:
+    def set_meta(self, key: str, text: str) -> None:
         with self.writing():
             self._run("INSERT OR REPLACE INTO _metadata VALUES (?, ?)", (key, visible(text)))
 
@@ -479,7 +479,7 @@ class SqliteStore:
         if self.read_only:
             return False
         with self.writing():
-            if self.note("index_version") != index.VERSION:
+            if self.get_meta("index_version") != index.VERSION:
                 index.remove_triggers(self._database.raw)
                 for number, *texts in self._run("SELECT number, name, description, reasoning, details FROM entries"):
                     name, description, reasoning, details = texts
