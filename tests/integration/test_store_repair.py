@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.config.locations import database, journal
+from recollect.config.locations import journal
 from recollect.config.settings import load_settings
 from recollect.doctor.bench import measure_retrieval
 from recollect.domain.hashing import content_hash
@@ -17,6 +17,7 @@ from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError, InvalidEntry, StillReading, StoreError
 from recollect.files.journal.log import append_capture
 from recollect.learn.remember import remember
+from recollect.store.open import database_name
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
 from recollect.sync.entry_input import parse_entry_input
@@ -223,7 +224,7 @@ class Place:
                 engine.store.recalled(
                     Receipt(at=f"2026-01-{number + 1:02}", event="e", project="p", session="s", query="q", lines=lines)
                 )
-        self.database = Path(database(str(self.store)))
+        self.database = Path(database_name(str(self.store)))
 
     def open(self) -> Engine:
         return Engine(str(self.store), self.settings)
@@ -538,11 +539,11 @@ def two_projects(tmp_path: Path) -> tuple[Path, Path, str]:
 
 def test_rebuild_of_a_damaged_database_reads_the_banks_of_all_projects_that_it_knew(tmp_path: Path) -> None:
     one, _, home = two_projects(tmp_path)
-    connection = sqlite3.connect(database(home))
+    connection = sqlite3.connect(database_name(home))
     ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'vector_bits'").fetchall()
     ((size,),) = connection.execute("PRAGMA page_size").fetchall()
     connection.close()
-    with Path(database(home)).open("r+b") as file:
+    with Path(database_name(home)).open("r+b") as file:
         file.seek((root - 1) * size)
         file.write(b"\xff" * size)
     result = rebuild(str(one), home, load_settings(str(one), {}))

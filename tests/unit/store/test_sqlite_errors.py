@@ -15,7 +15,7 @@ import pytest
 import recollect
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store.sqlite.rescue import is_damaged, rescue, set_aside
+from recollect.store.sqlite.rescue import is_damaged, set_aside
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Scope, Source
 
@@ -31,7 +31,7 @@ sys.path.insert(0, sys.argv[1])
 import encodings.idna, json, os, resource, signal, sqlite3, time
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store.sqlite import check
+from recollect.store.sqlite import rescue
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, Scope, Source
 
@@ -416,7 +416,8 @@ def test_database_is_put_aside_with_what_belongs_to_it(tmp_path: Path) -> None:
 def test_nothing_is_rescued_from_what_is_no_database(tmp_path: Path) -> None:
     fill(tmp_path / "memory.db")
     (tmp_path / "damaged").write_bytes(b"text " * 1000)
-    assert rescue(str(tmp_path / "damaged"), str(tmp_path / "memory.db")) == 0
+    with SqliteStore(str(tmp_path / "memory.db")) as store:
+        assert store.rescue(str(tmp_path / "damaged")) == 0
 
 
 def test_new_store_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
