@@ -11,6 +11,7 @@ RecollectError
 ├── StorageError      a file could not be read or written: permission, full disk, wrong kind of file
 │   └── Overtaken     another process changed a file just before it was to be replaced
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
+│   ├── StoreDamaged  the database itself is damaged; `recollect rebuild` makes it again
 │   ├── StillReading  a large bank was not read to its end in time; the part read so far is kept
 │   └── Journalled    the entry is in the journal, and will reach the store later
 ├── InstallError      the plugin or its environment could not be installed or removed: the failure, the way out
@@ -66,6 +67,10 @@ class Overtaken(StorageError):
 
 
 class StoreError(RecollectError):
+    pass
+
+
+class StoreDamaged(StoreError):
     pass
 
 

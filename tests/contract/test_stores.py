@@ -1,5 +1,6 @@
 """What every store must do, whatever its engine: written against `recollect.store.base.Store` alone."""
 
+import ast
 import contextlib
 import math
 import random
@@ -17,7 +18,8 @@ from recollect.domain.retirement import Retirement
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, StoredEntry
 from recollect.errors import StoreError
 from recollect.store.base import Store
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.open import database_name, open_store
+from recollect.store.repair import set_aside
 from recollect.store.values import BANK, JOURNAL, MEMORY, Model, Receipt, ReceiptLine, Scope, Source, Usage
 
 EVERYWHERE = Scope(None)
@@ -28,7 +30,7 @@ Opener = Callable[[], Store]
 
 # Each takes a folder and opens the store in it; a second call opens the same store once more.
 ENGINES: dict[str, Callable[[Path], Store]] = {
-    "sqlite": lambda folder: SqliteStore(str(folder / "memory.db")),
+    "sqlite": lambda folder: open_store(str(folder), patience=0.1),
 }
 
 
@@ -563,10 +565,10 @@ def test_forgetting_sources_retires_everything_and_keeps_usage_receipts_and_vect
 
 
 def test_note_is_empty_until_it_is_set_and_the_last_one_counts(store: Store) -> None:
-    assert store.note("key") == ""
-    store.set_note("key", "one")
-    store.set_note("key", "zwei\nüber")
-    assert store.note("key") == "zwei\nüber"
+    assert store.get_meta("key") == ""
+    store.set_meta("key", "one")
+    store.set_meta("key", "zwei\nüber")
+    assert store.get_meta("key") == "zwei\nüber"
 
 
 # Models and vectors
@@ -974,7 +976,7 @@ def everything(store: Store) -> object:
     return (
         sorted(store.sources()),
         standing(store),
-        store.note("key"),
+        store.get_meta("key"),
         [kept.at for kept in store.receipts(10)],
         (store.model() or model(0, "")).identity,
         store.coverage().pending,
@@ -991,7 +993,7 @@ class Stop(Exception):
 def write_everything(store: Store) -> None:
     store.put(bank("/b"), [entry("b")])
     store.put(bank("/a"), [])
-    store.set_note("key", "after")
+    store.set_meta("key", "after")
     store.recalled(receipt("a", "b"))
     store.use_model(model(64, "two"))
     store.put_vectors([("b", unit([1.0] * 64))])
@@ -1002,7 +1004,7 @@ def prepare(store: Store) -> None:
     store.put(bank("/a"), [entry("a")])
     store.use_model(model())
     store.put_vectors([("a", unit([1.0] * 64))])
-    store.set_note("key", "before")
+    store.set_meta("key", "before")
 
 
 def test_exception_in_a_transaction_leaves_nothing_of_it(store: Store) -> None:
@@ -1375,3 +1377,86 @@ def test_ids_are_found_by_their_beginnings_within_a_scope(store: Store) -> None:
     assert store.ids_beginning("abc", EVERYWHERE, 5) == ["abc1", "abc2", "abc3"]
     assert store.ids_beginning("ab", EVERYWHERE, 2) == ["ab", "abc1"]
     assert store.ids_beginning("%", EVERYWHERE, 5) == []
+
+
+# The store itself
+
+
+def test_every_member_of_the_protocol_is_used_in_this_suite() -> None:
+    nodes = ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
+    used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    members = {name for name in {*vars(Store), *Store.__annotations__} if not name.startswith("_")}
+    assert len(members) > 40
+    assert members - used == set()
+
+
+def test_store_is_closed_when_it_is_left(opener: Opener) -> None:
+    with opener() as store:
+        store.set_meta("key", "kept")
+    with pytest.raises(StoreError):
+        store.get_meta("key")
+
+
+def test_new_store_has_no_findings_and_can_be_written(store: Store) -> None:
+    assert (store.findings, store.read_only) == ([], False)
+
+
+def test_store_waits_for_another_writer_as_long_as_it_was_told(opener: Opener) -> None:
+    first, second = opener(), opener()
+    second.wait(0.05)
+    with first.writing():
+        first.set_meta("key", "first")
+        with pytest.raises(StoreError, match=r"0\.05 s"):
+            second.set_meta("key", "second")
+    second.set_meta("key", "second")
+    assert first.get_meta("key") == "second"
+
+
+def test_usage_and_receipts_are_rescued_from_a_store_that_was_set_aside(opener: Opener, tmp_path: Path) -> None:
+    with opener() as before:
+        before.put(bank(), [entry("a")])
+        before.recalled(receipt("a"))
+    aside = set_aside(database_name(str(tmp_path)))
+    after = opener()
+    assert after.usages() == []
+    assert after.rescue(aside) == 3  # a usage, a receipt and its line
+    assert [(usage.id, usage.recall_count) for usage in after.usages()] == [("a", 1)]
+    assert [line.id for line in after.receipts(5)[0].lines] == ["a"]
+    assert after.rescue(aside) == 0
+
+
+def test_version_is_new_when_entries_have_changed_and_not_when_one_was_used(opener: Opener) -> None:
+    store, other = opener(), opener()
+    first = store.version()
+    other.put(bank(), [entry("a")])
+    second = store.version()
+    store.recalled(receipt("a"))
+    assert (first != second, second == store.version()) == (True, True)
+
+
+def test_receipts_are_known_by_the_project_of_their_session(store: Store) -> None:
+    store.recalled(receipt("a", project=SHOP))
+    assert (store.has_receipts(SHOP), store.has_receipts(DESK)) == (True, False)
+
+
+def test_origin_of_an_entry_follows_its_sources(store: Store) -> None:
+    store.put(bank(project=SHOP), [entry("a")])
+    store.put(bank("/shared.md"), [entry("b")])
+    found = store.origins(["a", "b"])
+    assert set(found) == {"a", "b"}
+    assert found["a"] != found["b"]
+
+
+def test_only_unwanted_entries_that_no_source_holds_are_removed(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b"), entry("c")])
+    store.put(bank(), [entry("a")])
+    assert store.remove_unheld(lambda each: each.id in "ab") == 1
+    assert [each.id for each in store.entries(["a", "b", "c"])] == ["a", "c"]
+
+
+def test_compacting_keeps_every_entry(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b")])
+    store.forget_sources(["/bank.md"])
+    store.compact()
+    assert [each.id for each in store.entries(["a", "b"])] == ["a", "b"]
+    assert store.check() == []

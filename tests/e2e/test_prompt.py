@@ -174,7 +174,7 @@ def test_settled_files_are_followed_once_and_then_only_looked_at(semantic_world:
     ready(semantic_world)
     asked(semantic_world, "another prompt about nothing at all")
     with SqliteStore(str(semantic_world.store / "memory.db")) as store:
-        note = store.note(f"followed {semantic_world.project}")
+        note = store.get_meta(f"followed {semantic_world.project}")
     assert str(1_700_000_000 * 10**9) in note
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Start, World, heard, tell
 
 import recollect
-from recollect.config.locations import database, journal
+from recollect.config.locations import journal
 from recollect.config.project import identity
 from recollect.config.settings import load_settings
 from recollect.domain.categories import KNOWLEDGE
@@ -28,7 +28,7 @@ from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.locks import locked
 from recollect.learn.remember import remember
 from recollect.memories.forget import Forgotten, bring_back, find_entry, forget
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.open import database_name, open_store
 from recollect.store.values import Scope
 from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.memories import entry_id
@@ -176,7 +176,7 @@ def test_what_was_forgotten_stays_so_when_the_store_is_made_again(world: World, 
     with Engine(store, settings, project_root=root) as engine:
         forget(engine, root, ID)
     assert rebuild(root, store, settings).active == 0
-    os.unlink(database(store))
+    os.unlink(database_name(store))
     with Engine(store, settings, project_root=root) as engine:
         read(engine, world)
         assert status(engine) == RETIRED
@@ -320,7 +320,7 @@ def test_store_that_cannot_be_written_follows_the_journal_later(world: World) ->
     world.write_bank("patterns", BANK, shared=True)
     settings = load_settings(str(world.project))
     with (
-        SqliteStore(database(str(world.store))) as other,
+        open_store(str(world.store)) as other,
         Engine(str(world.store), settings, project_root=str(world.project), patience=0.01) as engine,
     ):
         read(engine, world)

@@ -15,13 +15,12 @@ from pathlib import Path
 import pytest
 from tests.conftest import IMPORT_ALL, NOBODY, SOURCE, Start, World, heard, tell
 
-from recollect.config.locations import database
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
 from recollect.files.memory.index_md import index_entry, index_text
 from recollect.files.memory.memories import scan
 from recollect.files.memory.schemas import problems_of
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.open import open_store
 from recollect.store.values import Scope
 
 PROCESSES = 4
@@ -86,7 +85,7 @@ def test_processes_that_store_at_once_make_no_twins_and_lose_nothing(world: Worl
     assert sorted(grown.content["root_cause"].split("\n\n")) == sorted(reasons)
     index = Path(root.index).read_text(encoding="utf-8")
     assert index == index_text([index_entry(root, memory) for memory in memories])
-    with SqliteStore(database(str(world.store))) as store:
+    with open_store(str(world.store)) as store:
         entries, total = store.page(Scope(None), 100)
         assert total == len(memories) + 1
         [lesson] = [entry for entry in entries if entry.category == "patterns"]

@@ -6,14 +6,13 @@ import subprocess
 import sys
 
 import recollect
-from recollect.config.locations import database
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
 from recollect.files.memory.index_md import index_entry, index_text
 from recollect.files.memory.lock import FOLDER
 from recollect.files.memory.memories import scan
 from recollect.files.memory.schemas import problems_of
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.open import open_store
 from recollect.store.values import Scope
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
@@ -123,7 +122,7 @@ def test_a_thousand_operations_of_eight_processes_lose_nothing(world):
         assert file.read() == index_text([index_entry(root, memory) for memory in active])
     assert FOLDER not in os.listdir(root.path)
     assert not [name for _, _, names in os.walk(root.path) for name in names if name.endswith(".tmp")]
-    with SqliteStore(database(str(world.store))) as store:
+    with open_store(str(world.store)) as store:
         assert len(store.standings(Scope(None))) == len(active)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.config.locations import database, journal
+from recollect.config.locations import journal
 from recollect.domain.hashing import content_hash
 from recollect.files.journal.log import read_lines
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.open import database_name, open_store
 from recollect.store.values import Scope
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
@@ -62,7 +62,7 @@ def start(world, texts, **variables):
 
 
 def run_together(world, batches, **variables):
-    SqliteStore(database(str(world.store))).close()  # how several make it at once: tests/unit/store
+    open_store(str(world.store)).close()  # how several make it at once: tests/unit/store
     workers = [start(world, texts, **variables) for texts in batches]
     for worker in workers:
         assert os.read(worker.stdout.fileno(), 100) == b"ready\n", worker.communicate()[1]
@@ -92,12 +92,12 @@ def check_equal_to_journal(folder: Path, expected: Counter[str]) -> None:
     captures = read_lines(journal(str(folder)), 0)
     assert captures.problems == []
     assert Counter(line["description"] for line in captures.lines) == expected
-    with SqliteStore(database(str(folder))) as store:
+    with open_store(str(folder)) as store:
         assert store.findings == []
         assert counts(store) == {content_hash(description): times for description, times in expected.items()}
         assert len(store.text_matches(["lesson"], Scope(None), 10_000)) == len(expected)
         assert store.check() == []
-    connection = sqlite3.connect(database(str(folder)))
+    connection = sqlite3.connect(database_name(str(folder)))
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
 
@@ -123,7 +123,7 @@ def test_processes_that_embed_give_every_entry_a_vector_of_its_own_text(world):
     batches = [[f"A lesson of {process} about number {n}." for n in range(6)] for process in range(3)]
     run_together(world, [[text(description) for description in batch] for batch in batches])
     check_equal_to_journal(world.store, Counter(description for batch in batches for description in batch))
-    with SqliteStore(database(str(world.store))) as store:
+    with open_store(str(world.store)) as store:
         coverage = store.coverage()
         assert (coverage.entries, coverage.pending, coverage.skipped) == (18, 0, 0)
 
@@ -136,6 +136,6 @@ def test_processes_that_all_find_a_new_bank_count_its_observations_once(world):
         [[text(description) for description in batch] for batch in batches],
         RECOLLECT_MEMORY_EMBEDDING_ENABLED="false",
     )
-    with SqliteStore(database(str(world.store))) as store:
+    with open_store(str(world.store)) as store:
         assert counts(store)[content_hash("A lesson of the bank.")] == 3
         assert len(counts(store)) == 81

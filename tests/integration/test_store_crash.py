@@ -10,10 +10,10 @@ import sys
 from collections import Counter
 
 import recollect
-from recollect.config.locations import database, journal
+from recollect.config.locations import journal
 from recollect.config.settings import load_settings
 from recollect.domain.hashing import content_hash
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.open import database_name, open_store
 from recollect.store.values import Scope
 from recollect.sync.rebuild import rebuild
 
@@ -102,7 +102,7 @@ def journal_lines(world):
 
 
 def counts(world):
-    with SqliteStore(database(str(world.store))) as store:
+    with open_store(str(world.store)) as store:
         assert store.findings == []
         assert store.check() == []
         return {each.id: each.observation_count for each in store.standings(Scope(None))}
@@ -110,7 +110,7 @@ def counts(world):
 
 def check_intact(world, acknowledged):
     """Everything acknowledged is there; beside it there is at most one thing for each kill, and nothing twice."""
-    connection = sqlite3.connect(database(str(world.store)))
+    connection = sqlite3.connect(database_name(str(world.store)))
     assert connection.execute("PRAGMA quick_check").fetchall() == [("ok",)]
     connection.execute("INSERT INTO entries_fts (entries_fts, rank) VALUES ('integrity-check', 1)")
     connection.rollback()
@@ -175,6 +175,6 @@ def test_kill_while_vectors_are_made_leaves_entries_that_await_one(world):
     assert (again.returncode, errors) == (0, b"")
     acknowledged.update(said.decode().splitlines())
     check_intact(world, acknowledged)
-    with SqliteStore(database(str(world.store))) as store:
+    with open_store(str(world.store)) as store:
         coverage = store.coverage()
         assert (coverage.pending, coverage.skipped) == (0, 0)

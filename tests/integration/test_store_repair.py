@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.config.locations import database, journal
+from recollect.config.locations import journal
 from recollect.config.settings import load_settings
 from recollect.doctor.bench import measure_retrieval
 from recollect.domain.hashing import content_hash
@@ -18,6 +18,7 @@ from recollect.errors import EmbeddingError, InvalidEntry, StillReading, StoreEr
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines
 from recollect.learn.remember import remember
+from recollect.store.open import database_name
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
 from recollect.sync.entry_input import parse_entry_input
@@ -224,7 +225,7 @@ class Place:
                 engine.store.recalled(
                     Receipt(at=f"2026-01-{number + 1:02}", event="e", project="p", session="s", query="q", lines=lines)
                 )
-        self.database = Path(database(str(self.store)))
+        self.database = Path(database_name(str(self.store)))
 
     def open(self) -> Engine:
         return Engine(str(self.store), self.settings)
@@ -356,7 +357,7 @@ def test_database_that_another_process_writes_is_not_put_aside(place: Place) -> 
         pytest.raises(StoreError, match="another process"),
         Engine(str(place.store), place.settings, patience=0.0) as e,
     ):
-        e.store.set_note("x", "y")
+        e.store.set_meta("x", "y")
     other.rollback()
     other.close()
     assert place.rebuild().set_aside == ""
@@ -539,11 +540,11 @@ def two_projects(tmp_path: Path) -> tuple[Path, Path, str]:
 
 def test_rebuild_of_a_damaged_database_reads_the_banks_of_all_projects_that_it_knew(tmp_path: Path) -> None:
     one, _, home = two_projects(tmp_path)
-    connection = sqlite3.connect(database(home))
+    connection = sqlite3.connect(database_name(home))
     ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'vector_bits'").fetchall()
     ((size,),) = connection.execute("PRAGMA page_size").fetchall()
     connection.close()
-    with Path(database(home)).open("r+b") as file:
+    with Path(database_name(home)).open("r+b") as file:
         file.seek((root - 1) * size)
         file.write(b"\xff" * size)
     result = rebuild(str(one), home, load_settings(str(one), {}))
@@ -572,10 +573,10 @@ def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
     with SqliteStore(str(tmp_path / "memory.db"), connect=connect) as store:
         Busy.fails = True
         with pytest.raises(StoreError, match="locked"):
-            store.set_note("key", "lost")
+            store.set_meta("key", "lost")
         Busy.fails = False
-        store.set_note("other", "kept")
-        assert (store.note("key"), store.note("other")) == ("", "kept")
+        store.set_meta("other", "kept")
+        assert (store.get_meta("key"), store.get_meta("other")) == ("", "kept")
 
 
 @pytest.mark.parametrize("name", ["Pattern: Pattern: Twice", "Pattern: Heuristic: Twice"])

@@ -124,3 +124,27 @@ def test_every_layer_of_the_table_exists_and_is_in_the_architecture_page() -> No
 def test_only_one_module_spells_the_default_places() -> None:
     spelled = [path.name for path in MODULES if '"iflow"' in path.read_text(encoding="utf-8")]
     assert spelled == ["locations.py"]
+
+
+# Lists of words that people use, one of them the name of the database.
+WORD_LISTS = {"domain/triage/words.py", "keywords/words.py", "keywords/prompt.py"}
+
+# Sentences for people that name it: the help of `recollect doctor`, and a search without full text.
+NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/search.py"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_store_knows_its_engine(path: Path) -> None:
+    name = str(path.relative_to(PACKAGE))
+    if layer_of(path) == "store":
+        return
+    assert not {module for module in imported_by(path) if "sqlite" in module.lower()}
+    if name not in WORD_LISTS | NAMED_FOR_PEOPLE:
+        text = path.read_text(encoding="utf-8").lower()
+        assert "sqlite" not in text
+        assert "memory.db" not in text
+
+
+def test_the_engine_is_chosen_in_two_modules_of_the_store() -> None:
+    outside = [path for path in (PACKAGE / "store").glob("*.py") if "recollect.store.sqlite" in path.read_text("utf-8")]
+    assert sorted(path.name for path in outside) == ["open.py", "repair.py"]

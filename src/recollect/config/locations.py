@@ -54,10 +54,6 @@ def bank(project_root: str) -> str:
     return os.path.join(project_root, BANK)
 
 
-def database(store: str) -> str:
-    return os.path.join(store, "memory.db")
-
-
 def journal(store: str) -> str:
     return os.path.join(store, "session-captures.jsonl")
 

@@ -6,11 +6,11 @@ import os
 import time
 from collections.abc import Iterator
 
-from recollect.config import locations, project
+from recollect.config import project
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text, some
-from recollect.errors import EmbeddingError, StillReading, StoreError
-from recollect.store.sqlite.driver import is_damage
-from recollect.store.sqlite.look import NEWEST_VERSION, StoreCopy
+from recollect.errors import EmbeddingError, StillReading, StoreDamaged, StoreError
+from recollect.store.open import database_name, store_exists, store_files
+from recollect.store.repair import StoreCopy
 from recollect.store.values import Scope
 
 # Timeouts in seconds: to copy and check the database, and to read changed files.
@@ -24,28 +24,28 @@ _REPAIRING = 60.0
 
 def database(case: Case) -> Iterator[Finding]:
     """Check the database, using a copy of it."""
-    path = locations.database(case.global_store)
-    if not os.path.lexists(path):
+    if not store_exists(case.global_store):
         yield Finding(OK, "Database", "there is none yet; it is made from the files when it is needed")
         return
     try:
-        copy = StoreCopy(path, _LOOKING)
+        copy = StoreCopy(database_name(case.global_store), _LOOKING)
     except StoreError as error:
         sentence, _, fix = str(error).partition("; ")
         # Running out of time does not prove any damage.
         level = WARNING if sentence.endswith("in the time there was") else ERROR
         fix = fix or "`recollect rebuild` looks through all of it"
-        yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damage(error) else None)
+        is_damaged = isinstance(error, StoreDamaged)
+        yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damaged else None)
         return
     try:
-        yield from _wholeness(case, copy, path)
+        yield from _wholeness(case, copy)
         yield from _vectors(case, copy)
         yield from _behind(case, copy)
     finally:
         copy.close()
 
 
-def _wholeness(case: Case, copy: StoreCopy, path: str) -> Iterator[Finding]:
+def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     for fault in copy.faults:
         sentence, _, fix = fault.partition("; ")
         if sentence.startswith("the full-text index"):
@@ -53,11 +53,11 @@ def _wholeness(case: Case, copy: StoreCopy, path: str) -> Iterator[Finding]:
             yield Finding(ERROR, "Database", told, "`recollect doctor --fix` makes it again", lambda: _mend(case))
         else:
             yield Finding(ERROR, "Database", sentence, fix, lambda: _rebuild(case))
-    size = sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))
+    size = sum(os.path.getsize(path) for path in store_files(case.global_store) if os.path.exists(path))
     entries = some(copy.store.coverage().entries, "active entry", "active entries")
     version = f"version {copy.version}"
-    if copy.version != NEWEST_VERSION:
-        version += f", which becomes {NEWEST_VERSION} when it is next used"
+    if copy.version != copy.newest:
+        version += f", which becomes {copy.newest} when it is next used"
     if not copy.faults:
         whole = "whole, its full-text index complete" if copy.store.full_text else "whole, without a full-text index"
         yield Finding(OK, "Database", f"{entries}, {size_text(size)}, {version}; {whole}")

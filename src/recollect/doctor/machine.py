@@ -1,4 +1,4 @@
-"""Check this machine's Python, packages, SQLite, settings and keyword providers."""
+"""Check this machine's Python, packages, store driver, settings and keyword providers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import cut, one_line
 from recollect.plugin import environment
+from recollect.store.open import DRIVER, describe_driver
 
 SHOWN = ("click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers")
 _PATIENCE = 25.0
@@ -110,26 +111,10 @@ def _install(case: Case) -> str:
     return f"{sys.executable} -m pip install --force-reinstall recollect"
 
 
-def sqlite(_case: Case) -> Iterator[Finding]:
-    """Check that SQLite is available and has full-text search."""
-    try:
-        import sqlite3
-    except ImportError as error:
-        fix = "use a Python that was built with SQLite; almost all are"
-        yield Finding(ERROR, "SQLite", f"this Python has none, so there is no store: {one_line(str(error))}", fix)
-        return
-    from recollect.store.sqlite import index as sqlite_index
-    from recollect.store.sqlite.driver import sqlite3 as driver
-
-    database = driver.connect(":memory:")
-    try:
-        if sqlite_index.available(database):
-            yield Finding(OK, "SQLite", f"{sqlite3.sqlite_version}, with full-text search (FTS5)")
-        else:
-            told = f"{sqlite3.sqlite_version} has no full-text search (FTS5): nothing is found by its words"
-            yield Finding(ERROR, "SQLite", told, "use a Python whose SQLite has FTS5; almost all have")
-    finally:
-        database.close()
+def driver(_case: Case) -> Iterator[Finding]:
+    """Check that the store's driver is available and has full-text search."""
+    told, fix = describe_driver()
+    yield Finding(ERROR if fix else OK, DRIVER, one_line(told), fix)
 
 
 def settings(case: Case) -> Iterator[Finding]:

@@ -105,7 +105,7 @@ def self_test(case: Case) -> Iterator[Finding]:
             yield Finding(ERROR, "Self-test", f"nothing can be stored and found: {one_line(str(error))}")
             return
         took = time.monotonic() - begun
-    if has_full_text:  # otherwise the check of SQLite reports it
+    if has_full_text:  # otherwise the check of the driver reports it
         found = bool(worded.hits) and worded.hits[0].entry.name == _LESSON and worded.hits[0].keyword is not None
         told = f"stored {len(_LESSONS)} lessons in a temporary store, and found one by its words"
         if found:

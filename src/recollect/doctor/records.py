@@ -14,6 +14,7 @@ from recollect.errors import StorageError
 from recollect.files.log import NAME as LOG
 from recollect.files.session.last_injection import NAME as LAST_INJECTION
 from recollect.files.textfile import read_text
+from recollect.store.open import store_files
 
 _LARGEST = 16 * 1024 * 1024
 _AHEAD = 86_400  # in seconds: smaller differences occur between machines with a shared folder
@@ -54,7 +55,7 @@ def clock(case: Case) -> Iterator[Finding]:
 
 def _dated(case: Case) -> list[str]:
     store = case.global_store
-    return [locations.journal(store), locations.database(store), os.path.join(store, LOG)]
+    return [locations.journal(store), *store_files(store), os.path.join(store, LOG)]
 
 
 def _written(path: str) -> float:

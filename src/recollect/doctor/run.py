@@ -10,6 +10,7 @@ from recollect.config.settings import Settings
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import one_line
 from recollect.errors import RecollectError
+from recollect.store.open import DRIVER
 
 __all__ = ["ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
 
@@ -18,7 +19,7 @@ __all__ = ["ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
 _CHECKS = (
     ("Python", "machine", "python", 5.0),
     ("Packages", "machine", "packages", 30.0),
-    ("SQLite", "machine", "sqlite", 5.0),
+    (DRIVER, "machine", "driver", 5.0),
     ("Settings", "machine", "settings", 5.0),
     ("Store", "store", "folder", 5.0),
     ("Permissions", "store", "permissions", 5.0),

@@ -25,6 +25,8 @@ from recollect.files.notices_today import NAME as TOLD
 from recollect.files.session.handover_names import is_handed_over
 from recollect.files.session.last_injection import NAME as LAST_INJECTION
 from recollect.files.textfile import open_regular
+from recollect.store.open import database_name, store_exists
+from recollect.store.values import Scope
 
 FILE = "file"
 DATABASE = "database"
@@ -90,7 +92,7 @@ def scan_secrets(
         tell(f"files ({number + 1:,})")
         _scan_file(path, scan, end)
     tell("database")
-    _scan_database(locations.database(global_store), scan)
+    _scan_database(global_store, scan)
     history = History(project_root, roots)
     for commit, path, line, text in history:
         tell(f"history ({history.commits:,} commits)")
@@ -156,14 +158,14 @@ def _kind(line: str) -> str:
     return find_secret("\n".join(texts(value)))
 
 
-def _scan_database(path: str, scan: Scan) -> None:
-    if not os.path.isfile(path):
+def _scan_database(global_store: str, scan: Scan) -> None:
+    if not store_exists(global_store):
         return
-    from recollect.store.sqlite.look import StoreCopy
-    from recollect.store.values import Scope
+    from recollect.store.repair import StoreCopy
 
+    name = database_name(global_store)
     try:
-        copy = StoreCopy(path, _DATABASE_SECONDS)
+        copy = StoreCopy(name, _DATABASE_SECONDS)
     except StoreError as error:
         scan.unread.append(f"the database: {one_line(str(error))}")
         return
@@ -176,7 +178,7 @@ def _scan_database(path: str, scan: Scan) -> None:
             if not page:
                 break
             for entry in page:
-                scan.add(find_secret("\n".join(entry_texts(entry))), f"{path}: entry {entry.id}", DATABASE)
+                scan.add(find_secret("\n".join(entry_texts(entry))), f"{name}: entry {entry.id}", DATABASE)
             scan.entries += len(page)
         if scan.entries < total:
             scan.unread.append(

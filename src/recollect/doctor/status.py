@@ -20,6 +20,7 @@ from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
 from recollect.memories.health import Health, Issue, examine
 from recollect.sessions.review import captures_to_review
+from recollect.store.open import store_exists, store_files
 
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
@@ -78,7 +79,7 @@ def status_of_project(
         settings_off=switched_off(settings),
         files=len(sizes),
         bytes=sum(sizes),
-        database_bytes=_size(locations.database(global_store)) + _size(locations.database(global_store) + "-wal"),
+        database_bytes=sum(map(_size, store_files(global_store))),
         last_capture=_last_capture(memories, locations.journal(global_store)),
         knowledge=knowledge,
         awaiting_review=staged,
@@ -100,7 +101,7 @@ def _knowledge(project_root: str, global_store: str) -> tuple[Knowledge, list[st
 
 def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -> list[Issue]:
     """Fill in the store's numbers of entries, if there is a store, and return its issues."""
-    if not os.path.isfile(locations.database(global_store)):
+    if not store_exists(global_store):
         return []
     try:
         with Engine(global_store, settings, patience=_PATIENCE) as engine:

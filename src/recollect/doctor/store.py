@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from shlex import quote
 
 from recollect.config import locations
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, may, size_text, some
 from recollect.errors import LockTimeout, StorageError, StoreError
+from recollect.store.open import database_name, store_exists, store_files
 
 _PATIENCE = 1.0
 _LITTLE = 200 * 1024 * 1024
@@ -60,8 +62,7 @@ def permissions(case: Case) -> Iterator[Finding]:
     if os.name != "posix" or not os.path.isdir(store):
         return
     wrong: list[tuple[str, int]] = []
-    database = locations.database(store)
-    private = [*(database + end for end in ("", "-wal", "-shm")), locations.journal(store)]
+    private = [*store_files(store), locations.journal(store)]
     private += [os.path.join(store, name) for name in _private_names()]
     for path in (store, *private):
         try:
@@ -111,16 +112,15 @@ def locks(case: Case) -> Iterator[Finding]:
     """Check that the locks of the database and the journal can be taken within a second, if the files exist."""
     held: list[str] = []
     taken: list[str] = []
-    database, journal_path = locations.database(case.global_store), locations.journal(case.global_store)
-    if os.path.isfile(database) and may(database, os.W_OK) and may(case.global_store, os.W_OK):
-        from recollect.store.sqlite.look import take_turn
+    name, journal_path = database_name(case.global_store), locations.journal(case.global_store)
+    if store_exists(case.global_store):
+        from recollect.store.repair import take_turn
 
-        try:
-            take_turn(database, _PATIENCE)
-            taken.append("the database")
-        except StoreError as error:
-            if "locked" in str(error) or "busy" in str(error):  # the check of the database reports other errors
-                held.append(database)
+        with suppress(StoreError):  # the check of the database reports errors
+            if take_turn(name, _PATIENCE):
+                taken.append("the database")
+            else:
+                held.append(name)
     if os.path.isfile(journal_path) and may(journal_path, os.W_OK):
         from recollect.files.locks import locked
 

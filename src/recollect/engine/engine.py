@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 
-from recollect.config import locations, project
-from recollect.store.sqlite.store import SqliteStore
+from recollect.config import project
+from recollect.store.open import open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recollect.engine.warm import Warm
     from recollect.keywords.base import Labeller
     from recollect.keywords.registry import Keywords
+    from recollect.store.base import Store
     from recollect.store.values import Scope
 
 
@@ -45,7 +46,7 @@ class Engine:
         self.global_store = global_store
         self.settings = settings
         self.project = project.identity(project_root) if project_root else ""
-        self.store = warm.store(patience) if warm else SqliteStore(locations.database(global_store), patience=patience)
+        self.store: Store = warm.store(patience) if warm else open_store(global_store, patience=patience)
         self._warm = warm
         self._embedder: Embedder | None = None
         self._answer_within = answer_within

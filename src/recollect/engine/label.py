@@ -37,7 +37,7 @@ def leave_for_later(engine: Engine) -> None:
     Raises:
         StoreError: the store cannot be written.
     """
-    engine.store.set_note(_NOTE, "yes")
+    engine.store.set_meta(_NOTE, "yes")
 
 
 def label_the_rest(engine: Engine, end: float | None = None) -> None:
@@ -47,7 +47,7 @@ def label_the_rest(engine: Engine, end: float | None = None) -> None:
         StoreError: the store cannot be written.
     """
     labels = engine.labels()
-    if labels is None or not engine.store.note(_NOTE):
+    if labels is None or not engine.store.get_meta(_NOTE):
         return
     left = engine.store.unlabelled()
     for start in range(0, len(left), _BATCH):
@@ -60,4 +60,4 @@ def label_the_rest(engine: Engine, end: float | None = None) -> None:
                 for entry in entries
             }
         )
-    engine.store.set_note(_NOTE, "")
+    engine.store.set_meta(_NOTE, "")

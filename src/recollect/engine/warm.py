@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import threading
 
-from recollect.config import locations
 from recollect.errors import EmbeddingError, StoreError
-from recollect.store.sqlite.store import SqliteStore
+from recollect.store.open import open_store, store_mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
 
     from recollect.embedding.base import Embedder, Kind, Telling
     from recollect.engine.numpy_ranking import NumpyRanking
+    from recollect.store.base import Store
     from recollect.store.values import Scope
 
     # Asks another process for vectors of the local model with this identity; returns None if there is none to ask.
@@ -37,7 +36,7 @@ class Warm:
         self.embedders = embedders
         self._own = threading.local()
 
-    def store(self, patience: float = _PATIENCE) -> SqliteStore:
+    def store(self, patience: float = _PATIENCE) -> Store:
         """Return this thread's open store. Open it again if its file was replaced, or if it is read-only.
 
         Wait up to `patience` seconds for other writers.
@@ -45,15 +44,14 @@ class Warm:
         Raises:
             StoreError: the store cannot be used.
         """
-        path = locations.database(self.global_store)
-        known: tuple[object, SqliteStore] | None = getattr(self._own, "store", None)
-        if known and known[0] == _file(path) and not known[1].read_only:
+        known: tuple[object, Store] | None = getattr(self._own, "store", None)
+        if known and known[0] == store_mark(self.global_store) and not known[1].read_only:
             known[1].findings.clear()  # they were reported when they were found
             known[1].wait(patience)
             return known[1]
         self.let_go()
-        store = SqliteStore(path, patience=patience)
-        self._own.store = (_file(path), store)
+        store = open_store(self.global_store, patience=patience)
+        self._own.store = (store_mark(self.global_store), store)
         return store
 
     def columns(self, scope: Scope) -> NumpyRanking | None:
@@ -69,7 +67,7 @@ class Warm:
         store = self.store()
         name = (scope.project, scope.categories, scope.statuses)
         kept: dict[object, tuple[object, NumpyRanking]] = self._own.__dict__.setdefault("columns", {})
-        version = (_file(store.path), store.version())
+        version = (store_mark(self.global_store), store.version())
         if name not in kept or kept[name][0] != version:
             if len(kept) >= _MOST_SCOPES:
                 kept.clear()
@@ -78,21 +76,13 @@ class Warm:
 
     def let_go(self) -> None:
         """Close this thread's store; the next use opens it again."""
-        known: tuple[object, SqliteStore] | None = getattr(self._own, "store", None)
+        known: tuple[object, Store] | None = getattr(self._own, "store", None)
         self._own.store = None
         if known:
             try:
                 known[1].close()
             except (StoreError, ValueError):
                 return  # damaged beyond closing
-
-
-def _file(path: str) -> tuple[int, int]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return status.st_dev, status.st_ino
 
 
 class Embedders:

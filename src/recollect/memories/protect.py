@@ -168,9 +168,11 @@ def _in_store(real: str) -> Kept | None:
     store = os.path.realpath(locations.global_store())
     if not in_folder(real, store):
         return None
+    from recollect.store.open import PREFIX  # most files are elsewhere
+
     first = real[len(store) + 1 :].partition(os.sep)[0].lower()
-    database, journal = (os.path.basename(place(store)) for place in (locations.database, locations.journal))
-    is_own = first.startswith((database, _LOG)) or first in (journal, *_OWN_IN_STORE)
+    journal = os.path.basename(locations.journal(store))
+    is_own = first.startswith((PREFIX, _LOG)) or first in (journal, *_OWN_IN_STORE)
     return Kept(STORE, real, "") if is_own else None
 
 

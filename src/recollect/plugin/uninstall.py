@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -43,7 +42,8 @@ from recollect.plugin.environment_state import INTERPRETER, MADE
 from recollect.plugin.environment_state import LOCK as BUILD_LOCK
 from recollect.plugin.register import Registered, registered, unregister
 from recollect.resident.client import folders, sweep
-from recollect.store.sqlite.rescue import sources_of
+from recollect.store.open import database_name, is_store_file
+from recollect.store.repair import read_sources
 from recollect.sync.sync import roots_of
 
 _IN_STORE = (
@@ -56,7 +56,6 @@ _IN_STORE = (
     MET,
     os.path.basename(locations.consents()),
 )
-_OF_DATABASE = re.compile(r"(\.damaged-[0-9]{14}(-[0-9]+)?)?(-wal|-shm|-journal)?")
 _OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
 _ABANDONED = 3600.0  # seconds
 
@@ -78,7 +77,7 @@ class Removal:
 def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> Removal:
     """Find everything of ours, and the files to keep. Nothing is changed."""
     removal = Removal(store, project)
-    removal.projects = sorted({project, *_known_projects(locations.database(store))})
+    removal.projects = sorted({project, *roots_of(read_sources(database_name(store)))})
     removal.client = list(traces(removal.projects))
     removal.servers = registered(removal.projects)
     roots = {
@@ -202,9 +201,8 @@ def _of_environment() -> Iterator[str]:
 
 def _of_store(store: str) -> Iterator[str]:
     """Yield our files in the store. Only known files count: the folder may hold other things, too."""
-    database = os.path.basename(locations.database(store))
     yield from _files(store, _IN_STORE.__contains__)
-    yield from _files(store, lambda name: name.startswith(database) and _OF_DATABASE.fullmatch(name[len(database) :]))
+    yield from _files(store, is_store_file)
     yield from (
         path for path in _files(store, lambda name: name == locations.PROMOTION_LOCK) if not os.path.getsize(path)
     )
@@ -273,11 +271,6 @@ def _memories(project: str, store: str, root: str) -> Iterator[str]:
     yield locations.bank(project)
     yield root
     yield os.path.join(project, locations.LOCAL_SETTINGS)
-
-
-def _known_projects(database: str) -> list[str]:
-    """Return the existing folders of projects known to the store."""
-    return roots_of(sources_of(database)) if os.path.isfile(database) else []
 
 
 def _named(folder: str, is_ours: Callable[[str], object]) -> list[str]:

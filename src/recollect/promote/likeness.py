@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from recollect.files.bank.bank import read_bank
 from recollect.files.journal.tail import ALL, retired_ids
 from recollect.memories.likeness import ENOUGH_WORDS, compares_meanings, nearest, overlap, title_words
 from recollect.promote.candidates import Candidate
+from recollect.store.open import store_exists
 
 _MOST = 3
 
@@ -62,7 +62,7 @@ def alike(
 def _by_meaning(
     global_store: str, settings: Settings, project_root: str, lessons: Sequence[Candidate]
 ) -> dict[str, list[Alike]]:
-    if not compares_meanings(settings) or not os.path.exists(locations.database(global_store)):
+    if not compares_meanings(settings) or not store_exists(global_store):
         return {}
     texts = [f"{each.name}\n{each.description}" for each in lessons]
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 
-from recollect.config import locations
 from recollect.config.memory_root import memory_root
 from recollect.domain.prompt_block import prompt_block
 from recollect.domain.triage.spoken import is_worth_asking
 from recollect.errors import StoreError, WriteRefused
 from recollect.recall.deferred import DeferredWrites
 from recollect.recall.prompt_request import PromptRequest
+from recollect.store.open import store_exists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def memories_for(
     found.warnings += asked.notes.problems
     if not found.text:
         found.reason = found.reason or "nothing stored is about it"
-    elif not found.told[0].id and found.afterwards is None and os.path.exists(locations.database(global_store)):
+    elif not found.told[0].id and found.afterwards is None and store_exists(global_store):
         found.afterwards = lambda: _record(asked, found.told)
     return found
 
@@ -83,12 +83,12 @@ def _found(asked: PromptRequest, found: PromptMemories) -> list[PromptHit]:
     settings = asked.settings
     by_titles = settings.text("retrieval.match_strategy") == "title_tags"
     if not by_titles and settings.flag("memory_semantic_enabled"):
-        if os.path.exists(locations.database(asked.global_store)):
+        if store_exists(asked.global_store):
             try:
                 from recollect.recall.prompt_store import from_store
 
                 return from_store(asked)
-            except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
+            except (StoreError, ImportError) as error:  # this Python may lack the store's driver
                 found.warnings.append(f"{error}; the prompt was compared with titles and tags only")
         else:
             _begin(asked, found)

@@ -303,9 +303,9 @@ def _index_was_wrong(engine: Engine) -> bool:
     """
     today = time.strftime("%Y-%m-%d", time.gmtime())
     try:
-        if engine.store.note("checked") == today:
+        if engine.store.get_meta("checked") == today:
             return False
-        engine.store.set_note("checked", today)
+        engine.store.set_meta("checked", today)
         return bool(engine.store.check())
     except StoreError:
         return False

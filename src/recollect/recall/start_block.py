@@ -172,7 +172,7 @@ def _from_store(asked: _StartRequest, injection: Injection) -> Block:
             notes=asked.notes,
             warm=asked.warm,
         )
-    except (StoreError, ImportError) as error:  # a Python may have been built without SQLite
+    except (StoreError, ImportError) as error:  # this Python may lack the store's driver
         injection.warnings.append(str(error))
         return _from_markdown(asked, injection, str(error))
     injection.engine = None if asked.warm else found.engine

@@ -16,6 +16,7 @@ from recollect.files.log import log
 from recollect.recall.prompt import memories_for
 from recollect.sessions import attention
 from recollect.sessions.start import Start, begin, follow, notices, weakness, withheld
+from recollect.store.open import store_exists
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
@@ -171,6 +172,5 @@ def _text(question: Mapping[str, Any], name: str) -> str:
 
 def status(warm: Warm, **facts: object) -> dict[str, object]:
     """Return the resident's status."""
-    has_store = os.path.exists(locations.database(warm.global_store))
-    entries = warm.store().coverage().entries if has_store else 0
+    entries = warm.store().coverage().entries if store_exists(warm.global_store) else 0
     return {"version": VERSION, "pid": os.getpid(), "entries": entries, "model": warm.embedders.is_loaded, **facts}

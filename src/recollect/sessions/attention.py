@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.config.settings import Settings
+    from recollect.engine.warm import Warm
     from recollect.recall.deferred import DeferredWrites
 
 # The prefix of a log line about a resident too slow to answer.
@@ -38,7 +39,9 @@ def captures(project_root: str, global_store: str) -> str:
     return f"{who} your review: /memory:review" if count else ""
 
 
-def newcomer(project_root: str, global_store: str, settings: Settings, notes: DeferredWrites) -> str:
+def newcomer(
+    project_root: str, global_store: str, settings: Settings, notes: DeferredWrites, warm: Warm | None = None
+) -> str:
     """Return a notice about the memories in a repository, for its first session only."""
     from recollect.config import project
     from recollect.files.met import has_met, meet
@@ -46,7 +49,7 @@ def newcomer(project_root: str, global_store: str, settings: Settings, notes: De
     identity = project.identity(project_root)
     if has_met(global_store, identity):
         return ""
-    known = _was_given(global_store, identity)  # in use since before first sessions were recorded
+    known = _was_given(global_store, settings, identity, warm)  # in use since before first sessions were recorded
     found = [] if known else [_counted(_memories(project_root, settings), "memory", "memories")]
     found += [] if known else [_counted(_entries(project_root), "bank entry", "bank entries")]
     brought = " and ".join(filter(None, found))
@@ -61,19 +64,17 @@ def _counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}" if count else ""
 
 
-def _was_given(global_store: str, identity: str) -> bool:
+def _was_given(global_store: str, settings: Settings, identity: str, warm: Warm | None) -> bool:
     """Return True if the store has receipts of a project's sessions."""
-    from recollect.config import locations
+    from recollect.engine.engine import Engine
     from recollect.errors import StoreError
+    from recollect.store.open import store_exists
 
-    path = locations.database(global_store)
-    if not os.path.exists(path):
+    if not store_exists(global_store):
         return False
     try:
-        from recollect.store.sqlite.store import SqliteStore
-
-        with SqliteStore(path, patience=_PATIENCE) as store:
-            return store.has_receipts(identity)
+        with Engine(global_store, settings, patience=_PATIENCE, warm=warm) as engine:
+            return engine.store.has_receipts(identity)
     except (StoreError, ImportError):
         return False
 

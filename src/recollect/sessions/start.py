@@ -13,6 +13,7 @@ from recollect.files.session.record import add_given, add_words, read_record, re
 from recollect.recall.deferred import DeferredWrites
 from recollect.recall.start_block import Injection, inject
 from recollect.sessions import attention
+from recollect.store.open import store_exists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +116,10 @@ def notices(start: Start) -> list[str]:
         return []
     store = start.global_store
     found = [
-        _noticed(start.problems, lambda: attention.newcomer(start.project_root, store, start.settings, start.notes)),
+        _noticed(
+            start.problems,
+            lambda: attention.newcomer(start.project_root, store, start.settings, start.notes, start.warm),
+        ),
         attention.settings_not_used(start.problems),
         _noticed(start.problems, lambda: attention.captures(start.project_root, store)),
         _noticed(start.problems, lambda: attention.log_notes(store, start.notes)),
@@ -145,8 +149,7 @@ def withheld(start: Start, injection: Injection) -> str:
 def _withheld(start: Start, injection: Injection) -> str:
     """Return the notice about withheld entries and memory files, after a sync of the store."""
     files: list[str] = []
-    has_store = os.path.exists(locations.database(start.global_store))
-    if has_store and start.settings.flag("memory_semantic_enabled") and not injection.degraded:
+    if store_exists(start.global_store) and start.settings.flag("memory_semantic_enabled") and not injection.degraded:
         from recollect.engine.engine import Engine
         from recollect.sync.if_changed import sync_if_changed
         from recollect.sync.memories import withheld_memories

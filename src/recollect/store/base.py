@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Protocol, Self
 
 from recollect.domain.retirement import Retirement
 from recollect.domain.stored import Match, Standing, StoredEntry
@@ -15,8 +15,19 @@ class Store(Protocol):
     """Entries with their vectors, usage and receipts. Every method may raise StoreError."""
 
     full_text: bool  # False if this store cannot search text
+    findings: list[str]  # sentences about faults found, most of them repaired
+
+    @property
+    def read_only(self) -> bool: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
     def close(self) -> None: ...
+
+    def wait(self, patience: float) -> None:
+        """Set the number of seconds to wait for other writers from now on."""
 
     def writing(self) -> AbstractContextManager[object]:
         """Return a write transaction as a context manager. It keeps other writers out, and commits all or nothing."""
@@ -48,11 +59,9 @@ class Store(Protocol):
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
         longer retired.
         """
-        ...
 
     def rename_source(self, path: str, new: str) -> None:
         """Change the path of a source and keep all its entries."""
-        ...
 
     def sources_of(self, id: str) -> list[Source]:
         """Return the sources of an entry, whether or not it is retired."""
@@ -94,7 +103,6 @@ class Store(Protocol):
 
     def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
         """Set the keywords of entries by id. An entry with keywords keeps its own."""
-        ...
 
     def standings(self, scope: Scope) -> list[Standing]:
         """Return the standing of every entry in scope."""
@@ -142,7 +150,6 @@ class Store(Protocol):
 
     def drop_vectors(self) -> None:
         """Drop the vectors of all entries and of cached queries."""
-        ...
 
     def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
         """Return entries in scope without a usable vector, newest first."""
@@ -150,7 +157,6 @@ class Store(Protocol):
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
         """Store the vectors of entries, given as little-endian float32."""
-        ...
 
     def coverage(self) -> Coverage:
         """Return how many of all entries have vectors. This is cheap."""
@@ -162,7 +168,6 @@ class Store(Protocol):
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
         """Store a receipt. If `counted`, increase the recall count of each of its entries by one."""
-        ...
 
     def usages(self) -> list[Usage]:
         """Return the usage of every entry used so far, sorted by id."""
@@ -170,21 +175,19 @@ class Store(Protocol):
 
     def put_usages(self, usages: Iterable[Usage]) -> None:
         """Merge usages from elsewhere, keeping the higher values. If one is invalid, refuse them all."""
-        ...
 
     def hand_on(self, old_id: str, new_id: str) -> None:
         """Copy the usage of an entry to another, keeping the higher values."""
-        ...
 
     def receipts(self, limit: int) -> list[Receipt]:
         """Return the last receipts, newest first."""
         ...
 
-    def note(self, key: str) -> str:
+    def get_meta(self, key: str) -> str:
         """Return the short text stored under a key, or an empty string."""
         ...
 
-    def set_note(self, key: str, text: str) -> None: ...
+    def set_meta(self, key: str, text: str) -> None: ...
 
     def query_vector(self, text: str) -> bytes | None:
         """Return the cached vector of a query, or None. A change of model empties the cache."""
@@ -194,7 +197,6 @@ class Store(Protocol):
 
     def forget_sources(self, paths: Sequence[str]) -> None:
         """Delete sources, and retire entries without any other source. Usage, receipts and vectors stay."""
-        ...
 
     def remove_unheld(self, is_unwanted: Callable[[StoredEntry], bool]) -> int:
         """Remove unwanted entries without a source, with their vectors. Return the number removed.
@@ -205,6 +207,9 @@ class Store(Protocol):
 
     def compact(self) -> None:
         """Rewrite the files of the store, so nothing removed is left in them."""
+
+    def rescue(self, aside: str) -> int:
+        """Copy usage and receipts from a store set aside, as far as readable, and return the number of rows."""
         ...
 
     def check(self) -> list[str]:

@@ -56,7 +56,7 @@ def sync_if_changed(
     """
     identity = identity or project.identity(project_root)
     marks, newest = _marks(engine, project_root, root or _root(engine, project_root))
-    is_known = engine.store.note(_NOTE + identity) == marks
+    is_known = engine.store.get_meta(_NOTE + identity) == marks
     if is_known and not thorough:
         return []
     from recollect.sync.memories import sync_memories_of
@@ -73,7 +73,7 @@ def sync_if_changed(
         warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
         is_settled = not 0 <= time.time_ns() - newest <= _SETTLED_AFTER  # a time in the future counts as settled
         if not left and not is_known and is_settled:
-            engine.store.set_note(_NOTE + identity, marks)
+            engine.store.set_meta(_NOTE + identity, marks)
     except StillReading:
         return warnings  # no failure: the next call continues from there
     except StoreError as error:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from recollect.config import locations, project
 from recollect.config.settings import Settings
 from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import entry_texts
-from recollect.errors import StoreError
-from recollect.store.sqlite.driver import is_damage
-from recollect.store.sqlite.rescue import is_damaged, rescue, set_aside, sources_of
+from recollect.errors import StoreDamaged, StoreError
+from recollect.store.base import Store
+from recollect.store.open import database_name
+from recollect.store.repair import is_damaged, read_sources, set_aside
 from recollect.store.values import MEMORY
 from recollect.sync.memories import sync_all_memories, sync_memories_of
 from recollect.sync.sync import roots_of, sync
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from recollect.domain.stored import StoredEntry
-    from recollect.store.base import Store
 
 
 @dataclass
@@ -38,27 +36,24 @@ class Rebuilt:
 def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
     """Rebuild the database from banks, memories and the journal; keep usage and receipts.
 
-    A damaged database is set aside, and its readable usage and receipts are rescued. The same happens if SQLite finds
-    damage only during the rebuild.
+    A damaged database is set aside, and its readable usage and receipts are rescued. The same happens if
+    damage is found only during the rebuild.
 
     Raises:
         StoreError: the database cannot be written or set aside, or another process is writing to it.
     """
-    path = locations.database(global_store)
-    if not is_damaged(path):
-        try:
+    name = database_name(global_store)
+    if not is_damaged(name):
+        with suppress(StoreDamaged):
             return _filled(project_root, global_store, settings, Rebuilt())
-        except StoreError as error:
-            if not is_damage(error):
-                raise
-    return _filled(project_root, global_store, settings, Rebuilt(set_aside=set_aside(path)))
+    return _filled(project_root, global_store, settings, Rebuilt(set_aside=set_aside(name)))
 
 
 def _filled(project_root: str, global_store: str, settings: Settings, result: Rebuilt) -> Rebuilt:
     with Engine(global_store, settings, project_root=project_root) as engine:
         if result.set_aside:
-            result.rescued = rescue(result.set_aside, locations.database(global_store))
-        known = [*engine.store.sources().values(), *(sources_of(result.set_aside) if result.set_aside else [])]
+            result.rescued = engine.store.rescue(result.set_aside)
+        known = [*engine.store.sources().values(), *read_sources(result.set_aside)]
         roots = sorted({project_root, *roots_of(known)})
         with engine.store.writing():
             for root in roots:  # first, so that edited entries pass on their usage

@@ -42,6 +42,7 @@ from recollect.files.journal.log import LONGEST_LINE
 from recollect.files.locks import locked
 from recollect.files.memory.lock import memories_locked
 from recollect.files.memory.memories import MemoryRoot, find_memories, parse_record
+from recollect.store.open import store_exists
 from recollect.store.values import Usage
 from recollect.version import VERSION
 
@@ -166,7 +167,7 @@ def _member(path: str, name: str, result: Created, folders: Sequence[str] = ()) 
 
 
 def _usage(global_store: str, settings: Settings, result: Created) -> list[Member]:
-    if not os.path.exists(locations.database(global_store)):
+    if not store_exists(global_store):
         return []
     try:
         with Engine(global_store, settings) as engine:

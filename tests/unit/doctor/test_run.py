@@ -117,7 +117,7 @@ def test_packages_are_named_with_their_versions(case: Case) -> None:
 
 
 def test_sqlite_is_told_with_full_text_search(case: Case) -> None:
-    finding = only(doctor_machine.sqlite(case))
+    finding = only(doctor_machine.driver(case))
     assert (finding.level, finding.sentence) == (OK, f"{sqlite3.sqlite_version}, with full-text search (FTS5)")
 
 

@@ -15,7 +15,7 @@ import pytest
 import recollect
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store.sqlite.rescue import is_damaged, rescue, set_aside
+from recollect.store.sqlite.rescue import is_damaged, set_aside
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Scope, Source
 
@@ -31,7 +31,7 @@ sys.path.insert(0, sys.argv[1])
 import encodings.idna, json, os, resource, signal, sqlite3, time
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store.sqlite import check
+from recollect.store.sqlite import rescue
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, Scope, Source
 
@@ -63,7 +63,7 @@ with SqliteStore(path) as store:
     answer["findings"] = store.findings + store.check()
     for name, write in {
         "put": lambda: store.put(Source("/c", BANK), [entry(9)]),
-        "note": lambda: store.set_note("a", "b"),
+        "note": lambda: store.set_meta("a", "b"),
         "recalled": lambda: store.recalled(Receipt(at="", event="", project="", session="", query="", lines=[])),
         "forget": lambda: store.forget_sources([]),
         "model": lambda: store.use_model(Model("other", "p", "n", 4)),
@@ -310,7 +310,7 @@ def test_disk_too_full_for_a_new_store_is_an_error_of_the_store(folder: Path) ->
 def test_text_that_is_no_text_is_an_error_of_the_store(tmp_path: Path) -> None:
     with SqliteStore(str(tmp_path / "memory.db")) as store:
         with pytest.raises(StoreError):
-            store.note("\ud800")
+            store.get_meta("\ud800")
         with pytest.raises(StoreError):
             store.put(Source("/b", BANK, size=2**64), [])
         with pytest.raises(StoreError):
@@ -326,7 +326,7 @@ def test_closed_store_is_an_error_of_the_store(tmp_path: Path) -> None:
     for action in (
         store.sources,
         store.coverage,
-        lambda: store.set_note("a", "b"),
+        lambda: store.set_meta("a", "b"),
         lambda: store.text_matches(["a"], ALL, 1),
     ):
         with pytest.raises(StoreError):
@@ -369,13 +369,13 @@ def test_every_error_of_sqlite_becomes_one_of_the_store_with_its_words(tmp_path:
             lambda store=store: store.standings(ALL),
             lambda store=store: store.receipts(1),
             lambda store=store: store.pending(1, Scope(None)),
-            lambda store=store: store.set_note("a", "b"),
+            lambda store=store: store.set_meta("a", "b"),
             lambda store=store: store.query_vector("q"),
         ):
             with pytest.raises(StoreError, match="of its own"):
                 action()
         failing.clear()
-        store.set_note("a", "b")
+        store.set_meta("a", "b")
         store.close()
 
 
@@ -416,7 +416,8 @@ def test_database_is_put_aside_with_what_belongs_to_it(tmp_path: Path) -> None:
 def test_nothing_is_rescued_from_what_is_no_database(tmp_path: Path) -> None:
     fill(tmp_path / "memory.db")
     (tmp_path / "damaged").write_bytes(b"text " * 1000)
-    assert rescue(str(tmp_path / "damaged"), str(tmp_path / "memory.db")) == 0
+    with SqliteStore(str(tmp_path / "memory.db")) as store:
+        assert store.rescue(str(tmp_path / "damaged")) == 0
 
 
 def test_new_store_is_readable_by_its_owner_alone(tmp_path: Path) -> None:

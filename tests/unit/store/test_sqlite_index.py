@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.stored import StoredEntry
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.store import SqliteStore, index
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
 
@@ -121,10 +122,11 @@ def test_match_expression_is_one_that_sqlite_understands(terms: list[str]) -> No
     connection.close()
 
 
-def test_stems_are_those_of_the_index_and_leave_nothing_behind() -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
+def test_stems_are_those_of_the_index_and_leave_nothing_behind(path: str) -> None:
+    database = SqliteConnection(path, 1.0, sqlite3.connect)
+    connection = database.raw
     for _ in range(2):
-        stems = index.stems(connection, ["caching", "Menüs", "open_file", "✅"])
+        stems = index.stems(database, ["caching", "Menüs", "open_file", "✅"])
         assert sorted(stems) == [(0, "cach"), (1, "menu"), (2, "file"), (2, "open")]
         assert connection.execute("SELECT count(*) FROM temp.asked").fetchone() == (0,)
         assert not connection.in_transaction

@@ -13,7 +13,7 @@ from tests.conftest import LOCK, Start, heard
 
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
-from recollect.store.sqlite.look import NEWEST_VERSION, StoreCopy, take_turn
+from recollect.store.sqlite.look import StoreCopy, take_turn
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Source
 
@@ -47,7 +47,7 @@ def change(path: str, *statements: str) -> None:
 def test_whole_database_has_no_fault_and_is_left_as_it_was(path: str) -> None:
     before = state(path)
     copy = StoreCopy(path, 10.0)
-    assert (copy.version, copy.faults) == (NEWEST_VERSION, [])
+    assert (copy.version, copy.faults) == (copy.newest, [])
     assert copy.store.coverage().entries == 20
     copy.store.forget_sources(["/bank"])
     assert copy.store.coverage().entries == 0
@@ -133,25 +133,24 @@ def test_what_is_too_much_for_the_time_is_interrupted(path: str) -> None:
 
 
 def test_database_of_a_newer_version_is_not_taken_for_a_damaged_one(path: str) -> None:
-    change(path, f"INSERT INTO _migrations VALUES ({NEWEST_VERSION + 1}, 'x', 'y')")
+    change(path, f"INSERT INTO _migrations VALUES ({StoreCopy.newest + 1}, 'x', 'y')")
     with pytest.raises(StoreError, match="newer version"):
         StoreCopy(path, 10.0)
 
 
 def test_turn_is_taken_and_leaves_nothing_behind(path: str) -> None:
     before = state(path)
-    take_turn(path, 1.0)
+    assert take_turn(path, 1.0)
     assert state(path) == before
 
 
 def test_turn_is_not_had_while_another_process_writes(path: str, start: Start) -> None:
     other = start(LOCK, path, "IMMEDIATE")
     assert heard(other) == "locked"
-    with pytest.raises(StoreError, match="locked"):
-        take_turn(path, 0.1)
+    assert not take_turn(path, 0.1)
 
 
 def test_turn_makes_no_database(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="unable to open"):
+    with pytest.raises(StoreError, match="no regular file"):
         take_turn(str(tmp_path / "memory.db"), 0.1)
     assert list(tmp_path.iterdir()) == []

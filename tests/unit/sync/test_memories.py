@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from recollect.config import locations, project
+from recollect.config import project
 from recollect.config.settings import load_settings
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, StoredEntry
 from recollect.errors import StoreError
+from recollect.store.open import database_name
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import MEMORY, Scope, Usage
 from recollect.sync.follow import follow
@@ -49,7 +50,7 @@ class Shop:
         self.root = folder / "shop-front"
         (self.root / ".git").mkdir(parents=True)
         self.store_folder = str(folder / "store")
-        self.store = SqliteStore(locations.database(self.store_folder))
+        self.store = SqliteStore(database_name(self.store_folder))
 
     def path(self, slug: str = "cache-prices", folder: str = "decisions") -> Path:
         return self.root / ".claude" / "memory" / folder / f"{slug}.json"
@@ -223,7 +224,7 @@ def test_nothing_is_written_when_nothing_has_changed(shop: Shop) -> None:
     shop.write()
     shop.write("lately", late=True)
     shop.sync()
-    with SqliteStore(locations.database(shop.store_folder)) as other:
+    with SqliteStore(database_name(shop.store_folder)) as other:
         before = other.coverage()
         shop.sync()
         assert other.coverage() is before, "a write by somebody else would have had it counted again"
@@ -267,7 +268,7 @@ def test_entries_are_put_together_or_not_at_all(shop: Shop) -> None:
 
     shop.write("one", title="One")
     shop.write("two", title="Two")
-    with Failing(locations.database(shop.store_folder)) as store, pytest.raises(StoreError, match="no room"):
+    with Failing(database_name(shop.store_folder)) as store, pytest.raises(StoreError, match="no room"):
         sync_memories_of(store, str(shop.root), load_settings(str(shop.root), {}))
     assert (shop.statuses(), shop.store.sources()) == ({}, {})
 
@@ -480,7 +481,7 @@ def test_damaged_store_is_made_again_with_the_memories_of_all_projects_it_knew(s
     shop.sync()
     shop.store.put_usages([Usage(shop.id(), 2, 1, "")])
     shop.store.close()
-    path = Path(locations.database(shop.store_folder))
+    path = Path(database_name(shop.store_folder))
     data = bytearray(path.read_bytes())
     data[-4096:] = b"\xff" * 4096
     path.write_bytes(data)

@@ -7,8 +7,8 @@ import os
 import time
 from stat import S_ISREG
 
-from recollect.errors import StoreError
-from recollect.store.sqlite.driver import FAILURES, sqlite3
+from recollect.errors import StoreDamaged, StoreError
+from recollect.store.sqlite.driver import FAILURES, file_uri, is_damage, sqlite3
 from recollect.store.sqlite.migrations import NEWER, NEWEST, migrate, refuse_newer, version_of
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ class SqliteConnection:
         """Begin a write transaction and keep other writers out. A nested one is a savepoint: it can fail by itself."""
         if self._depth and not self.raw.in_transaction:
             ended = sqlite3.DatabaseError("damage has ended the transaction")
-            raise StoreError(f"cannot use {self.path}: {ended}; try again") from ended
+            raise StoreDamaged(f"cannot use {self.path}: {ended}; try again") from ended
         self.run(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
         self._depth += 1
 
@@ -133,7 +133,8 @@ class SqliteConnection:
             hint = "make room on the disk"
         else:
             hint = "`recollect rebuild` makes it again from your files if this goes on"
-        return StoreError(f"cannot use {self.path}: {text}; {hint}")
+        kind = StoreDamaged if is_damage(error) else StoreError
+        return kind(f"cannot use {self.path}: {text}; {hint}")
 
     def _open(self) -> sqlite3.Connection:
         if not _is_there(self.path):
@@ -173,10 +174,8 @@ class SqliteConnection:
 
     def _open_read_only(self) -> sqlite3.Connection:
         """Open the database as it stands on the disk, when nothing can be written beside it, not even a lock."""
-        quoted = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        connection = self._connect(
-            f"file:{quoted}?mode=ro&immutable=1", uri=True, isolation_level=None, check_same_thread=False
-        )
+        uri = f"{file_uri(self.path)}?mode=ro&immutable=1"
+        connection = self._connect(uri, uri=True, isolation_level=None, check_same_thread=False)
         self.read_only = True
         version = version_of(connection)
         if version == NEWEST:

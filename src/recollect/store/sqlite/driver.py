@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from recollect.errors import StoreError
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
@@ -14,7 +12,7 @@ else:
     except ImportError:  # some builds of Python have another name for it, or lack SQLite
         import sqlite3
 
-__all__ = ["FAILURES", "is_damage", "sqlite3"]
+__all__ = ["FAILURES", "file_uri", "is_damage", "sqlite3"]
 
 # All exceptions of the driver. A damaged database may claim any size, and put invalid UTF-8 into the driver's own
 # messages.
@@ -26,9 +24,11 @@ _PASSING = frozenset((3, 5, 6, 7, 8, 9, 10, 13, 14, 22, 23))
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Return True if an error, or its cause, means damage in the database itself."""
-    while isinstance(error, StoreError):
-        error = error.__cause__
+    """Return True if an error of the driver means damage in the database itself."""
     if not isinstance(error, FAILURES) or isinstance(error, (UnicodeEncodeError, OverflowError)):
         return False  # the given values cannot be passed to SQLite
     return getattr(error, "sqlite_errorcode", 0) & 0xFF not in _PASSING
+
+
+def file_uri(path: str) -> str:
+    return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from recollect.store.sqlite.connection import SqliteConnection
+
 # Change this whenever text is indexed in another way: indexes of other versions are rebuilt.
 VERSION = "1"
 
@@ -131,37 +133,35 @@ def match_expression(terms: Sequence[str], operator: str = "OR") -> str:
     return f" {operator} ".join('"' + term.replace('"', '""').replace("\0", "") + '"' for term in terms)
 
 
-def stems(connection: sqlite3.Connection, terms: Sequence[str]) -> list[tuple[int, str]]:
+def stems(database: SqliteConnection, terms: Sequence[str]) -> list[tuple[int, str]]:
     """Return the tokens of each term by the index's own tokenizer, with the term's place in the list."""
-    connection.execute(_ASKED)
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_stems USING fts5vocab(temp, asked, instance)")
-    connection.execute("SAVEPOINT asked")
+    database.run(_ASKED)
+    database.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.asked_stems USING fts5vocab(temp, asked, instance)")
+    database.run("SAVEPOINT asked")
     try:
-        connection.executemany("INSERT INTO temp.asked (rowid, term) VALUES (?, ?)", list(enumerate(terms)))
-        found = connection.execute("SELECT doc, term FROM temp.asked_stems").fetchall()
+        for asked in enumerate(terms):
+            database.run("INSERT INTO temp.asked (rowid, term) VALUES (?, ?)", asked)
+        found = database.run("SELECT doc, term FROM temp.asked_stems")
     finally:
-        connection.execute("ROLLBACK TO asked")
-        connection.execute("RELEASE asked")
+        database.run("ROLLBACK TO asked")
+        database.run("RELEASE asked")
     return [(int(place), str(stem)) for place, stem in found]
 
 
-def frequencies(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, int]:
+def frequencies(database: SqliteConnection, tokens: Iterable[str]) -> dict[str, int]:
     """Return the number of entries with each token of the index."""
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, entries_fts, row)")
-    found: dict[str, int] = {}
-    for token in tokens:
-        row = connection.execute("SELECT doc FROM temp.vocabulary WHERE term = ?", (token,)).fetchone()
-        found[token] = row[0] if row else 0
-    return found
+    database.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, entries_fts, row)")
+    counts = {token: database.run("SELECT doc FROM temp.vocabulary WHERE term = ?", (token,)) for token in tokens}
+    return {token: rows[0][0] if rows else 0 for token, rows in counts.items()}
 
 
-def places(connection: sqlite3.Connection, tokens: Iterable[str], numbers: Sequence[int]) -> list[tuple[str, int, str]]:
+def places(database: SqliteConnection, tokens: Iterable[str], numbers: Sequence[int]) -> list[tuple[str, int, str]]:
     """Return the tokens of the index found in these entries, each with the entry number and the field."""
-    connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab(main, entries_fts, instance)")
+    database.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.instances USING fts5vocab(main, entries_fts, instance)")
     among = ", ".join("?" * len(numbers))
     statement = f"SELECT DISTINCT doc, col FROM temp.instances WHERE term = ? AND doc IN ({among})"
     return [
         (token, int(number), str(field))
         for token in tokens
-        for number, field in connection.execute(statement, (token, *numbers)).fetchall()
+        for number, field in database.run(statement, (token, *numbers))
     ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 
-from recollect.errors import StoreError
+from recollect.errors import StoreDamaged, StoreError
 from recollect.store.sqlite import index
-from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
+from recollect.store.sqlite.driver import FAILURES, file_uri, is_damage, sqlite3
 from recollect.store.sqlite.migrations import NEWEST, version_of
+from recollect.store.sqlite.rescue import refuse_irregular
 from recollect.store.sqlite.store import SqliteStore
-
-NEWEST_VERSION = NEWEST
 
 _PAGES = 4096  # copied between two looks at the clock
 _STEPS = 20_000  # of SQLite's virtual machine between two looks at the clock
@@ -24,6 +24,8 @@ class StoreCopy:
     the full-text index was compared with every entry; a large database may be too large for it. Once the time is up
     every call fails and `is_late` is True. Do not trust the store's reports of damage then.
     """
+
+    newest = NEWEST  # the version it gets when it is next used
 
     def __init__(self, path: str, seconds: float) -> None:
         """Copy an existing database and check the copy, within `seconds`.
@@ -79,13 +81,9 @@ class StoreCopy:
         return not self.is_late
 
     def _fill(self, copy: sqlite3.Connection) -> int:
-        source = _opened(self.path)
-        try:
-            version = version_of(source)
+        with closing(_opened(self.path)) as source:
             source.backup(copy, pages=_PAGES, progress=self._look_at_the_clock)
-        finally:
-            source.close()
-        return version
+            return version_of(source)
 
     def _look_at_the_clock(self, _status: int, _remaining: int, _total: int) -> None:
         if self._is_over():
@@ -96,44 +94,41 @@ class StoreCopy:
         return self.is_late
 
     def _explained(self, error: Exception) -> StoreError:
-        hint = "`recollect rebuild` makes it again from your files"
-        if not is_damage(error):
-            hint = "check that it can be read, and that no other process holds it"
-        return StoreError(f"cannot use {self.path}: {error}; {hint}")
+        kind, hint = StoreError, "check that it can be read, and that no other process holds it"
+        if is_damage(error):
+            kind, hint = StoreDamaged, "`recollect rebuild` makes it again from your files"
+        return kind(f"cannot use {self.path}: {error}; {hint}")
 
 
-def take_turn(path: str, seconds: float) -> None:
-    """Begin a write transaction on an existing database and roll it back, to test for write access.
+def take_turn(path: str, seconds: float) -> bool:
+    """Begin a write transaction and roll it back; return False if other processes were writing all the time.
 
     Raises:
-        StoreError: other processes were writing all the time, or the database cannot be written.
+        StoreError: the database cannot be written.
     """
+    refuse_irregular(path)
     try:
-        database = sqlite3.connect(f"{_uri(path)}?mode=rw", uri=True, timeout=seconds, isolation_level=None)
-        try:
-            database.execute("BEGIN IMMEDIATE")
-            database.execute("ROLLBACK")
-        finally:
-            database.close()
+        uri = f"{file_uri(path)}?mode=rw"
+        with closing(sqlite3.connect(uri, uri=True, timeout=seconds, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
     except FAILURES as error:
+        if "locked" in str(error) or "busy" in str(error):
+            return False
         raise StoreError(f"{path} cannot be written: {error}") from error
+    return True
 
 
 def _opened(path: str) -> sqlite3.Connection:
     """Open a database without leaving files behind. Even a reader creates two if no process has it open."""
-    if not os.path.isfile(path):
-        raise StoreError(f"cannot use {path}: it is no regular file; move it away")
+    refuse_irregular(path)
     if os.path.exists(f"{path}-wal"):
         try:
-            database = sqlite3.connect(f"{_uri(path)}?mode=ro", uri=True, timeout=1.0, isolation_level=None)
-            database.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+            connection = sqlite3.connect(f"{file_uri(path)}?mode=ro", uri=True, timeout=1.0, isolation_level=None)
+            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
         except sqlite3.OperationalError as error:
             if "unable to open" not in str(error) and "readonly" not in str(error):
                 raise
         else:
-            return database
-    return sqlite3.connect(f"{_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None)
-
-
-def _uri(path: str) -> str:
-    return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+            return connection
+    return sqlite3.connect(f"{file_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None)

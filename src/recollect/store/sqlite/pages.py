@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recollect.domain.text import visible
 from recollect.store.sqlite import index
+from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.rows import in_scope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recollect.store.sqlite.connection import SqliteConnection
-    from recollect.store.values import Scope
+from recollect.store.values import Scope
 
 # The condition for a term in any field of an entry, for a database without a full-text index.
 _ANYWHERE = " OR ".join(

@@ -1,17 +1,23 @@
-"""Rescue of a damaged database: detect damage, set the file aside, copy the data still readable."""
+"""Damage in a database: find it, set the file aside, copy the data still readable."""
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
+from contextlib import closing
+from itertools import count
 
-from recollect.errors import StoreError
-from recollect.store.sqlite.driver import FAILURES, is_damage
+from recollect.errors import StoreDamaged, StoreError
+from recollect.store.sqlite.connection import SqliteConnection
+from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
+from recollect.store.sqlite.rows import marks
 from recollect.store.values import Source
 
 # The tables no file can restore, each with the order for reading it from its end.
 _KEPT = {"usage": "rowid DESC", "receipts": "number DESC", "receipt_lines": "receipt DESC, place DESC"}
+
+# The tables with texts to read. The others hold no texts, or are derived from these.
+_TABLES = ("entries", "sources", "origins", "retirements", "usage", "receipts", "receipt_lines", "_metadata")
 
 
 def is_damaged(path: str) -> bool:
@@ -24,19 +30,34 @@ def is_damaged(path: str) -> bool:
     """
     if not os.path.exists(path):
         return False
-    if not os.path.isfile(path):
-        raise StoreError(f"cannot use {path}: it is no regular file; move it away")
+    refuse_irregular(path)
     try:
-        connection = sqlite3.connect(path, timeout=10.0)
-        try:
-            found = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
-        finally:
-            connection.close()
+        with closing(sqlite3.connect(path, timeout=10.0)) as connection:
+            return bool(_faults(connection))
     except FAILURES as error:
         if is_damage(error):
             return True
         raise StoreError(f"cannot use {path}: {error}") from error
-    return any(line != "ok" and "entries_fts" not in line for line in found)  # the full-text index is rebuilt anyway
+
+
+def find_damage(connection: sqlite3.Connection) -> str:
+    """Return a description of the first damage in the database, or an empty string.
+
+    SQLite does not check a text for UTF-8 until it is read, so all texts are read.
+    """
+    found = _faults(connection)
+    if found:
+        return found[0]
+    for table in _TABLES:
+        for _ in connection.execute(f"SELECT * FROM {table}"):
+            pass
+    return ""
+
+
+def _faults(connection: sqlite3.Connection) -> list[str]:
+    """Return faults of pages and indexes. Those of the full-text index do not count: it is rebuilt anyway."""
+    found = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+    return [line for line in found if line != "ok" and "entries_fts" not in line]
 
 
 def set_aside(path: str) -> str:
@@ -45,7 +66,9 @@ def set_aside(path: str) -> str:
     Raises:
         StoreError: the database cannot be renamed.
     """
-    aside = _free_name(f"{path}.damaged-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
+    first = f"{path}.damaged-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}"
+    names = (f"{first}-{number}" if number > 1 else first for number in count(1))  # two may fail within one second
+    aside = next(name for name in names if not os.path.lexists(name))
     try:
         for ending in ("-wal", "-shm", ""):
             if os.path.lexists(path + ending):
@@ -55,49 +78,36 @@ def set_aside(path: str) -> str:
     return aside
 
 
-def rescue(damaged: str, path: str) -> int:
-    """Copy usage and receipts into a new database as far as readable, and return the number of rows.
+def rescue(damaged: str, database: SqliteConnection) -> int:
+    """Copy usage and receipts from a damaged database as far as readable, and return the number of rows.
 
     Raises:
         StoreError: the new database cannot be written.
     """
-    rows = 0
-    try:
-        connection = sqlite3.connect(path, timeout=10.0)
-        try:
-            with connection:
-                for table, backwards in _KEPT.items():
-                    rows += sum(_copied(connection, table, row) for row in _readable(damaged, table, backwards))
-        finally:
-            connection.close()
-    except FAILURES as error:
-        raise StoreError(f"cannot use {path}: {error}") from error
-    return rows
+    return sum(
+        _copied(database, table, row)
+        for table, backwards in _KEPT.items()
+        for row in _readable(damaged, table, backwards)
+    )
 
 
-def sources_of(damaged: str) -> list[Source]:
-    """Return the sources recorded in a damaged database, as far as readable."""
-    rows = _readable(damaged, "sources", "number DESC")
+def read_sources(path: str) -> list[Source]:
+    """Return the sources recorded in a database, as far as readable."""
+    rows = _readable(path, "sources", "number DESC") if os.path.isfile(path) else []
     return [Source(str(row[1]), str(row[2]), project=str(row[3])) for row in rows if len(row) > 3]
 
 
-def _free_name(name: str) -> str:
-    """Return the name, numbered if it is taken: two rebuilds may fail within one second."""
-    number, free = 1, name
-    while os.path.lexists(free):
-        number += 1
-        free = f"{name}-{number}"
-    return free
+def refuse_irregular(path: str) -> None:
+    """Raise StoreError for anything but a regular file. SQLite might wait for it."""
+    if not os.path.isfile(path):
+        raise StoreError(f"cannot use {path}: it is no regular file; move it away")
 
 
-def _copied(connection: sqlite3.Connection, table: str, row: tuple[object, ...]) -> bool:
+def _copied(database: SqliteConnection, table: str, row: tuple[object, ...]) -> bool:
     """Insert a row and return True, or return False if damage has made it invalid or it exists already."""
-    marks = ", ".join("?" * len(row))
     try:
-        return connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row).rowcount > 0
-    except sqlite3.Error as error:
-        if not is_damage(error):
-            raise  # the new database cannot be written
+        return bool(database.run(f"INSERT OR IGNORE INTO {table} VALUES ({marks(row)}) RETURNING 1", row))
+    except StoreDamaged:
         return False
 
 
@@ -106,14 +116,11 @@ def _readable(damaged: str, table: str, backwards: str) -> list[tuple[object, ..
     rows: dict[tuple[object, ...], None] = {}
     for order in ("", f" ORDER BY {backwards}"):
         try:
-            connection = sqlite3.connect(damaged)
-            connection.text_factory = _text
-            try:
+            with closing(sqlite3.connect(damaged)) as connection:
+                connection.text_factory = _text
                 connection.execute("PRAGMA writable_schema = ON")  # skips damaged parts of the schema
                 for row in connection.execute(f"SELECT * FROM {table}{order}"):
                     rows[row] = None
-            finally:
-                connection.close()
         except FAILURES:
             continue
         break  # the whole table was read

@@ -7,7 +7,7 @@ from recollect.domain.quick_json import parse
 from recollect.domain.ranking.terms import index_terms
 from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.text import visible
-from recollect.errors import StoreError
+from recollect.errors import StoreDamaged
 from recollect.store.sqlite.driver import sqlite3
 from recollect.store.sqlite.retirements import HIDDEN
 from recollect.store.values import BANK, JOURNAL, Scope, Source
@@ -100,9 +100,9 @@ def merged(known: StoredEntry, new: StoredEntry, source: Source, others: Others,
 
 
 def _agreed(known: StoredEntry, new: StoredEntry) -> StoredEntry:
-    entry = _described(known, known, known.keywords, known.references, new.updated_at)
-    entry.keywords = [keyword for keyword in known.keywords if keyword in new.keywords]
-    entry.references = [reference for reference in known.references if reference in new.references]
+    keywords = [keyword for keyword in known.keywords if keyword in new.keywords]
+    references = [reference for reference in known.references if reference in new.references]
+    entry = _described(known, known, keywords, references, new.updated_at)
     entry.reasoning = known.reasoning if known.reasoning == new.reasoning else ""
     entry.details = known.details if known.details == new.details else ""
     entry.confidence = known.confidence if known.confidence == new.confidence else "medium"
@@ -173,10 +173,10 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
     """Return the entry of a row.
 
     Raises:
-        StoreError: the row is damaged. SQLite returns values of any type then, whatever the table declares.
+        StoreDamaged: the row is damaged. SQLite returns values of any type then, whatever the table declares.
     """
     if (*map(type, row),) not in (_TYPES, _TYPES_WITHOUT_PROJECT):
-        raise StoreError(
+        raise StoreDamaged(
             "a row of the database is damaged; `recollect rebuild` makes it again from your files"
         ) from sqlite3.DatabaseError("a row has values of other types than its table")
     id, category, name, description, reasoning, keywords, references, details, count, confidence, *rest = row

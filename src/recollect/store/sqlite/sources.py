@@ -139,13 +139,9 @@ class SqliteSources:
             first = not count if before is None else number not in before
             joined = merged(known, entry, source, others, first=first)
             changed = known.status == RETIRED
-            if not says_the_same(joined, known):
-                changed = True
-                self._update(number, joined)
+            changed |= self._update(number, known, joined)
             if source.kind == JOURNAL and more_trusted(known.source, entry.source) != known.source:
                 self._run("UPDATE entries SET source = ? WHERE number = ?", (entry.source, number))
-            if visible(joined.embedded_text) != known.embedded_text:
-                self._vectors.forget(number)
         if source.kind == BANK and count == entry.observation_count:
             return number, changed
         added = entry.observation_count if source.kind == BANK else 1
@@ -176,11 +172,8 @@ class SqliteSources:
         if not rows:
             number = self._insert(entry)
         else:
-            number, known = rows[0][0], entry_of(rows[0][1:])
-            if not says_the_same(entry, known):
-                self._update(number, entry)
-            if visible(entry.embedded_text) != known.embedded_text:
-                self._vectors.forget(number)
+            number = rows[0][0]
+            self._update(number, entry_of(rows[0][1:]), entry)
         self._run(
             "UPDATE entries SET status = ?, owner = ?, observation_count = ?, source = ?, source_project = ?,"
             " created_at = ? WHERE number = ?",
@@ -219,12 +212,18 @@ class SqliteSources:
         )
         return number
 
-    def _update(self, number: int, entry: StoredEntry) -> None:
+    def _update(self, number: int, known: StoredEntry, entry: StoredEntry) -> bool:
+        """Store a new version of an entry, and return True unless it says the same as the known one."""
+        if visible(entry.embedded_text) != known.embedded_text:
+            self._vectors.forget(number)
+        if says_the_same(entry, known):
+            return False
         self._run(
             "UPDATE entries SET category = ?, name = ?, description = ?, reasoning = ?, keywords = ?,"
             ' "references" = ?, details = ?, confidence = ?, updated_at = ?, more = ? WHERE number = ?',
             (entry.category, *changeable(entry), number),
         )
+        return True
 
     def _settle(self, number: int) -> None:
         """Update the status, owner and observation count of an entry from its sources.

@@ -12,34 +12,22 @@ from recollect.store.sqlite import index
 from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
 from recollect.store.sqlite.retirements import SqliteRetirements
-from recollect.store.sqlite.rows import (
-    ENTRY,
-    MOST_KEYWORDS,
-    entry_of,
-    in_scope,
-    json_list,
-    more_text,
-)
+from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, json_list, more_text
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
 from recollect.store.sqlite.vectors import SqliteVectors
-from recollect.store.values import (
-    Background,
-    Coverage,
-    Model,
-    Receipt,
-    Scope,
-    Source,
-    Usage,
-)
+from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
 from recollect.store.vectors import code_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import TypeVar
 
     from recollect.domain.retirement import Retirement
     from recollect.store.base import Store
+
+    _Result = TypeVar("_Result")
 
 _KEPT_QUERIES = 200
 
@@ -94,7 +82,6 @@ class SqliteStore:
         return self._database.read_only
 
     def wait(self, patience: float) -> None:
-        """Set the number of seconds to wait for other writers from now on."""
         self._database.wait(patience)
 
     def writing(self) -> _Writing:
@@ -128,8 +115,9 @@ class SqliteStore:
         retirements: Sequence[Retirement] = (),
     ) -> None:
         def put() -> None:
-            self._sources.put(source, entries, retirements, anew=anew)
-            self._database.count_change()
+            with self.writing():
+                self._sources.put(source, entries, retirements, anew=anew)
+                self._database.count_change()
 
         self._mended(put)
 
@@ -160,12 +148,10 @@ class SqliteStore:
     ) -> tuple[list[StoredEntry], int]:
         from recollect.store.sqlite.pages import page_of  # hooks do not need pages
 
-        try:
-            ids, total = page_of(self._database, scope, limit, offset, terms, self.full_text)
-        except StoreError as error:
-            if not terms or not self._heal_after(error.__cause__):
-                raise
-            ids, total = page_of(self._database, scope, limit, offset, terms, self.full_text)
+        def find() -> tuple[list[str], int]:
+            return page_of(self._database, scope, limit, offset, terms, self.full_text)
+
+        ids, total = self._mended(find) if terms else find()
         return self.entries(ids), total
 
     def ids_beginning(self, beginning: str, scope: Scope, limit: int) -> list[str]:
@@ -187,11 +173,12 @@ class SqliteStore:
 
     def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
         def put() -> None:
-            for id, labels in keywords.items():
-                self._run(
-                    "UPDATE entries SET keywords = ? WHERE id = ? AND keywords = '[]'",
-                    (json_list(labels[:MOST_KEYWORDS]), id),
-                )
+            with self.writing():
+                for id, labels in keywords.items():
+                    self._run(
+                        "UPDATE entries SET keywords = ? WHERE id = ? AND keywords = '[]'",
+                        (json_list(labels[:MOST_KEYWORDS]), id),
+                    )
 
         self._mended(put)
 
@@ -225,24 +212,13 @@ class SqliteStore:
             f" WHERE entries_fts MATCH ? AND {condition} ORDER BY entries_fts.rank LIMIT ?"
         )
         asked = (index.match_expression([visible(term) for term in terms]), *values, limit)
-        try:
-            rows = self._run(statement, asked)
-        except StoreError as error:
-            if not self._heal_after(error.__cause__):
-                raise
-            rows = self._run(statement, asked)
-        return [Match(id, score) for id, score in rows]
+        return [Match(id, score) for id, score in self._mended(lambda: self._run(statement, asked))]
 
     def document_frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         if not self.full_text or not terms:
             return {}, 0
-        try:
-            pairs = self._stems(terms)
-            held = index.frequencies(self._database.raw, {stem for _, stem in pairs})
-        except FAILURES as error:
-            if not self._heal_after(error):
-                raise self._database.explained(error) from error
-            return {}, 0
+        pairs = self._mended(lambda: self._stems(terms))
+        held = self._mended(lambda: index.frequencies(self._database, {stem for _, stem in pairs}))
         found: dict[str, int] = {}
         for place, stem in pairs:  # a term of several tokens occurs at most as often as the rarest
             term = terms[place]
@@ -256,13 +232,8 @@ class SqliteStore:
         rows = self._database.select("SELECT number, id FROM entries WHERE id IN ({})", ids)
         numbers: dict[int, str] = dict(rows)  # pyright: ignore[reportArgumentType]
         found: dict[str, dict[str, set[str]]] = {id: {} for id in numbers.values()}
-        try:
-            pairs = self._stems(terms)
-            held = index.places(self._database.raw, {stem for _, stem in pairs}, list(numbers))
-        except FAILURES as error:
-            if not self._heal_after(error):
-                raise self._database.explained(error) from error
-            return found
+        pairs = self._mended(lambda: self._stems(terms))
+        held = self._mended(lambda: index.places(self._database, {stem for _, stem in pairs}, list(numbers)))
         meant: dict[str, list[str]] = {}
         for place, stem in pairs:
             meant.setdefault(stem, []).append(terms[place])
@@ -297,7 +268,7 @@ class SqliteStore:
 
     def model(self) -> Model | None:
         identity, provider, name, dimensions = (
-            self.note(f"embedding_{part}") for part in ("identity", "provider", "model", "dimensions")
+            self.get_meta(f"embedding_{part}") for part in ("identity", "provider", "model", "dimensions")
         )
         return Model(identity, provider, name, int(dimensions)) if identity and dimensions.isdecimal() else None
 
@@ -307,10 +278,10 @@ class SqliteStore:
             if before and (before.identity, before.dimensions) == (model.identity, model.dimensions):
                 return False
             self.drop_vectors()
-            self.set_note("embedding_identity", model.identity)
-            self.set_note("embedding_provider", model.provider)
-            self.set_note("embedding_model", model.name)
-            self.set_note("embedding_dimensions", str(model.dimensions))
+            self.set_meta("embedding_identity", model.identity)
+            self.set_meta("embedding_provider", model.provider)
+            self.set_meta("embedding_model", model.name)
+            self.set_meta("embedding_dimensions", str(model.dimensions))
             return before is not None
 
     def drop_vectors(self) -> None:
@@ -369,7 +340,7 @@ class SqliteStore:
         )
         return Coverage(active, pending, skipped, everything.indexed)
 
-    # Usage, receipts, notes
+    # Usage, receipts, metadata
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
         with self.writing():
@@ -389,11 +360,11 @@ class SqliteStore:
     def receipts(self, limit: int) -> list[Receipt]:
         return self._usage.receipts(limit)
 
-    def note(self, key: str) -> str:
+    def get_meta(self, key: str) -> str:
         rows = self._run("SELECT value FROM _metadata WHERE key = ?", (key,))
         return rows[0][0] if rows else ""
 
-    def set_note(self, key: str, text: str) -> None:
+    def set_meta(self, key: str, text: str) -> None:
         with self.writing():
             self._run("INSERT OR REPLACE INTO _metadata VALUES (?, ?)", (key, visible(text)))
 
@@ -430,11 +401,20 @@ class SqliteStore:
         if is_busy:
             raise StoreError(f"another process is reading {self.path}; try again")
 
+    def rescue(self, aside: str) -> int:
+        from recollect.store.sqlite.rescue import rescue
+
+        with self.writing():
+            return rescue(aside, self._database)
+
     def check(self) -> list[str]:
         known = len(self.findings)
-        from recollect.store.sqlite.check import damage  # hooks have no time for it
+        from recollect.store.sqlite.rescue import find_damage  # hooks have no time for it
 
-        found = damage(self._database)
+        try:
+            found = find_damage(self._database.raw)
+        except FAILURES as error:
+            raise self._database.explained(error) from error
         if found:
             self.findings.append(
                 f"{self.path} is damaged ({found}); `recollect rebuild` makes it again from your files"
@@ -451,7 +431,7 @@ class SqliteStore:
     def _stems(self, terms: Sequence[str]) -> list[tuple[int, str]]:
         """Return the tokens of each term, with its place. The last result is cached."""
         if self._stemmed[0] != tuple(terms):
-            self._stemmed = (tuple(terms), index.stems(self._database.raw, [visible(term) for term in terms]))
+            self._stemmed = (tuple(terms), index.stems(self._database, [visible(term) for term in terms]))
         return self._stemmed[1]
 
     def _fits(self, vector: bytes) -> bool:
@@ -479,7 +459,7 @@ class SqliteStore:
         if self.read_only:
             return False
         with self.writing():
-            if self.note("index_version") != index.VERSION:
+            if self.get_meta("index_version") != index.VERSION:
                 index.remove_triggers(self._database.raw)
                 for number, *texts in self._run("SELECT number, name, description, reasoning, details FROM entries"):
                     name, description, reasoning, details = texts
@@ -501,22 +481,20 @@ class SqliteStore:
             return False
         return self._heal(f"could not be used ({cause})")
 
-    def _mended(self, work: Callable[[], None]) -> None:
-        """Run some writing. If a damaged index makes it fail, rebuild the index and run it once more.
+    def _mended(self, work: Callable[[], _Result]) -> _Result:
+        """Do some work with the index. If damage makes it fail, rebuild the index and do it once more.
 
         Damage may end the surrounding transaction. Then all of it has failed, and the index is rebuilt when it ends.
         """
         try:
-            with self.writing():
-                work()
+            return work()
         except StoreError as error:
             if self._database.is_writing and not self._database.raw.in_transaction:
                 self._suspect = error
                 raise
             if not self._heal_after(error.__cause__):
                 raise
-            with self.writing():
-                work()
+        return work()
 
 
 class _Writing:

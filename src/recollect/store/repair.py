@@ -1,0 +1,6 @@
+"""Checks and repairs of a store, past its protocol: for rebuild, uninstall and doctor."""
+
+from recollect.store.sqlite.look import StoreCopy, take_turn
+from recollect.store.sqlite.rescue import is_damaged, read_sources, set_aside
+
+__all__ = ["StoreCopy", "is_damaged", "read_sources", "set_aside", "take_turn"]
