@@ -22,6 +22,7 @@ from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
 from recollect.memories.health import Health, Issue, examine
 from recollect.sessions.review import captures_to_review
+from recollect.store.sqlite.driver import is_damage
 
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
@@ -111,8 +112,8 @@ def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -
         with Engine(global_store, settings, patience=_PATIENCE) as engine:
             coverage = engine.store.coverage()
     except StoreError as error:
-        rebuild = "`recollect rebuild`"  # not suggested for a store of a newer version, because it would be refused
-        return [Issue("store", str(error), rebuild if rebuild in str(error) else "`recollect doctor` says more")]
+        fix = "`recollect rebuild`" if is_damage(error) else "`recollect doctor` says more"
+        return [Issue("store", str(error), fix)]
     knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
     if coverage.pending <= _SOON or not settings.flag("memory_embedding_enabled"):
         return []
@@ -134,7 +135,8 @@ def _hook_issues(global_store: str) -> list[Issue]:
     if not lines:
         return []
     path = os.path.join(global_store, LOG)
-    text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {lines[-1]}"
+    last = ": ".join(lines[-1])
+    text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {last}"
     return [Issue("hooks", text, f"see {path}")]
 
 

@@ -118,9 +118,10 @@ def locks(case: Case) -> Iterator[Finding]:
         try:
             take_turn(database, _PATIENCE)
             taken.append("the database")
-        except StoreError as error:
-            if "locked" in str(error) or "busy" in str(error):  # the check of the database reports other errors
-                held.append(database)
+        except LockTimeout:
+            held.append(database)
+        except StoreError:
+            pass  # the check of the database reports it
     if os.path.isfile(journal_path) and may(journal_path, os.W_OK):
         from recollect.files.locks import locked
 

@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import LOCK, Start, heard
 
 from recollect.domain.stored import StoredEntry
-from recollect.errors import StoreError
+from recollect.errors import LockTimeout, StoreError
 from recollect.store.sqlite.look import NEWEST_VERSION, StoreCopy, take_turn
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Source
@@ -147,7 +147,7 @@ def test_turn_is_taken_and_leaves_nothing_behind(path: str) -> None:
 def test_turn_is_not_had_while_another_process_writes(path: str, start: Start) -> None:
     other = start(LOCK, path, "IMMEDIATE")
     assert heard(other) == "locked"
-    with pytest.raises(StoreError, match="locked"):
+    with pytest.raises(LockTimeout, match="locked"):
         take_turn(path, 0.1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.errors import StoreError
+from recollect.errors import LockTimeout, StillReading, StoreError
 from recollect.store.sqlite import index
 from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
 from recollect.store.sqlite.migrations import NEWEST, version_of
@@ -89,7 +89,7 @@ class StoreCopy:
 
     def _look_at_the_clock(self, _status: int, _remaining: int, _total: int) -> None:
         if self._is_over():
-            raise StoreError(f"{self.path} is too large, or too slow to read, to be looked at in the time there was")
+            raise StillReading(f"{self.path} is too large, or too slow to read, to be looked at in the time there was")
 
     def _is_over(self) -> bool:
         self.is_late = self.is_late or time.monotonic() > self._end
@@ -106,7 +106,8 @@ def take_turn(path: str, seconds: float) -> None:
     """Begin a write transaction on an existing database and roll it back, to test for write access.
 
     Raises:
-        StoreError: other processes were writing all the time, or the database cannot be written.
+        LockTimeout: other processes were writing all the time.
+        StoreError: the database cannot be written.
     """
     try:
         database = sqlite3.connect(f"{_uri(path)}?mode=rw", uri=True, timeout=seconds, isolation_level=None)
@@ -116,7 +117,8 @@ def take_turn(path: str, seconds: float) -> None:
         finally:
             database.close()
     except FAILURES as error:
-        raise StoreError(f"{path} cannot be written: {error}") from error
+        kind = LockTimeout if getattr(error, "sqlite_errorcode", 0) & 0xFF in (5, 6) else StoreError  # busy, locked
+        raise kind(f"{path} cannot be written: {error}") from error
 
 
 def _opened(path: str) -> sqlite3.Connection:
