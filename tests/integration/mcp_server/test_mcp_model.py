@@ -179,7 +179,7 @@ def test_running_server_notices_that_the_provider_was_changed(
         semantic_world.write_local_settings("memory_embedding_provider: ollama\n")
         swapped = talk.call("search_memory", query="integer amounts")["structuredContent"]
         assert [hit["name"] for hit in swapped["results"]] == ["Cents"]
-        assert "5 of 5 memories have no vector yet" in swapped["notes"][0], "those of another model are none"
+        assert "5 of 5 entries have no vector yet" in swapped["notes"][0], "those of another model are none"
         talk.call("store_memory", **LESSON)
         assert [len(request.texts) for request in ollama.received] == [5]
         found = talk.call("search_memory", query="integer amounts")["structuredContent"]
