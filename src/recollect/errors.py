@@ -12,12 +12,13 @@ RecollectError
 │   └── Overtaken     another process changed a file just before it was to be replaced
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
 │   ├── StoreDamaged  the database itself is damaged; `recollect rebuild` makes it again
-│   ├── StillReading  a large bank was not read to its end in time; the part read so far is kept
+│   ├── StillReading  a large bank or database was not read to its end in time; the part read of a bank is kept
 │   └── Journalled    the entry is in the journal, and will reach the store later
 ├── InstallError      the plugin or its environment could not be installed or removed: the failure, the way out
 ├── KeywordError      no keyword labels: no key, no answer, an answer without labels
 └── EmbeddingError    no vector: missing package or key, no answer, a useless answer
-    └── RateLimited   the provider asked us to wait; pending entries stay pending
+    ├── RateLimited   the provider asked us to wait; pending entries stay pending
+    └── ModelLoading  the local model is not in memory yet; a later call succeeds
 
 A message says what failed, on which thing, and what to do next. People and models see it unchanged.
 """
@@ -96,3 +97,8 @@ class EmbeddingError(RecollectError):
 
 class RateLimited(EmbeddingError):
     pass
+
+
+class ModelLoading(EmbeddingError):
+    def __init__(self) -> None:
+        super().__init__("the model is still being loaded")

@@ -433,7 +433,7 @@ def test_a_hook_does_without_an_engine_that_has_no_answer(
     wait = "20000" if says else "500"  # a busy machine must not decide why
     assert "Bill a card once" in prompt(semantic_world, WORDED, RECOLLECT_ENGINE_WAIT=wait)
     assert reason in log(semantic_world)
-    assert "without the engine: prompt:" in log(semantic_world)
+    assert "without-resident: prompt:" in log(semantic_world)
     assert other.used != [resident.USED]
     assert "Bill a card once" in start(semantic_world, "s9", RECOLLECT_ENGINE_WAIT="100")
 
@@ -470,7 +470,7 @@ def test_a_prompt_too_long_for_the_engine_is_answered_without_it(semantic_world:
     remember(semantic_world)
     ready(semantic_world, serve())
     assert "Bill a card once" in prompt(semantic_world, WORDED + "\n" + "x y z " * 400_000)
-    assert "too long for the engine" in log(semantic_world)
+    assert "too long for the resident" in log(semantic_world)
 
 
 def test_an_engine_of_another_home_is_not_used(semantic_world: World, serve: Serve, tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_hooks_do_without_an_engine_that_hangs(semantic_world: World, serve: Ser
             resident.ask(str(semantic_world.store), "status", {}, 0.001)
     assert "Bill a card once" in prompt(semantic_world, WORDED, "s3", RECOLLECT_ENGINE_WAIT="150")
     noted = log(semantic_world)
-    assert noted.count("without the engine:") == len(noted.splitlines()) == 3
+    assert noted.count("without-resident:") == len(noted.splitlines()) == 3
     os.kill(server.process.pid, signal.SIGCONT)
     assert until(lambda: status(semantic_world))["pid"] == server.process.pid
     assert log(semantic_world) == noted  # nobody waits any more for what it hears now
@@ -273,7 +273,7 @@ def test_an_engine_whose_folder_was_removed_leaves_that_of_its_successor_alone(
 
 
 @pytest.mark.parametrize(
-    ("late", "reason"), [(0.0, "the engine did not answer: it went away"), (0.5, "the engine took too long")]
+    ("late", "reason"), [(0.0, "the resident did not answer: it went away"), (0.5, "the resident took too long")]
 )
 def test_an_engine_that_goes_away_when_the_time_is_up_took_too_long(
     engines: list[engine.Resident], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: float, reason: str

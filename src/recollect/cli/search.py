@@ -19,16 +19,17 @@ from recollect.cli.shared import (
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
-from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
-from recollect.errors import StoreError
-from recollect.recall.search import Hit, SearchResult, scope_of, search
-from recollect.sync.memories import sync_memories_of
-from recollect.sync.sync import sync
+from recollect.recall.find import find_memories
+from recollect.recall.search import Hit, SearchResult
 
-# In seconds: the time for embedding entries without a vector before a search, if the model is local.
-_MOMENT = 2.0
 _SHOWN = 200
+
+# The fields of an entry in JSON, after its id and category.
+_FIELDS = (
+    *("status", "name", "description", "reasoning", "keywords", "references", "observation_count", "confidence"),
+    *("recall_count", "source", "source_project", "project", "created_at", "updated_at"),
+)
 
 
 @click.command("search")
@@ -64,19 +65,18 @@ def command(
     settings = settings_of(project_root)
     asked = " ".join(query)
     with Engine(global_store, settings, project_root=project_root) as engine:
-        try:
-            warnings = sync(engine.store, project_root, global_store, engine.labels())
-            warnings += sync_memories_of(engine.store, project_root, settings)
-        except StoreError as error:
-            warnings = [f"{error}; the newest changes to files may not be found"]
-        scope = scope_of(
-            engine, project_root, project_name=project_name or "", everywhere=all_projects, problems=warnings
+        result = find_memories(
+            engine,
+            project_root,
+            asked,
+            project_name=None if all_projects else project_name or "",
+            categories=categories,
+            statuses=STATUSES if include_retired else (ACTIVE,),
+            limit=limit,
         )
-        if is_behind(engine):
-            _catch_up(engine)
-        statuses = STATUSES if include_retired else (ACTIVE,)
-        result = search(engine, asked, project=scope, categories=categories, statuses=statuses, limit=limit)
-        warnings += [*engine.store.findings, *_degradations(result), *result.withheld]
+    retrieval = result.retrieval
+    degraded = [f"the search is degraded: {reason}" for reason in retrieval.degraded]
+    warnings = [*result.warnings, *degraded, *map(str, retrieval.incomplete), *result.withheld]
     warn(warnings)
     if as_json:
         print_json(_document(asked, result, warnings))
@@ -85,27 +85,6 @@ def command(
         click.echo(_shown(place, hit, explain))
     if not result.hits:
         click.echo(f"Nothing found: {result.reason}.", err=not is_terminal(sys.stdout))
-
-
-def _catch_up(engine: Engine) -> None:
-    """Embed entries without a vector, for at most two seconds; leave a store without write access as it is."""
-    try:
-        embed_pending(engine, most=-1, seconds=_MOMENT)
-    except StoreError:
-        return
-
-
-def _degradations(result: SearchResult) -> list[str]:
-    retrieval = result.retrieval
-    found = [f"the search is degraded: {reason}" for reason in retrieval.degraded]
-    if retrieval.without_vectors:
-        found.append(
-            f"{retrieval.pending} of {retrieval.total} entries have no vector yet and are {retrieval.without_vectors};"
-            " `recollect reembed` makes them all"
-        )
-    if retrieval.skipped:
-        found.append(f"{retrieval.skipped} vectors have the wrong size and were skipped")
-    return found
 
 
 def _shown(place: int, hit: Hit, explain: bool) -> str:
@@ -133,11 +112,8 @@ def _facts(hit: Hit) -> list[str]:
     where = one_line(os.path.basename(entry.project)) if entry.project else "everywhere"
     if entry.category in PROJECT:
         return [one_line(hit.path) or entry.id, where, f"updated {entry.updated_at[:10]}", entry.confidence]
-    return [entry.id, where, _seen(entry.observation_count), entry.confidence]
-
-
-def _seen(count: int) -> str:
-    return "seen once" if count == 1 else f"seen {count} times"
+    seen = "seen once" if entry.observation_count == 1 else f"seen {entry.observation_count} times"
+    return [entry.id, where, seen, entry.confidence]
 
 
 def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str, Any]:
@@ -145,10 +121,10 @@ def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str
     return {
         "query": query,
         "hits": [_hit(hit) for hit in result.hits],
-        "reason": result.reason,
+        "reason": str(result.reason or ""),
         "entries": retrieval.total,
-        "vector_candidates": retrieval.vector_candidate_count,
-        "fts5_candidates": retrieval.fts5_candidate_count,
+        "vector_candidates": len(retrieval.vector),
+        "fts5_candidates": len(retrieval.fts5),
         "pending_embedding": retrieval.pending,
         "model": retrieval.model,
         "terms": retrieval.terms,
@@ -162,21 +138,8 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "id": entry.id,
         "category": entry.category,
         **({"path": hit.path} if hit.path else {}),
-        "status": entry.status,
-        "name": entry.name,
-        "description": entry.description,
-        "reasoning": entry.reasoning,
-        "keywords": entry.keywords,
-        "references": entry.references,
-        "observation_count": entry.observation_count,
-        "confidence": entry.confidence,
-        "recall_count": entry.recall_count,
-        "source": entry.source,
+        **{name: getattr(entry, name) for name in _FIELDS},
         "origin": hit.origin,
-        "source_project": entry.source_project,
-        "project": entry.project,
-        "created_at": entry.created_at,
-        "updated_at": entry.updated_at,
         "score": round(hit.score, 6),
         "vector": hit.vector,
         "keyword": hit.keyword,

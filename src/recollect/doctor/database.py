@@ -31,8 +31,7 @@ def database(case: Case) -> Iterator[Finding]:
         copy = StoreCopy(database_name(case.global_store), _LOOKING)
     except StoreError as error:
         sentence, _, fix = str(error).partition("; ")
-        # Running out of time does not prove any damage.
-        level = WARNING if sentence.endswith("in the time there was") else ERROR
+        level = WARNING if isinstance(error, StillReading) else ERROR  # it does not prove any damage
         fix = fix or "`recollect rebuild` looks through all of it"
         is_damaged = isinstance(error, StoreDamaged)
         yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damaged else None)
@@ -48,11 +47,11 @@ def database(case: Case) -> Iterator[Finding]:
 def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     for fault in copy.faults:
         sentence, _, fix = fault.partition("; ")
-        if sentence.startswith("the full-text index"):
+        if fault == copy.store.damage:
+            yield Finding(ERROR, "Database", sentence, fix, lambda: _rebuild(case))
+        else:
             told = f"{sentence}, so words found nothing or not all"
             yield Finding(ERROR, "Database", told, "`recollect doctor --fix` makes it again", lambda: _mend(case))
-        else:
-            yield Finding(ERROR, "Database", sentence, fix, lambda: _rebuild(case))
     size = sum(os.path.getsize(path) for path in store_files(case.global_store) if os.path.exists(path))
     entries = some(copy.store.coverage().entries, "active entry", "active entries")
     version = f"version {copy.version}"

@@ -131,8 +131,8 @@ def notes(case: Case) -> Iterator[Finding]:
     if not lines:
         yield Finding(OK, "Hooks", "they left no note in the last day")
         return
-    counts = Counter(line.partition(":")[0] for line in lines).most_common()
+    counts = Counter(kind for kind, _ in lines).most_common()
     by_hook = ", ".join(f"{cut(name, 40)} {count:,}" for name, count in counts[:6])
-    last = cut(one_line(lines[-1]), _LONGEST)
+    last = cut(one_line(": ".join(lines[-1])), _LONGEST)
     told = f"they left {some(len(lines), 'note', 'notes')} in the last day ({by_hook}); the last: {last}"
     yield Finding(WARNING, "Hooks", told, f"see {os.path.join(case.global_store, NAME)}")

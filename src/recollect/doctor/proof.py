@@ -119,7 +119,7 @@ def self_test(case: Case) -> Iterator[Finding]:
         told = f"found one that shares no word with the question, by {case.settings.text('memory_embedding_provider')}"
         yield Finding(OK, "Embeddings", f"{told}/{meant.retrieval.model} (cosine {best.vector:.2f})")
         return
-    why = "; ".join(meant.retrieval.degraded) or "the wrong one came first"
+    why = "; ".join(map(str, meant.retrieval.degraded)) or "the wrong one came first"
     sentence, _, fix = one_line(why).partition("; ")
     told = f"nothing is found by its meaning, words alone count: {sentence}"
     yield Finding(ERROR, "Embeddings", told, fix or "see memory_embedding_provider in `recollect config`")

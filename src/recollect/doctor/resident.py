@@ -26,7 +26,7 @@ def resident(case: Case) -> Iterator[Finding]:
                 yield Finding(ERROR, "Resident", told, f"remove {folder}; the next MCP server makes it again")
                 return
         if _is_left_over(socket_in(folder)):
-            told = f"{socket_in(folder)} was left behind by an engine that was killed"
+            told = f"{socket_in(folder)} was left behind by a resident that was killed"
             yield Finding(WARNING, "Resident", told, "`recollect doctor --fix` removes it", lambda f=folder: _sweep(f))
             return
     for version in _other_versions(case.global_store):
@@ -37,11 +37,11 @@ def resident(case: Case) -> Iterator[Finding]:
         answer = ask(case.global_store, "status", {}, _PATIENCE)
     except Unanswered as why:
         if why.is_absent:
-            told = "no engine is running; one does while an MCP client is open, and makes hooks faster"
+            told = "no resident is running; one does while an MCP client is open, and makes hooks faster"
             yield Finding(OK, "Resident", told)
         else:
             fix = "hooks answer without it; open the MCP client again to start another"
-            yield Finding(WARNING, "Resident", f"there is an engine, but {why}", fix)
+            yield Finding(WARNING, "Resident", f"one is running, but {why}", fix)
         return
     took = (time.monotonic() - begun) * 1000
     model = "its model loaded" if answer.get("model") else "no model loaded"

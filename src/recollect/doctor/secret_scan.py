@@ -60,11 +60,13 @@ class Scan:
     entries: int = 0
     commits: int = 0
     unread: list[str] = field(default_factory=list[str])
+    is_cut: bool = False  # more leaks were found than are listed
 
     def add(self, kind: str, place: str, where: str) -> None:
         if kind and len(self.leaks) < MOST_LEAKS:
             self.leaks.append(Leak(kind, one_line(place), where))
-        elif kind and not any("the first" in sentence for sentence in self.unread):
+        elif kind and not self.is_cut:
+            self.is_cut = True
             self.unread.append(f"only the first {MOST_LEAKS} secrets are listed; look again when these are gone")
 
 

@@ -11,7 +11,7 @@ from recollect.config.settings import Settings
 from recollect.config.settings_keys import KEYS
 from recollect.domain.clock import parse_time, time_text
 from recollect.engine.engine import Engine
-from recollect.errors import StorageError, StoreError
+from recollect.errors import StorageError, StoreDamaged, StoreError
 from recollect.files.bank.bank import read_bank
 from recollect.files.journal.kinds import CAPTURE, kind_of
 from recollect.files.journal.log import LONGEST_LINE, read_lines
@@ -107,8 +107,8 @@ def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -
         with Engine(global_store, settings, patience=_PATIENCE) as engine:
             coverage = engine.store.coverage()
     except StoreError as error:
-        rebuild = "`recollect rebuild`"  # not suggested for a store of a newer version, because it would be refused
-        return [Issue("store", str(error), rebuild if rebuild in str(error) else "`recollect doctor` says more")]
+        fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
+        return [Issue("store", str(error), fix)]
     knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
     if coverage.pending <= _SOON or not settings.flag("memory_embedding_enabled"):
         return []
@@ -130,7 +130,8 @@ def _hook_issues(global_store: str) -> list[Issue]:
     if not lines:
         return []
     path = os.path.join(global_store, LOG)
-    text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {lines[-1]}"
+    last = ": ".join(lines[-1])
+    text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {last}"
     return [Issue("hooks", text, f"see {path}")]
 
 

@@ -6,7 +6,7 @@ import time
 
 from recollect.domain.secrets.detect import find_secret
 from recollect.engine.label import label_the_rest
-from recollect.errors import EmbeddingError
+from recollect.errors import EmbeddingError, ModelLoading
 from recollect.store.values import Model, Scope
 
 TYPE_CHECKING = False
@@ -33,6 +33,12 @@ class Embedded:
         self.reason = reason
         self.replaced = False  # True if another model's vectors were dropped
 
+    @property
+    def warnings(self) -> list[str]:
+        """Return a warning if entries are without a vector for a reason."""
+        told = f"{self.pending} of the entries are without a vector and found by their words: {self.reason}"
+        return [told] if self.reason and self.pending else []
+
 
 def embed_pending(
     engine: Engine,
@@ -53,6 +59,8 @@ def embed_pending(
     else:
         try:
             _embed(engine, result, most, end, progress)
+        except ModelLoading:
+            pass  # no failure: the rest is embedded once the model is loaded
         except EmbeddingError as error:  # also a rate limit; the rest is embedded later
             result.reason = str(error)
     label_the_rest(engine, end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from recollect.errors import EmbeddingError, StoreError
+from recollect.errors import EmbeddingError, ModelLoading, StoreError
 from recollect.store.open import open_store, store_mark
 
 TYPE_CHECKING = False
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     # Asks another process for vectors of the local model with this identity; returns None if there is none to ask.
     Lender = Callable[[str, Sequence[str], Kind, Telling | None], list[bytes] | None]
-
-LOADING = "the embedding model is still being loaded, so that this was found by its words alone"
 
 # In seconds: how long to wait for other writers before giving up on the store.
 _PATIENCE = 0.5
@@ -143,7 +141,8 @@ class LocalModel:
         """Return one vector for each text.
 
         Raises:
-            EmbeddingError: the model is still being loaded, or cannot be loaded.
+            ModelLoading: the model is still being loaded.
+            EmbeddingError: the model cannot be loaded.
         """
         if not self.is_loaded:
             is_begun = self._lock.locked()  # loading starts only after the lender had no vectors
@@ -152,7 +151,7 @@ class LocalModel:
                 return lent
             self._begin()
             failure, self._failure = self._failure, ""  # the next call tries again
-            raise EmbeddingError(failure or LOADING)
+            raise EmbeddingError(failure) if failure else ModelLoading()
         return self._embedder.embed(texts, kind, telling)
 
     def load(self) -> None:

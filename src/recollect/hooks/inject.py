@@ -38,8 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         warnings += result.warnings
     except Exception as error:  # a hook must never break its session
         warnings.append(f"nothing was injected: {type(error).__name__}: {error}")
-    for warning in warnings:
-        log(store, f"inject: {warning}")
+    log(store, "inject", *warnings)
     try:
         _write(2, "".join(f"Warning: {warning}\n" for warning in warnings))
     except OSError:

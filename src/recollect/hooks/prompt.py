@@ -64,8 +64,7 @@ def _apart(work: Callable[[], Sequence[str]], global_store: str) -> Callable[[],
     def logged() -> None:
         from recollect.files.log import log
 
-        for sentence in bounded(work()):
-            log(global_store, f"prompt: {sentence}")
+        log(global_store, "prompt", *bounded(work()))
 
     def begin() -> Sequence[str]:
         from recollect.hooks.apart import run_detached

@@ -29,10 +29,9 @@ def ask_resident(store: str, kind: str, event: Event, question: dict[str, object
         return ask(store, kind, question, patience(os.environ))
     except Unanswered as reason:
         if not reason.is_absent:
-            from recollect.files.log import log
-            from recollect.sessions.attention import WITHOUT_ENGINE
+            from recollect.files.log import WITHOUT_RESIDENT, log
 
-            log(store, f"{WITHOUT_ENGINE} {kind}: {reason}")
+            log(store, WITHOUT_RESIDENT, f"{kind}: {reason}")
     return None
 
 

@@ -82,7 +82,6 @@ def _log(name: str, warnings: Sequence[str]) -> None:
         from recollect.config import locations
         from recollect.files.log import log
 
-        for warning in warnings:
-            log(locations.global_store(), f"{name}: {warning}")
+        log(locations.global_store(), name, *warnings)
     except Exception:  # noqa: S110 (there is nobody left to tell)
         pass

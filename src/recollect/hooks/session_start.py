@@ -34,10 +34,10 @@ _WEAKNESS = "weakness"
 def handle(event: Event) -> Answer:
     """Answer with the start block within three seconds; if time runs out, from markdown alone, or without it."""
     began = event.began or time.monotonic()
-    return _from_engine(event) or _found(event, began)
+    return _from_resident(event) or _found(event, began)
 
 
-def _from_engine(event: Event) -> Answer | None:
+def _from_resident(event: Event) -> Answer | None:
     """Return the resident's answer, or None if no resident answers in time."""
     from recollect.config import locations
     from recollect.hooks.resident import ask_resident, texts
@@ -95,7 +95,8 @@ def _output(block: str, sentences: list[str]) -> str:
 
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Report the block and the notices, and return the work for after the answer."""
-    from recollect.sessions.start import begin, follow, load, notices, weakness, withheld
+    from recollect.sessions.attention import weakness
+    from recollect.sessions.start import begin, follow, load, notices, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
@@ -105,7 +106,7 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     injection = begin(start)
     tell(_BLOCK, injection.text)
     if not built:  # both would say the same
-        tell(_WEAKNESS, weakness(start, injection))
+        tell(_WEAKNESS, weakness(start.global_store, injection.degraded, start.notes))
     tell(_WITHHELD, withheld(start, injection))
 
     def afterwards() -> list[str]:
@@ -121,14 +122,15 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
 def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list[str]]:
     """Report the block from markdown alone, after the store failed to answer."""
     from recollect.recall.deferred import DeferredWrites
-    from recollect.sessions.start import begin, load, note_words, weakness, withheld
+    from recollect.sessions.attention import weakness
+    from recollect.sessions.start import begin, load, note_words, withheld
 
     start = load(event.text("source"), event.text("session_id"), event.folder())
     start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
     start.notes = DeferredWrites()  # drops the records of notices, because none are shown here
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
-    tell(_WEAKNESS, weakness(start, injection))
+    tell(_WEAKNESS, weakness(start.global_store, injection.degraded, start.notes))
     tell(_WITHHELD, withheld(start, injection))
     return lambda: _log(start.global_store, injection.warnings + note_words(start, injection))
 
@@ -159,6 +161,5 @@ def _seconds(event: Event) -> float | None:
 def _log(directory: str, sentences: list[str]) -> list[str]:
     from recollect.files.log import log
 
-    for sentence in sentences:
-        log(directory, f"session-start: {sentence}")
+    log(directory, "session-start", *sentences)
     return []

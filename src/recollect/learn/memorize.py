@@ -348,12 +348,9 @@ class _Memory:
 def _embedded(engine: Engine) -> list[str]:
     """Embed entries without a vector. Return a warning if this failed."""
     try:
-        done = embed_pending(engine)
+        return embed_pending(engine).warnings
     except StoreError as error:
         return [f"the store does not follow yet: {error}"]
-    if done.reason and done.pending:
-        return [f"{done.pending} of the entries are without a vector and found by their words: {done.reason}"]
-    return []
 
 
 def _now() -> str:

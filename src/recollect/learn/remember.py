@@ -99,8 +99,7 @@ def stored(engine: Engine, project_root: str, noted: Noted) -> Remembered:
         raise journalled(engine.global_store, error) from error
     if not entries:
         raise journalled(engine.global_store, StoreError("; ".join(warnings) or "the journal could not be read"))
-    if done.reason and done.pending:
-        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
+    warnings += done.warnings
     added = entries[0].observation_count <= _observed_since(engine.global_store, noted)
     return Remembered(entries[0], added, noted.keyword_tier, done.pending, warnings)
 

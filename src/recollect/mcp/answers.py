@@ -52,9 +52,10 @@ def notes(sentences: Iterable[str]) -> dict[str, list[str]]:
     return {"notes": few(said, _MOST_NOTES)} if said else {}
 
 
-def noted(lines: list[str], said: dict[str, list[str]]) -> str:
-    """Return the lines with the notes below them."""
-    return "\n".join([*lines, *(f"Note: {note}" for note in said.get("notes", ()))])
+def answered(data: dict[str, Any], lines: list[str], sentences: Iterable[str]) -> Answer:
+    """Return an answer of data and lines, with the sentences as notes in both."""
+    said = notes(sentences)
+    return Answer({**data, **said}, "\n".join([*lines, *(f"Note: {note}" for note in said.get("notes", ()))]))
 
 
 def remarked(answer: Answer, *sentences: str) -> Answer:
@@ -93,7 +94,7 @@ def line(place: int, item: dict[str, Any]) -> str:
     return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
 
 
-def full(entry: StoredEntry, text: str, path: str, recalls: int, origin: str = "") -> dict[str, Any]:
+def full(entry: StoredEntry, text: str, path: str, origin: str = "") -> dict[str, Any]:
     """Return all fields of an entry, long texts shortened."""
     return filled(
         id=entry.id,
@@ -108,7 +109,7 @@ def full(entry: StoredEntry, text: str, path: str, recalls: int, origin: str = "
         path=cut(data_line(path), _LONGEST_PATH),
         confidence=entry.confidence,
         observed=entry.observation_count,
-        recalled=recalls,
+        recalled=entry.recall_count,
         created=one_line(entry.created_at)[:10],
         updated=one_line(entry.updated_at)[:10],
     )

@@ -18,17 +18,14 @@ def engine_without_store(place: Workspace, settings: Settings, error: StoreError
 
 
 class _Broken:
+    """Stand for the open stores and for the store itself."""
+
     def __init__(self, error: StoreError) -> None:
         self._error = error
         self.embedders = Embedders()
 
     def store(self, patience: float) -> Any:  # noqa: ARG002 (there is nobody to wait for)
-        return _NoStore(self._error)
-
-
-class _NoStore:
-    def __init__(self, error: StoreError) -> None:
-        self._error = error
+        return self
 
     def __getattr__(self, name: str) -> Any:
         raise StoreError(str(self._error)) from self._error

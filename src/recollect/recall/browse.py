@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +13,7 @@ from recollect.domain.text import cut, one_line, visible
 from recollect.engine.withhold import harmless_entries
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.memory.memories import read_memory
+from recollect.recall.search import from_project
 from recollect.store.values import Scope
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _FURTHEST = 10**9
 
 @dataclass(frozen=True)
 class Looked:
-    """An entry with the path of its memory file, its number of recalls and its full text.
+    """An entry with the path of its memory file and its full text.
 
     `path` is relative to the project's folder, and empty for an entry without a memory file. `text` holds the full
     text, line by line; in a `Page` it is empty. `origin` says who stands behind the entry.
@@ -43,7 +43,6 @@ class Looked:
 
     entry: StoredEntry
     path: str = ""
-    recalls: int = 0
     text: str = ""
     origin: str = REPOSITORY
 
@@ -85,10 +84,7 @@ def list_entries(
     if text.strip() and not terms:
         return Page([], 0)
     found, total = engine.store.page(scope, min(max(limit, 1), MOST_LISTED), min(max(offset, 0), _FURTHEST), terms)
-    found, _ = harmless_entries(engine.global_store, found)
-    paths = engine.store.memory_paths([entry.id for entry in found])
-    origins = engine.store.origins(entry.id for entry in found)
-    return Page([_looked(entry, paths.get(entry.id, ""), origins[entry.id]) for entry in found], total)
+    return Page(_looked(engine, found)[0], total)
 
 
 def full_entries(
@@ -108,10 +104,7 @@ def full_entries(
         raise InvalidEntry(f"{len(ids):,} ids are too many; ask for {MOST_READ} at most at once")
     scope = Scope(project, statuses=STATUSES)
     meant = {given: _meant(engine, given, scope) for given in ids}
-    found, said = harmless_entries(engine.global_store, engine.store.entries(id for id in meant.values() if id))
-    paths = engine.store.memory_paths([entry.id for entry in found])
-    origins = engine.store.origins(entry.id for entry in found)
-    looked = [_looked(entry, paths.get(entry.id, ""), origins[entry.id], whole=True) for entry in found]
+    looked, said = _looked(engine, engine.store.entries(id for id in meant.values() if id), whole=True)
     if problems is not None:
         problems += said
     return looked, [given for given, id in meant.items() if not id]
@@ -125,10 +118,17 @@ def _meant(engine: Engine, given: str, scope: Scope) -> str:
     return near[0] if len(near) == 1 or id in near else ""
 
 
-def _looked(entry: StoredEntry, path: str, origin: str, *, whole: bool = False) -> Looked:
-    shown = path.removeprefix(entry.project.rstrip(os.sep) + os.sep).replace(os.sep, "/")
-    text = "\n".join(_memory_lines(entry, path) if path else _knowledge_lines(entry)) if whole else ""
-    return Looked(entry, shown, entry.recall_count, text, origin)
+def _looked(engine: Engine, entries: list[StoredEntry], *, whole: bool = False) -> tuple[list[Looked], list[str]]:
+    """Return the entries with their paths and origins, and a sentence on each withheld one."""
+    found, said = harmless_entries(engine.global_store, entries)
+    paths = engine.store.memory_paths([entry.id for entry in found])
+    origins = engine.store.origins(entry.id for entry in found)
+    looked: list[Looked] = []
+    for entry in found:
+        path = paths.get(entry.id, "")
+        text = "\n".join(_memory_lines(entry, path) if path else _knowledge_lines(entry)) if whole else ""
+        looked.append(Looked(entry, from_project(path, entry.project), text, origins[entry.id]))
+    return looked, said
 
 
 def _knowledge_lines(entry: StoredEntry) -> Iterator[str]:

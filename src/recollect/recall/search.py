@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.config import project
 from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
@@ -14,9 +13,10 @@ from recollect.domain.ranking.trust import AS_GOOD, REPOSITORY, trusted_first
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import utc_text
 from recollect.engine.withhold import harmless_entries
-from recollect.errors import EmbeddingError, InvalidEntry, StoreError
+from recollect.errors import EmbeddingError, ModelLoading, StoreError
+from recollect.recall import degradation as code
+from recollect.recall.degradation import Degradation
 from recollect.store.values import Scope
-from recollect.sync.sync import known_roots, sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,26 +66,22 @@ class RetrievalResult:
         self.statistics = TermStatistics({}, 0)
         self.vector: dict[str, float] = {}
         self.fts5: dict[str, float] = {}
-        self.degraded: list[str] = []
+        self.degraded: list[Degradation] = []  # the reasons if either search failed
         self.model = ""
         self.total = 0
         self.pending = 0
         self.skipped = 0
 
     @property
-    def vector_candidate_count(self) -> int:
-        return len(self.vector)
-
-    @property
-    def fts5_candidate_count(self) -> int:
-        return len(self.fts5)
-
-    @property
-    def without_vectors(self) -> str:
-        """Say whether entries without a vector are found; empty if there are none, or the query has no vector."""
-        if not self.pending or (self.degraded and not self.query_vector):
-            return ""
-        return "not found" if self.degraded else "found by their words only"
+    def incomplete(self) -> list[Degradation]:
+        """Return the shortcomings of the stored vectors."""
+        found: list[Degradation] = []
+        if self.pending and (self.query_vector or not self.degraded):
+            reason = code.UNFOUND if self.degraded else code.PENDING
+            found.append(Degradation(reason, pending=self.pending, total=self.total))
+        if self.skipped:
+            found.append(Degradation(code.SKIPPED, skipped=self.skipped))
+        return found
 
 
 def retrieve(
@@ -116,7 +112,7 @@ def retrieve(
     result.statistics = TermStatistics(*store.document_frequencies(terms))
     _by_meaning(engine, query, scope, result, kept=kept)
     if not store.full_text:
-        result.degraded.append("fts5 unavailable in this Python's SQLite")
+        result.degraded.append(Degradation(code.NO_FULL_TEXT))
     elif result.vector or engine.settings.text("memory_embedding_fallback") == "fts5":
         _by_words(engine, scope, result)
     return result
@@ -139,7 +135,8 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
             if kept:
                 _keep(engine, query, vector)
     except EmbeddingError as error:
-        result.degraded.append(str(error))
+        reason = code.LOADING if isinstance(error, ModelLoading) else code.NO_VECTOR
+        result.degraded.append(Degradation(reason, error=str(error)))
         result.model = ""
         return
     result.query_vector = vector
@@ -227,14 +224,15 @@ class Hit:
 
 
 class SearchResult:
-    """The hits of a search, the best first; if there are none, the reason."""
+    """The hits of a search, the best first; if there are none, the reason. `warnings` are about the files."""
 
-    __slots__ = ("hits", "reason", "retrieval", "withheld")
+    __slots__ = ("hits", "reason", "retrieval", "warnings", "withheld")
 
     def __init__(self, retrieval: RetrievalResult) -> None:
         self.retrieval = retrieval
         self.hits: list[Hit] = []
-        self.reason = ""
+        self.reason: Degradation | None = None
+        self.warnings: list[str] = []
         self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
 
 
@@ -268,6 +266,7 @@ def search(
     now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
     found, result.withheld = harmless_entries(engine.global_store, engine.store.entries(best))
+    most = max((entry.observation_count for entry in found), default=1)
     for entry in found:
         result.hits.append(
             Hit(
@@ -275,22 +274,19 @@ def search(
                 scores[entry.id],
                 vector=retrieval.vector.get(entry.id),
                 keyword=retrieval.fts5.get(entry.id),
-                prominence=0.0,
-                path=_from_project(paths.get(entry.id, ""), entry.project),
+                prominence=prominence(entry, most, now),
+                path=from_project(paths.get(entry.id, ""), entry.project),
                 origin=origins[entry.id],
             )
         )
-    most = max((hit.entry.observation_count for hit in result.hits), default=1)
-    for hit in result.hits:
-        hit.prominence = prominence(hit.entry, most, now)
     if result.withheld and not result.hits:
-        result.reason = f"what matches best is withheld ({len(result.withheld)}); `recollect doctor` names it"
+        result.reason = Degradation(code.WITHHELD, count=len(result.withheld))
     elif not result.hits:
         result.reason = _why_nothing(engine, query, scope, retrieval)
     return result
 
 
-def _from_project(path: str, identity: str) -> str:
+def from_project(path: str, identity: str) -> str:
     """Return a path relative to its project's folder, with slashes."""
     return path.removeprefix(identity.rstrip(os.sep) + os.sep).replace(os.sep, "/") if path else ""
 
@@ -332,77 +328,19 @@ def relevance(engine: Engine, retrieval: RetrievalResult, scope: Scope) -> dict[
     return {id: share(score) for id, score in scores.items()}
 
 
-def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalResult) -> str:
+def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalResult) -> Degradation:
     if not query.strip():
-        return "the query is empty"
+        return Degradation(code.EMPTY_QUERY)
     if not retrieval.total:
-        return "nothing is stored yet; `recollect upsert` adds an entry, and knowledge banks are read by themselves"
+        return Degradation(code.NOTHING_STORED)
     if not retrieval.terms:
-        return "nothing matched: the query has no words"
+        return Degradation(code.NO_WORDS)
     if not retrieval.searched:
-        return f"nothing was searched: {'; '.join(retrieval.degraded) or 'both ways of searching are switched off'}"
-    stored = f"{retrieval.total} {'entry' if retrieval.total == 1 else 'entries'}"
+        causes = retrieval.degraded or [Degradation(code.SWITCHED_OFF)]
+        return Degradation(code.NOT_SEARCHED, causes="; ".join(map(str, causes)))
     if scope.project is not None or scope.categories:
         everything = Scope(None, statuses=scope.statuses)
         outside = len(relevance(engine, retrieve(engine, query, everything), everything))
         if outside:
-            return (
-                f"filtered out: {outside} of {stored} match, all of other projects or categories;"
-                " --all-projects searches them all"
-            )
-    return f"nothing matched: none of {stored} is about this"
-
-
-def scope_of(
-    engine: Engine,
-    project_root: str,
-    *,
-    project_name: str = "",
-    everywhere: bool = False,
-    problems: list[str] | None = None,
-) -> str | None:
-    """Return the identity of the project to search beside the global entries; None for all projects.
-
-    Other projects are synced first: their banks and memory files are read, wherever they are. Warnings about this are
-    added to `problems`.
-
-    Raises:
-        InvalidEntry: no project with this name or folder is known, or several have the name.
-        StoreError: the store cannot be written, and `problems` is None.
-    """
-    if everywhere:
-        _sync_all(engine, known_roots(engine.store), project.identity(project_root), problems)
-        return None
-    if not project_name:
-        return project.identity(project_root)
-    known = {root: project.identity(root) for root in known_roots(engine.store)}
-    named = {identity for identity in known.values() if os.path.basename(identity) == project_name}
-    if len(named) > 1:
-        listed = ", ".join(sorted(named))
-        raise InvalidEntry(f"several projects are called {project_name!r}: give the folder, one of {listed}")
-    if named:
-        roots = [root for root, identity in known.items() if identity in named]
-    elif os.path.isdir(project_name):
-        roots = [project.find_root(project_name)]
-    else:
-        names = ", ".join(sorted(map(os.path.basename, known.values()))) or "none so far"
-        raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
-    _sync_all(engine, roots, project.identity(project_root), problems)
-    return project.identity(roots[0])
-
-
-def _sync_all(engine: Engine, roots: Sequence[str], followed: str, problems: list[str] | None) -> None:
-    """Sync several projects; the memory files of the project `followed` are up to date already."""
-    from recollect.sync.memories import sync_all_memories  # imported late: a session's start does not need it
-
-    found: list[str] = []
-    try:
-        for root in roots:
-            found += sync(engine.store, root, engine.global_store, engine.labels())
-        found += sync_all_memories(engine.store, roots, followed)
-    except StoreError as error:
-        if problems is None:
-            raise
-        found.append(f"{error}; the newest changes to files may not be found")
-    if problems is not None:
-        problems += [problem for problem in dict.fromkeys(found) if problem not in problems]
+            return Degradation(code.ELSEWHERE, outside=outside, total=retrieval.total)
+    return Degradation(code.NO_MATCH, total=retrieval.total)

@@ -18,6 +18,7 @@ from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
 from recollect.files.session.last_injection import write_last_injection
 from recollect.recall.deferred import DeferredWrites
+from recollect.recall.degradation import MARKDOWN_ONLY, STALE, Degradation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Injection:
         self.dropped = 0
         self.pending = 0
         self.warnings: list[str] = []
-        self.degraded: list[str] = []  # why the choice was not as good as it could be
+        self.degraded: list[Degradation] = []  # why the choice was not as good as it could be
         self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
         self.engine: Engine | None = None
 
@@ -69,11 +70,9 @@ class Injection:
                 from recollect.engine.embed import embed_pending, is_behind
 
                 try:
-                    reason = embed_pending(engine, seconds=_MOMENT).reason if is_behind(engine) else ""
+                    self.warnings += embed_pending(engine, seconds=_MOMENT).warnings if is_behind(engine) else []
                 except StoreError as error:
-                    reason = str(error)
-                if reason:
-                    self.warnings.append(f"{self.pending} of the entries are without a vector: {reason}")
+                    self.warnings.append(f"{self.pending} of the entries are without a vector: {error}")
 
 
 def inject(
@@ -176,7 +175,8 @@ def _from_store(asked: _StartRequest, injection: Injection) -> Block:
         injection.warnings.append(str(error))
         return _from_markdown(asked, injection, str(error))
     injection.engine = None if asked.warm else found.engine
-    injection.pending = 0 if found.behind else found.retrieval.pending
+    is_stale = STALE in [each.code for each in found.retrieval.degraded]
+    injection.pending = 0 if is_stale else found.retrieval.pending
     injection.warnings += found.warnings
     injection.withheld = found.withheld
     injection.degraded += found.retrieval.degraded
@@ -195,7 +195,7 @@ def _from_markdown(asked: _StartRequest, injection: Injection, degraded: str = "
         of_all = f"{len(entries)} entries from {len(everything)}"
         return f'{of_all} | semantic: degraded (markdown only: {why}) | context: "none" | model: none'
 
-    injection.degraded += [degraded] if degraded else []
+    injection.degraded += [Degradation(MARKDOWN_ONLY, error=degraded)] if degraded else []
     status = degraded_status if degraded else markdown_status
     chosen, injection.withheld = harmless_block(
         asked.global_store, select(everything, asked.limit), status, lambda entry: _key(entry) not in asked.without

@@ -19,6 +19,7 @@ from recollect.engine.withhold import harmless_block
 from recollect.errors import StillReading, StoreError
 from recollect.recall.context import collect
 from recollect.recall.deferred import DeferredWrites
+from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.store.values import Receipt, ReceiptLine, Scope
 from recollect.sync.sync import sync
@@ -51,7 +52,7 @@ _LONGEST_SESSION = 100
 class SessionBlock:
     """The block for a session's start, the search behind it, and warnings."""
 
-    __slots__ = ("behind", "block", "engine", "retrieval", "warnings", "withheld")
+    __slots__ = ("block", "engine", "retrieval", "warnings", "withheld")
 
     def __init__(self, engine: Engine, block: Block, retrieval: RetrievalResult, warnings: list[str]) -> None:
         self.engine = engine
@@ -59,7 +60,6 @@ class SessionBlock:
         self.retrieval = retrieval
         self.warnings = warnings
         self.withheld: list[str] = []
-        self.behind = False  # whether the store could not be written
 
 
 def session_block(
@@ -103,7 +103,7 @@ def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)
     warnings: list[str] = []
     labels = engine.labels()
     brief = BriefLabels(labels, _LABELLING) if labels else None
-    behind = ""
+    behind: Degradation | None = None
     started = time.monotonic()
     try:
         warnings += sync(store, project_root, engine.global_store, brief, end=started + _SYNCING)
@@ -114,7 +114,7 @@ def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)
     except StoreError as error:
         if not store.coverage().entries:
             raise
-        behind = "the newest changes to files are missing, the store could not be written"
+        behind = Degradation(STALE)
         warnings.append(f"{error}; {behind}")
     left = _ALL_IN_ALL - (time.monotonic() - started)
     context = collect(project_root, seconds=max(0.2, min(1.0, left)))
@@ -137,7 +137,6 @@ def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)
         notes.do(lambda: store.recalled(receipt, counted=settings.flag("memory_recall_tracking")), slow=True)
     warnings += context.warnings + store.findings
     found = SessionBlock(engine, rendered, retrieval, warnings)
-    found.behind = bool(behind)
     found.withheld = withheld
     return found
 
@@ -212,14 +211,14 @@ def _counted(stored: StoredEntry) -> list[str]:
 
 
 def _status(shown: int, retrieval: RetrievalResult) -> str:
-    counts = f"vector={retrieval.vector_candidate_count}, fts5={retrieval.fts5_candidate_count}"
+    counts = f"vector={len(retrieval.vector)}, fts5={len(retrieval.fts5)}"
     if retrieval.pending:
         counts += f", pending_embedding={retrieval.pending}"
     if retrieval.skipped:
         counts += f", skipped_vectors={retrieval.skipped}"
     state = f"active ({counts})"
     if retrieval.degraded:
-        state = f"degraded ({_plain('; '.join(retrieval.degraded), _SHOWN_REASON)}; {counts})"
+        state = f"degraded ({_plain('; '.join(map(str, retrieval.degraded)), _SHOWN_REASON)}; {counts})"
     asked = "none"
     if retrieval.query:
         asked = _plain(retrieval.query, 10_000)

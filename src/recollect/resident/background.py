@@ -17,7 +17,7 @@ class Background:
     def __init__(self, place: Workspace) -> None:
         self._place = place
         self._lock = threading.Lock()
-        self._engine: Resident | None = None
+        self._made: Resident | None = None
         self._begun = False
 
     @property
@@ -35,19 +35,19 @@ class Background:
 
     def end(self) -> None:
         """Let another server take over."""
-        if self._engine is not None:
-            self._engine.close()
+        if self._made is not None:
+            self._made.close()
 
     def _begin(self) -> None:
         from recollect.resident.handlers import prepare
 
-        engine = self._resident()
-        engine.start(lambda: prepare(engine.warm, self._place.project_root))
+        resident = self._resident()
+        resident.start(lambda: prepare(resident.warm, self._place.project_root))
 
     def _resident(self) -> Resident:
         with self._lock:
-            if self._engine is None:
+            if self._made is None:
                 from recollect.resident.server import Resident
 
-                self._engine = Resident(self._place.global_store)
-            return self._engine
+                self._made = Resident(self._place.global_store)
+            return self._made

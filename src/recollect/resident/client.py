@@ -93,7 +93,7 @@ def ask(global_store: str, kind: str, question: Mapping[str, object], seconds: f
     end = time.monotonic() + seconds
     line: dict[str, object] = {"version": VERSION, "kind": kind, "until": end, "store": global_store}
     line |= {"home": locations.home(), **question}
-    found = Unanswered("no engine is running", is_absent=True)
+    found = Unanswered("no resident is running", is_absent=True)
     for folder in folders(global_store):
         path = socket_in(folder)
         try:
@@ -122,7 +122,7 @@ def _exchange(folder: str, line: bytes, end: float) -> dict[str, Any]:
     import _socket
 
     if len(line) > LARGEST:
-        raise Unanswered("the question is too long for the engine")
+        raise Unanswered("the question is too long for the resident")
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.settimeout(max(0.001, end - time.monotonic()))
@@ -132,13 +132,13 @@ def _exchange(folder: str, line: bytes, end: float) -> dict[str, Any]:
         connection.sendall(USED)
     except ConnectionRefusedError:
         sweep(folder)
-        raise Unanswered("no engine is running", is_absent=True) from None
+        raise Unanswered("no resident is running", is_absent=True) from None
     except FileNotFoundError:
-        raise Unanswered("no engine is running", is_absent=True) from None
+        raise Unanswered("no resident is running", is_absent=True) from None
     except (OSError, ValueError) as error:
         # A resident too late for the deadline closes the connection, or declines, just as the deadline passes.
         is_late = isinstance(error, TimeoutError) or time.monotonic() >= end
-        raise Unanswered("the engine took too long" if is_late else f"the engine did not answer: {error}") from None
+        raise Unanswered("the resident took too long" if is_late else f"the resident did not answer: {error}") from None
     finally:
         connection.close()
     return answer

@@ -10,12 +10,12 @@ from recollect.config import locations, project
 from recollect.config.settings import load_settings
 from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
-from recollect.engine.warm import LOADING, Warm
-from recollect.errors import EmbeddingError, StoreError
-from recollect.files.log import log
+from recollect.engine.warm import Warm
+from recollect.errors import EmbeddingError, ModelLoading, StoreError
+from recollect.recall.degradation import LOADING
 from recollect.recall.prompt import memories_for
 from recollect.sessions import attention
-from recollect.sessions.start import Start, begin, follow, notices, weakness, withheld
+from recollect.sessions.start import Start, begin, follow, notices, withheld
 from recollect.store.open import store_exists
 from recollect.version import VERSION
 
@@ -61,7 +61,7 @@ def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:
     """
     is_ours = os.path.realpath(_text(question, "store")) == os.path.realpath(warm.global_store)
     if not is_ours or question.get("home") != locations.home():
-        raise Declined("this engine is for another store, or another home")
+        raise Declined("this resident is for another store, or another home")
     if kind == "prompt":
         return _prompt(question, warm)
     if kind == "session-start":
@@ -82,18 +82,9 @@ def prepare(warm: Warm, project_root: str) -> list[str]:
     try:
         warm.embedders.load(settings.text("memory_embedding_model"))
         with Engine(warm.global_store, settings, project_root=project_root, warm=warm) as engine:
-            if is_behind(engine):
-                done = embed_pending(engine, most=-1, seconds=_EMBEDDING)
-                return [done.reason] if done.reason else []
+            return embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings if is_behind(engine) else []
     except (EmbeddingError, StoreError) as error:
         return [str(error)]
-    return []
-
-
-def report(global_store: str, kind: str, sentences: Sequence[str]) -> None:
-    """Write warnings to the hooks' log: by now the hook already has its answer."""
-    for sentence in sentences:
-        log(global_store, f"{kind}: {sentence}")
 
 
 def _prompt(question: Mapping[str, Any], warm: Warm) -> Answered:
@@ -113,12 +104,12 @@ def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
     start.idle = idle if isinstance(idle, float) else None
     found = notices(start)
     injection = begin(start)
-    if LOADING in injection.degraded:
-        raise Declined(LOADING)
+    if any(each.code == LOADING for each in injection.degraded):
+        raise ModelLoading
     fields: dict[str, object] = {
         "text": injection.text,
         "notices": [withheld(start, injection), *found],
-        "weakness": weakness(start, injection),
+        "weakness": attention.weakness(warm.global_store, injection.degraded, start.notes),
         "warnings": start.problems + injection.warnings,
     }
     return Answered(fields, start.notes.write, lambda: follow(start, injection))
@@ -133,12 +124,12 @@ def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
         raise Declined("a text to embed is none")
     embedder = warm.embedders.get("local", "auto", 0)
     if embedder.identity != question.get("identity"):
-        raise Declined("this engine has another model")
+        raise Declined("this resident has another model")
     telling = _telling(cast("dict[str, object]", weights)) if isinstance(weights, dict) else None
     try:
         vectors = embedder.embed(texts, kind, telling)  # pyright: ignore[reportUnknownArgumentType]
-    except EmbeddingError as error:
-        raise Declined(str(error)) from error
+    except ModelLoading:
+        return Answered({"loading": True})
     return Answered({"vectors": [b64encode(vector).decode("ascii") for vector in vectors]})
 
 

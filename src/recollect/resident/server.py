@@ -18,8 +18,9 @@ from contextlib import suppress
 from typing import Any, cast
 
 from recollect.domain.quick_json import dump, parse
-from recollect.engine.warm import LOADING, Embedders, Warm
-from recollect.errors import EmbeddingError, RecollectError, StoreError
+from recollect.engine.warm import Embedders, Warm
+from recollect.errors import ModelLoading, RecollectError, StoreError
+from recollect.files.log import log
 from recollect.resident.client import (
     USED,
     Unanswered,
@@ -31,7 +32,7 @@ from recollect.resident.client import (
     socket_in,
     sweep,
 )
-from recollect.resident.handlers import Answered, Declined, answer, report, status
+from recollect.resident.handlers import Answered, Declined, answer, status
 from recollect.version import VERSION
 
 try:
@@ -109,11 +110,11 @@ class Resident:
                     return
                 self._listener = self._listen()
                 self.is_leader = True
-                self._serving = threading.Thread(target=self._serve, args=(self._listener,), name="engine", daemon=True)
+                self._serving = threading.Thread(target=self._serve, args=(self._listener,), name="hooks", daemon=True)
                 self._serving.start()
-                self._later("engine", first)
+                self._later("resident", first)
         except OSError as error:
-            report(self.global_store, "engine", [f"it cannot listen: {error.strerror or error}; hooks do without it"])
+            log(self.global_store, "resident", f"it cannot listen: {error.strerror or error}; hooks do without it")
             return
         self._sweep_others()
 
@@ -181,7 +182,7 @@ class Resident:
             work(connection)
         except Exception as error:
             connection.close()
-            report(self.global_store, "engine", [f"{type(error).__name__}: {error}"])
+            log(self.global_store, "resident", f"{type(error).__name__}: {error}")
 
     def _exchange(self, connection: socket.socket) -> None:
         """Read one question and answer it. Vectors are made in another thread."""
@@ -221,7 +222,7 @@ class Resident:
             return  # the client has gone
         self._answered += 1
         if found.settle:
-            report(self.global_store, kind, found.settle())
+            log(self.global_store, kind, *found.settle())
         if found.afterwards:
             self._later(kind, found.afterwards)
 
@@ -243,9 +244,9 @@ class Resident:
     def _later(self, kind: str, work: Callable[[], Sequence[str]]) -> None:
         def logged() -> None:
             try:
-                report(self.global_store, kind, work())
+                log(self.global_store, kind, *work())
             except Exception as error:  # there is no caller to report it
-                report(self.global_store, kind, [f"{type(error).__name__}: {error}"])
+                log(self.global_store, kind, f"{type(error).__name__}: {error}")
             finally:
                 self._left_to_do -= 1
 
@@ -258,7 +259,7 @@ class Resident:
         """Return vectors from the resident, for a server without a model in memory; None without a resident.
 
         Raises:
-            EmbeddingError: the resident is still loading its model.
+            ModelLoading: the resident is still loading its model.
         """
         if self.is_leader:
             return None
@@ -269,12 +270,10 @@ class Resident:
                 if telling:
                     question["weights"] = {word: telling(word) for word in _words(text)}
                 found = ask(self.global_store, "embed", question, _LENDING)
+                if found.get("loading"):
+                    raise ModelLoading
                 vectors += [b64decode(vector) for vector in cast("list[str]", found["vectors"])]
-        except Unanswered as reason:
-            if LOADING in str(reason):
-                raise EmbeddingError(LOADING) from None
-            return None
-        except (KeyError, TypeError, ValueError):
+        except (Unanswered, KeyError, TypeError, ValueError):
             return None
         return vectors if len(vectors) == len(texts) else None
 

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from recollect.config.settings import Settings
     from recollect.engine.warm import Warm
     from recollect.recall.deferred import DeferredWrites
-
-# The prefix of a log line about a resident too slow to answer.
-WITHOUT_ENGINE = "without the engine:"
+    from recollect.recall.degradation import Degradation
 
 # Limits, so that all notices fit in the user's one line.
 _MOST_WITHHELD = 2
@@ -108,12 +106,12 @@ def log_notes(global_store: str, notes: DeferredWrites) -> str:
     Left out are lines of the session start hook, which `weakness` reports, and lines about a slow resident, which do
     no harm.
     """
-    from recollect.files.log import lately
+    from recollect.files.log import WITHOUT_RESIDENT, lately
 
-    lines = [line for line in lately(global_store) if not line.startswith(("session-start:", WITHOUT_ENGINE))]
+    lines = [line for line in lately(global_store) if line[0] not in ("session-start", WITHOUT_RESIDENT)]
     if not lines:
         return ""
-    told = f"a hook left a note in the log ({cut(lines[-1], _LONGEST_NOTE)}); /memory:status has more"
+    told = f"a hook left a note in the log ({cut(': '.join(lines[-1]), _LONGEST_NOTE)}); /memory:status has more"
     return told if _is_news(global_store, _NOTED, notes) else ""
 
 
@@ -132,9 +130,9 @@ def settings_not_used(problems: Sequence[str]) -> str:
     return f"{one_line(problems[0])}{others}"
 
 
-def weakness(global_store: str, reasons: Sequence[str], notes: DeferredWrites) -> str:
+def weakness(global_store: str, reasons: Sequence[Degradation], notes: DeferredWrites) -> str:
     """Return a notice about degraded search with its reasons, once a day for each reason."""
-    news = [one_line(reason) for reason in reasons if _is_news(global_store, reason, notes)]
+    news = [one_line(reason) for reason in map(str, reasons) if _is_news(global_store, reason, notes)]
     return f"memories are not chosen as well as they could be: {'; '.join(news)}" if news else ""
 
 

@@ -136,11 +136,6 @@ def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
         return ""
 
 
-def weakness(start: Start, injection: Injection) -> str:
-    """Return a notice for the user about degraded search."""
-    return attention.weakness(start.global_store, injection.degraded, start.notes)
-
-
 def withheld(start: Start, injection: Injection) -> str:
     """Return a notice for the user about withheld entries and memory files, or an empty string if it fails."""
     return _noticed(start.problems, lambda: _withheld(start, injection))
@@ -188,7 +183,10 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
         )
         with engine:
             warnings += sync_if_changed(engine, start.project_root, seconds=_SYNCING, thorough=True)
-            warnings += _embed(engine) if can_embed else []
+            if can_embed:
+                from recollect.engine.embed import embed_pending, is_behind
+
+                warnings += embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings if is_behind(engine) else []
     except (StoreError, ImportError) as error:
         warnings.append(f"the store does not follow yet: {error}")
     return warnings
@@ -203,13 +201,6 @@ def note_words(start: Start, injection: Injection) -> list[str]:
     if found:
         notes.do(lambda: add_words(start.global_store, start.session, found))
     return notes.problems
-
-
-def _embed(engine: Engine) -> list[str]:
-    from recollect.engine.embed import embed_pending, is_behind
-
-    done = embed_pending(engine, most=-1, seconds=_EMBEDDING) if is_behind(engine) else None
-    return [f"{done.pending} of the entries are without a vector: {done.reason}"] if done and done.reason else []
 
 
 def _had(start: Start) -> Set[str] | None:

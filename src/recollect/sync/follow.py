@@ -21,10 +21,6 @@ def follow(project_root: str, global_store: str, settings: Settings) -> list[str
         with Engine(global_store, settings, project_root=project_root) as engine:
             warnings = sync(engine.store, project_root, global_store, engine.labels())
             warnings += sync_memories_of(engine.store, project_root, settings)
-            done = embed_pending(engine)
-            warnings += engine.store.findings
+            return warnings + embed_pending(engine).warnings + engine.store.findings
     except StoreError as error:
         return [f"the store does not follow yet: {error}"]
-    if done.reason and done.pending:
-        warnings.append(f"{done.pending} of the entries are without a vector and found by their words: {done.reason}")
-    return warnings

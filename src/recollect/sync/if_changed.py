@@ -41,15 +41,15 @@ def sync_if_changed(
     root: MemoryRoot | None = None,
     identity: str = "",
     *,
-    seconds: float = _PATIENCE,
+    seconds: float | None = _PATIENCE,
     leave: Callable[[], None] | None = None,
     thorough: bool = False,
 ) -> list[str]:
     """Sync the store with files changed since the last call; return warnings.
 
-    After `seconds`, the rest of a large bank or of very many files is left for the next call. If banks and journal have
-    more than `LARGE` unread bytes, `leave` (if given) is called instead of reading them. A `thorough` call also finds
-    memory files overwritten in place, which do not change a folder's time.
+    After `seconds` (if not None), the rest of a large bank or of very many files is left for the next call. If banks
+    and journal have more than `LARGE` unread bytes, `leave` (if given) is called instead of reading them. A `thorough`
+    call also finds memory files overwritten in place, which do not change a folder's time.
 
     Raises:
         StoreError: the store cannot be read.
@@ -62,7 +62,7 @@ def sync_if_changed(
     from recollect.sync.memories import sync_memories_of
     from recollect.sync.sync import sync
 
-    end = time.monotonic() + seconds
+    end = None if seconds is None else time.monotonic() + seconds
     left = leave is not None and _unread(engine, project_root) > LARGE
     warnings: list[str] = []
     try:
@@ -72,7 +72,7 @@ def sync_if_changed(
             warnings += sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
         warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
         is_settled = not 0 <= time.time_ns() - newest <= _SETTLED_AFTER  # a time in the future counts as settled
-        if not left and not is_known and is_settled:
+        if not left and not is_known and is_settled and not engine.store.read_only:
             engine.store.set_meta(_NOTE + identity, marks)
     except StillReading:
         return warnings  # no failure: the next call continues from there

@@ -18,7 +18,7 @@ import npm_cache
 
 T = TypeVar("T")
 # What says something about a busy machine, not about a hook.
-_SLOW = re.compile("without the engine: .*took too long|markdown alone has to do: there was no answer in time")
+_SLOW = re.compile("without-resident: .*took too long|markdown alone has to do: there was no answer in time")
 
 
 def _or_cannot(get: Callable[[], T]) -> T:

@@ -17,7 +17,7 @@ from tests.integration.test_provider_swap import fill, searched, settings
 from recollect.resident import client as resident
 
 ON = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "true"}
-LOADING = "the model is still being loaded, found by words only"
+LOADING = "found by words only: the model is still being loaded"
 
 # It shares no word with the lesson.
 MEANT = "thundering herd of customers who all pay again at once"
@@ -34,8 +34,8 @@ import onnxruntime
 """
 
 WITHOUT_NEW_VECTORS = """
-import recollect.mcp.tools, recollect.resident.handlers
-recollect.mcp.tools.is_behind = recollect.resident.handlers.is_behind = lambda engine: False
+import recollect.recall.find, recollect.resident.handlers
+recollect.recall.find.is_behind = recollect.resident.handlers.is_behind = lambda engine: False
 """
 
 WITHOUT_UNIX_SOCKETS = """
@@ -115,7 +115,9 @@ def test_memory_that_nothing_can_find_yet_is_said_to_be_there(semantic_world: Wo
         (held / "go").touch()
         found = found_by_meaning(talk)
     assert [hit["id"] for hit in found["results"]] == [stored["id"]]
-    assert found["notes"][1:] == ["1 of 2 memories have no vector yet: not found"]
+    assert found["notes"][1:] == [
+        "1 of 2 entries have no vector yet and are not found; `recollect reembed` makes them all"
+    ]
 
 
 def test_where_nothing_can_be_searched_nothing_is_said_to_be_found_by_anything(
@@ -129,7 +131,7 @@ def test_where_nothing_can_be_searched_nothing_is_said_to_be_found_by_anything(
     assert answer == f"Nothing found: nothing was searched: {reason}."
 
 
-def test_without_unix_sockets_a_server_has_its_own_model_and_no_engine(semantic_world: World) -> None:
+def test_without_unix_sockets_a_server_has_its_own_model_and_no_resident(semantic_world: World) -> None:
     with talking(semantic_world, command=[sys.executable, "-c", WITHOUT_UNIX_SOCKETS], **ON) as talk:
         stored = talk.call("store_memory", **LESSON)["structuredContent"]
         found = found_by_meaning(talk)
@@ -177,7 +179,7 @@ def test_running_server_notices_that_the_provider_was_changed(
         semantic_world.write_local_settings("memory_embedding_provider: ollama\n")
         swapped = talk.call("search_memory", query="integer amounts")["structuredContent"]
         assert [hit["name"] for hit in swapped["results"]] == ["Cents"]
-        assert "5 of 5 memories have no vector yet" in swapped["notes"][0], "those of another model are none"
+        assert "5 of 5 entries have no vector yet" in swapped["notes"][0], "those of another model are none"
         talk.call("store_memory", **LESSON)
         assert [len(request.texts) for request in ollama.received] == [5]
         found = talk.call("search_memory", query="integer amounts")["structuredContent"]

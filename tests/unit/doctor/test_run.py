@@ -387,8 +387,8 @@ def test_environment_that_could_not_be_built_is_an_error_with_the_reason(
 
 def test_notes_of_hooks_are_counted_by_hook(case: Case) -> None:
     assert only(doctor_hooks.notes(case)).level == OK
-    for sentence in ("prompt: the store is locked", "stop: no room", "prompt: it is damaged"):
-        log(case.global_store, sentence)
+    for hook, sentence in (("prompt", "the store is locked"), ("stop", "no room"), ("prompt", "it is damaged")):
+        log(case.global_store, hook, sentence)
     finding = only(doctor_hooks.notes(case))
     assert finding.level == WARNING
     assert finding.sentence == ("they left 3 notes in the last day (prompt 2, stop 1); the last: prompt: it is damaged")
@@ -418,7 +418,7 @@ def listening(place: Path) -> socket.socket:
 
 @pytest.mark.usefixtures("place")
 def test_no_engine_is_no_fault(case: Case) -> None:
-    assert only(resident(case)).sentence.startswith("no engine is running")
+    assert only(resident(case)).sentence.startswith("no resident is running")
 
 
 def test_socket_that_was_left_behind_is_removed_only_by_a_repair(case: Case, place: Path) -> None:

@@ -122,8 +122,8 @@ def test_recalls_are_those_that_were_counted(engine: Engine) -> None:
     receipt = Receipt(at="2026-02-01T00:00:00Z", event="search", project="", session="", query="q", lines=[line])
     for _ in range(3):
         engine.store.recalled(receipt)
-    assert [looked.recalls for looked in list_entries(engine, project="").entries] == [3, 0]
-    assert [looked.recalls for looked in full_entries(engine, [entry(2).id], project="")[0]] == [3]
+    assert [looked.entry.recall_count for looked in list_entries(engine, project="").entries] == [3, 0]
+    assert [looked.entry.recall_count for looked in full_entries(engine, [entry(2).id], project="")[0]] == [3]
 
 
 def test_id_may_be_given_by_its_only_beginning_of_six_characters(engine: Engine) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from recollect.config.settings import load_settings
 from recollect.domain.start_block import CLOSING, OPENING
+from recollect.recall.degradation import MARKDOWN_ONLY
 from recollect.recall.start_block import inject
 
 
@@ -232,7 +233,7 @@ def test_nothing_new_leaves_the_last_injection_as_it_was(project, store):
 
 def test_a_reason_to_use_markdown_alone_is_told_in_the_line(project, store):
     result = run(project, store, {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true"}, markdown="too *late* | again")
-    assert result.degraded == ["too *late* | again"]
+    assert [(each.code, str(each)) for each in result.degraded] == [(MARKDOWN_ONLY, "too *late* | again")]
     assert "| semantic: degraded (markdown only: too  late    again) |" in result.text
     assert not (store / "memory.db").exists()
 

@@ -6,7 +6,7 @@ import os
 import time
 from contextlib import closing
 
-from recollect.errors import StoreDamaged, StoreError
+from recollect.errors import StillReading, StoreDamaged, StoreError
 from recollect.store.sqlite import index
 from recollect.store.sqlite.driver import FAILURES, file_uri, is_damage, sqlite3
 from recollect.store.sqlite.migrations import NEWEST, version_of
@@ -87,7 +87,7 @@ class StoreCopy:
 
     def _look_at_the_clock(self, _status: int, _remaining: int, _total: int) -> None:
         if self._is_over():
-            raise StoreError(f"{self.path} is too large, or too slow to read, to be looked at in the time there was")
+            raise StillReading(f"{self.path} is too large, or too slow to read, to be looked at in the time there was")
 
     def _is_over(self) -> bool:
         self.is_late = self.is_late or time.monotonic() > self._end
@@ -113,7 +113,7 @@ def take_turn(path: str, seconds: float) -> bool:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except FAILURES as error:
-        if "locked" in str(error) or "busy" in str(error):
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return False
         raise StoreError(f"{path} cannot be written: {error}") from error
     return True

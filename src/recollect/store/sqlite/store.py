@@ -49,6 +49,7 @@ class SqliteStore:
         """
         self.path = path
         self.findings: list[str] = []  # sentences about faults found, most of them repaired
+        self.damage = ""  # the one of the findings that is not repaired
         self.full_text = False
         self._database = SqliteConnection(path, patience, connect)
         self._run = self._database.run
@@ -416,9 +417,8 @@ class SqliteStore:
         except FAILURES as error:
             raise self._database.explained(error) from error
         if found:
-            self.findings.append(
-                f"{self.path} is damaged ({found}); `recollect rebuild` makes it again from your files"
-            )
+            self.damage = f"{self.path} is damaged ({found}); `recollect rebuild` makes it again from your files"
+            self.findings.append(self.damage)
         elif self.full_text and not self.read_only:
             with self.writing():
                 found = index.thorough_fault(self._database.raw)

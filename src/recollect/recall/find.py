@@ -1,0 +1,125 @@
+"""Search memories for a person or an agent: sync and embed first, and count the hits as recalled if asked to."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from recollect.config import project
+from recollect.domain.stored import ACTIVE
+from recollect.engine.embed import embed_pending, is_behind
+from recollect.errors import InvalidEntry, StoreError
+from recollect.recall.search import SearchResult, search
+from recollect.store.values import Receipt, ReceiptLine
+from recollect.sync.if_changed import sync_if_changed
+from recollect.sync.memories import sync_all_memories
+from recollect.sync.sync import known_roots, sync
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recollect.engine.engine import Engine
+
+_LONGEST_QUERY = 1_000
+
+
+def find_memories(
+    engine: Engine,
+    project_root: str,
+    query: str,
+    *,
+    project_name: str | None = "",
+    categories: Sequence[str] = (),
+    statuses: Sequence[str] = (ACTIVE,),
+    limit: int = 10,
+    reading: float | None = None,
+    embedding: float = 2.0,
+    counted: bool = False,
+) -> SearchResult:
+    """Sync the store, embed entries without a vector, and search.
+
+    At most `embedding` seconds are spent on vectors. A `counted` search leaves a receipt. The other arguments are those
+    of `synced_scope` and `search`, and so are the errors.
+    """
+    scope, warnings = synced_scope(engine, project_root, project_name, reading=reading)
+    if is_behind(engine):
+        with suppress(StoreError):  # a store without write access is searched as it is
+            embed_pending(engine, most=-1, seconds=embedding)
+    result = search(engine, query, project=scope, categories=categories, statuses=statuses, limit=limit)
+    result.warnings = [*warnings, *engine.store.findings, *(_count(engine, result) if counted else ())]
+    return result
+
+
+def synced_scope(
+    engine: Engine, project_root: str, project_name: str | None = "", *, reading: float | None = None
+) -> tuple[str | None, list[str]]:
+    """Sync the store, for at most `reading` seconds; return the identity of the project to search, and warnings.
+
+    An empty `project_name` means the project of `project_root`. None means all projects, and so does the returned None.
+    Other projects to search are synced as well, wherever they are.
+
+    Raises:
+        InvalidEntry: no project with this name or folder is known, or several have the name.
+        StoreError: the store cannot be read.
+    """
+    warnings = sync_if_changed(engine, project_root, seconds=reading, thorough=True)
+    here = project.identity(project_root)
+    if project_name == "":
+        return here, warnings
+    roots = _roots_of(engine, project_name) if project_name else known_roots(engine.store)
+    found: list[str] = []
+    try:
+        for root in roots:
+            found += sync(engine.store, root, engine.global_store, engine.labels())
+        found += sync_all_memories(engine.store, roots, here)
+    except StoreError as error:
+        found.append(f"the newest changes to files may not be found: {error}")
+    warnings += [problem for problem in dict.fromkeys(found) if problem not in warnings]
+    return project.identity(roots[0]) if project_name else None, warnings
+
+
+def _roots_of(engine: Engine, project_name: str) -> list[str]:
+    """Return the roots of the project with a name or folder."""
+    known = {root: project.identity(root) for root in known_roots(engine.store)}
+    named = {identity for identity in known.values() if os.path.basename(identity) == project_name}
+    if len(named) > 1:
+        listed = ", ".join(sorted(named))
+        raise InvalidEntry(f"several projects are called {project_name!r}: give the folder, one of {listed}")
+    if named:
+        return [root for root, identity in known.items() if identity in named]
+    if os.path.isdir(project_name):
+        return [project.find_root(project_name)]
+    names = ", ".join(sorted(map(os.path.basename, known.values()))) or "none so far"
+    raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
+
+
+def _count(engine: Engine, result: SearchResult) -> list[str]:
+    """Keep a receipt of a search's hits, count them as recalled if the settings say so, and return warnings."""
+    if not result.hits:
+        return []
+    # For privacy, only those words of the query are kept that the store holds already.
+    known = [term for term in result.retrieval.terms if result.retrieval.statistics.frequencies.get(term)]
+    receipt = Receipt(
+        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        event="search",
+        project=engine.project,
+        session="",
+        query=" ".join(known)[:_LONGEST_QUERY],
+        lines=[
+            ReceiptLine(
+                hit.entry.id,
+                hit.score,
+                vector=hit.vector or 0.0,
+                keyword=hit.keyword or 0.0,
+                prominence=hit.prominence,
+            )
+            for hit in result.hits
+        ],
+    )
+    try:
+        engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
+    except StoreError as error:
+        return [f"the recall was not counted: {error}"]
+    return []
