@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from recollect.store.base import Store
 
 DRIVER = "SQLite"
-
 PREFIX = "memory.db"  # of the name of every file of a store
 
 

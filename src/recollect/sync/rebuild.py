@@ -36,8 +36,8 @@ class Rebuilt:
 def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
     """Rebuild the database from banks, memories and the journal; keep usage and receipts.
 
-    A damaged database is set aside, and its readable usage and receipts are rescued. The same happens if
-    damage is found only during the rebuild.
+    A damaged database is set aside, and its readable usage and receipts are rescued. The same happens if damage
+    is found only during the rebuild.
 
     Raises:
         StoreError: the database cannot be written or set aside, or another process is writing to it.

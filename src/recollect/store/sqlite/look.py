@@ -58,7 +58,9 @@ class StoreCopy:
     def _opened(self) -> SqliteStore:
         copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         try:
-            self.version = self._fill(copy)
+            with closing(_opened(self.path)) as source:
+                source.backup(copy, pages=_PAGES, progress=self._look_at_the_clock)
+                self.version = version_of(source)
             copy.set_progress_handler(self._is_over, _STEPS)
             has_full_text = index.available(copy)
             self._quick = index.fault(copy) if has_full_text and self.version else ""
@@ -79,11 +81,6 @@ class StoreCopy:
                 self.close()
                 raise
         return not self.is_late
-
-    def _fill(self, copy: sqlite3.Connection) -> int:
-        with closing(_opened(self.path)) as source:
-            source.backup(copy, pages=_PAGES, progress=self._look_at_the_clock)
-            return version_of(source)
 
     def _look_at_the_clock(self, _status: int, _remaining: int, _total: int) -> None:
         if self._is_over():
