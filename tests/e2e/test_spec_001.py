@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ from tests.conftest import BARE_ENTRY, World
 from recollect.api import content_hash
 from recollect.config.settings_edit import TEMPLATE
 from recollect.files.bank.bank import BankFile
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """A world where the installed command is run, as people run it."""
+    return replace(world, forked=False)
+
 
 THREE_CATEGORIES = (("anti-patterns", "Anti-Pattern"), ("heuristics", "Heuristic"), ("patterns", "Pattern"))
 LESSON = {
