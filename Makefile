@@ -50,15 +50,15 @@ test: $(VENV)/.installed-dev
 	@echo "Running the tests; less than ten minutes on two cores ..."
 	@$(TESTED) $(BIN)/python $(PYTEST) --hypothesis-profile=whole -m "not attack"
 
-# The attacks of `make test`, and those that take minutes; the walk at every step instead of at one. Then all that
-# `make test` does with the newest release of the client alone.
+# The attacks of `make test`, and those that take minutes; the walk at every step instead of at one. Then what
+# `make test` has less of: hostile events, processes at once, and the oldest release of the client.
 attack: $(VENV)/.installed-dev
 	@echo "Attacking; some minutes on two cores ..."
 	@$(TESTED) $(BIN)/python $(PYTEST) --hypothesis-profile=whole \
 	  $(wildcard tests/attacks tests/faults) -m "attack or not attack" \
 	  --deselect tests/faults/test_walk.py::test_a_fault_at_an_operation_of_a_command_loses_nothing
-	@echo "Driving the oldest release of the client ..."
-	@$(TESTED) $(BIN)/python $(PYTEST) tests/e2e/claude -m attack
+	@echo "Running what else takes minutes ..."
+	@$(TESTED) $(BIN)/python $(PYTEST) --hypothesis-profile=whole tests/integration tests/e2e/claude -m attack
 
 style: $(VENV)/.installed-dev
 	@echo "Checking style (ruff) ..."

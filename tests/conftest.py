@@ -64,11 +64,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-# Code that imports all of recollect but what loads a model.
+# Code that imports all of recollect but what loads a model, and the MCP server, which takes a second.
 IMPORT_ALL = """
 import importlib, pkgutil, recollect
 for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
-    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
+    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare", "recollect.mcp.")):
         importlib.import_module(module.name)
 """
 

@@ -179,7 +179,7 @@ import os, sys
 sys.path.insert(0, sys.argv[1])
 import anyio._backends._asyncio, encodings.idna, tomllib, unicodedata, zoneinfo
 import recollect.cli.main
-{IMPORT_ALL}
+{IMPORT_ALL.replace('"recollect.mcp."', '"recollect.none"')}
 if os.geteuid() == 0:
     os.setgroups([])
     os.setegid({NOBODY})
