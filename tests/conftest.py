@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from tests import forks
 
 import recollect.hooks.bare
 from recollect.resident import client as resident
@@ -35,15 +38,37 @@ _PATH = os.environ["PATH"].split(os.pathsep)
 os.environ["PATH"] = os.pathsep.join(folder for folder in _PATH if folder != os.path.dirname(RECOLLECT))
 
 NOBODY = 65534
+_PATIENCE = 120
 
-# For `make check`: fewer examples where a property does not say how many it needs.
-hypothesis_settings.register_profile("quick", max_examples=20)
+# A busy machine is slow at making examples, which says nothing about them.
+_ANY_SPEED = [HealthCheck.too_slow]
+# A property is tried with few examples while one works, and with all that it asks for by `make test`.
+hypothesis_settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_ANY_SPEED)
+hypothesis_settings.register_profile("whole", max_examples=100, deadline=None, suppress_health_check=_ANY_SPEED)
+hypothesis_settings.load_profile("quick")
 
-# Code that imports all of recollect but what loads a model.
+
+def examples(number: int) -> int:
+    """Scale the number of examples that a property is tried with by `make test` to the profile that is used."""
+    return max(10, number * hypothesis_settings().max_examples // 100)
+
+
+# Half of the time of the tests is waiting for a disk, unless their files are kept in memory; they need 1 GiB.
+_MEMORY = "/dev/shm"
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Have one worker more than cores: there is always a test that waits for a lock to be free or a time to be up."""
+    return (os.cpu_count() or 1) + 1
+
+
+# Code that imports all of recollect but what loads a model, and the MCP server, which takes a second.
 IMPORT_ALL = """
 import importlib, pkgutil, recollect
 for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
-    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare")):
+    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare", "recollect.mcp.")):
         importlib.import_module(module.name)
 """
 
@@ -184,6 +209,7 @@ class World:
     project: Path
     store: Path
     semantic: bool = False
+    forked: bool = True  # whether commands are run in forks, where nobody could tell
 
     def write_bank(self, category: str, text: str, *, shared: bool = False) -> Path:
         folder = self.store if shared else self.project / "docs" / "knowledge-bank"
@@ -224,8 +250,34 @@ class World:
     def run(
         self, *arguments: str, cwd: Path | None = None, stdin: str = "", **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run the installed command in the project."""
-        return self._process([RECOLLECT, *arguments], cwd, stdin, variables)
+        """Run the command in the project."""
+        with self.start(*arguments, cwd=cwd, encoding="utf-8", **variables) as process:
+            try:
+                stdout, stderr = process.communicate(stdin, timeout=_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess([*arguments], process.returncode, stdout, stderr)
+
+    def start(
+        self,
+        *arguments: str,
+        cwd: Path | None = None,
+        stderr: int = subprocess.PIPE,
+        encoding: str | None = None,
+        **variables: str,
+    ) -> subprocess.Popen[Any]:
+        """Start the command in the project: a fork unless that could be told from the installed one."""
+        forked = self.forked and arguments and forks.can_have(variables)
+        return (forks.Fork if forked else subprocess.Popen)(
+            arguments if forked else [RECOLLECT, *arguments],
+            cwd=cwd or self.project,
+            env=self.environment(variables),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            encoding=encoding,
+        )
 
     def on_a_terminal(self, *arguments: str, **variables: str) -> bytes:
         """All that the installed command prints when its output is a terminal."""
@@ -259,7 +311,7 @@ class World:
             text=True,
             encoding="utf-8",
             check=False,
-            timeout=120,
+            timeout=_PATIENCE,
         )
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:

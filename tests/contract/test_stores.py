@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.ranking.terms import query_terms
@@ -902,7 +903,11 @@ def test_no_term_is_taken_for_an_operator(store: Store, term: str) -> None:
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(terms=st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(HOSTILE), max_size=8))
 def test_no_terms_raise(engine: str, tmp_path_factory: pytest.TempPathFactory, terms: list[str]) -> None:
     store = ENGINES[engine](tmp_path_factory.mktemp("hostile"))

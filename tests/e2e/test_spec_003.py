@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -27,6 +28,19 @@ from recollect.recall.search import retrieve, search
 from recollect.recall.start_choice import weights_of
 from recollect.store.values import Scope
 from recollect.sync.sync import sync
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """A world where the installed command is run, as people run it."""
+    return replace(world, forked=False)
+
+
+@pytest.fixture
+def semantic_world(semantic_world: World) -> World:
+    """A world where the installed command is run, as people run it."""
+    return replace(semantic_world, forked=False)
+
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 NOW = "2026-06-01T00:00:00Z"

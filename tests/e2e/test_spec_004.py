@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import md5
 from pathlib import Path
@@ -18,6 +19,13 @@ from recollect.domain.categories import FOLDER
 from recollect.files.memory import lock as memory_lock
 from recollect.files.memory.memories import MemoryFile
 from recollect.memories.resolve import excerpt
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    """A world where the installed command is run, as people run it."""
+    return replace(world, forked=False)
+
 
 MEMORY = ".claude/memory"
 WITHOUT_STORE = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false"}

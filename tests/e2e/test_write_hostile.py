@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.conftest import World
 
 import recollect
 
@@ -69,17 +70,14 @@ class Place:
         if os.geteuid() == 0 and not rights:
             for path in (self.base, *self.base.rglob("*")):
                 os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        world = World(self.base, cwd or self.project, self.base / "store")
+        if rights and not largest and not seconds:
+            return world.run("write", "--action", action, *arguments, stdin=stdin)
         limits = [str(largest), str(seconds), str(int(rights))]
         return subprocess.run(
             [sys.executable, "-W", "error", "-c", COMMAND, SOURCE, *limits, "--action", action, *arguments],
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self.base),
-                "LANG": "C.UTF-8",
-                "RECOLLECT_HOME": str(self.base / "store"),
-                "RECOLLECT_MEMORY_SEMANTIC_ENABLED": "false",
-            },
-            cwd=cwd or self.project,
+            env=world.environment({}),
+            cwd=world.project,
             input=stdin,
             capture_output=True,
             encoding="utf-8",

@@ -1,4 +1,4 @@
-"""Ten thousand hostile events: no hook fails, hangs, prints anything but JSON or writes outside its places."""
+"""Hostile events: no hook fails, hangs, prints anything but JSON or writes outside its places."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ HERE = Path(__file__).parent
 SAMPLES = HERE.parent / "data" / "hook-stdin"
 
 
-@pytest.mark.parametrize(
-    ("hook", "count"),
-    [("write-guard", 3500), ("write-check", 2000), ("stop", 2500), ("prompt", 1200), ("session-start", 800)],
-)
-def test_hostile_events_are_survived(world: World, hook: str, count: int) -> None:
+COUNTS = {"write-guard": 3500, "write-check": 2000, "stop": 2500, "prompt": 1200, "session-start": 800}
+
+
+@pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.attack)], ids=["some", "all"])
+@pytest.mark.parametrize("hook", COUNTS)
+def test_hostile_events_are_survived(world: World, hook: str, share: int) -> None:
+    count = COUNTS[hook] // share
     world.write_decision("queue-not-cron", title="Use the queue, not cron, for events", tags=["queue"])
     world.write_bank("patterns", "### Pattern: Queue before cron\nA queue keeps events that cron loses.\n")
     places = (world.project, world.store, world.home, SAMPLES)

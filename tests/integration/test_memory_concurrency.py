@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 import recollect
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
@@ -17,7 +19,6 @@ from recollect.store.values import Scope
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 PROCESSES = 8
-EACH = 125
 
 # Does one thing after the other, and says each that was done. A change of the memory that all share is based on what
 # was read, and tried again when somebody was faster.
@@ -78,7 +79,8 @@ for number in range(count):
 """
 
 
-def test_a_thousand_operations_of_eight_processes_lose_nothing(world):
+@pytest.mark.parametrize("each", [30, pytest.param(125, marks=pytest.mark.attack)])
+def test_operations_of_eight_processes_lose_nothing(world, each):
     config = world.project / ".claude" / "memory" / "memory-config.json"
     config.parent.mkdir(parents=True)
     config.write_text('{"max_memories_per_category": 10000}', encoding="utf-8")
@@ -92,7 +94,7 @@ def test_a_thousand_operations_of_eight_processes_lose_nothing(world):
     )
     assert made.returncode == 0, made.stderr
 
-    workers = [_start(world, number) for number in range(PROCESSES)]
+    workers = [_start(world, number, each) for number in range(PROCESSES)]
     for worker in workers:
         assert worker.stdout.readline() == b"ready\n"
     for worker in workers:
@@ -103,7 +105,7 @@ def test_a_thousand_operations_of_eight_processes_lose_nothing(world):
     ] * PROCESSES
 
     done = [tuple(json.loads(line)) for output, _ in results for line in output.splitlines()]
-    assert len(done) == PROCESSES * EACH
+    assert len(done) == PROCESSES * each
     problems = []
     root = memory_root(str(world.project), load_settings(str(world.project), {}))
     memories = {root.shown(memory.path): memory for memory in scan(root, problems)}
@@ -126,11 +128,11 @@ def test_a_thousand_operations_of_eight_processes_lose_nothing(world):
         assert len(store.standings(Scope(None))) == len(active)
 
 
-def _start(world, number):
+def _start(world, number, each):
     return subprocess.Popen(
         [
             *(sys.executable, "-I", "-c", WORKER, json.dumps([SOURCE, *sys.path])),
-            *(str(world.project), str(world.store), str(number), str(EACH)),
+            *(str(world.project), str(world.store), str(number), str(each)),
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.conftest import examples
 
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
@@ -164,7 +165,7 @@ class Memories(RuleBasedStateMachine):
 
 TestMemories = Memories.TestCase
 TestMemories.settings = settings(
-    max_examples=60,
+    max_examples=examples(60),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

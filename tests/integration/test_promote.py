@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import link_worktree
+from tests.conftest import examples, link_worktree
 
 from recollect.config.settings import load_settings
 from recollect.domain.hashing import content_hash
@@ -351,7 +351,7 @@ def test_any_description_comes_back_with_the_same_hash_and_only_its_own_entry(wo
 
 
 @given(st.text(alphabet="ab-#`~: \n\t*>é", min_size=1, max_size=60), st.text(alphabet="ab-#`~ \n", max_size=40))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_two_descriptions_of_any_shape_are_kept_apart(tmp_path_factory, one, two):
     root = tmp_path_factory.mktemp("promotion")
     project, store = root / "project", root / "store"

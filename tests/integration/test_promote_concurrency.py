@@ -21,7 +21,7 @@ from recollect.promote.promote import promote
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 PROCESSES = 8
-EACH = 200
+each_worker = pytest.mark.parametrize("each", [50, pytest.param(200, marks=pytest.mark.attack)])
 
 # Waits for a line, so that all workers begin together; says each promotion that has returned.
 WORKER = """
@@ -130,20 +130,22 @@ def check_whole(store):
     return found
 
 
-def test_eight_processes_promoting_the_same_text_count_every_promotion(world):
+@each_worker
+def test_eight_processes_promoting_the_same_text_count_every_promotion(world, each):
     same = text("Read First", "Read the file before you write.")
-    run_together(world, [[same] * EACH] * PROCESSES)
+    run_together(world, [[same] * each] * PROCESSES)
     [entry] = check_whole(world.store)
-    assert entry.observation_count == PROCESSES * EACH
+    assert entry.observation_count == PROCESSES * each
     assert entry.metadata("source") == "shop-front"
     assert [name for name in os.listdir(world.store) if name.endswith(".tmp")] == []
 
 
-def test_eight_processes_promoting_different_texts_lose_none(world):
+@each_worker
+def test_eight_processes_promoting_different_texts_lose_none(world, each):
     batches = [
         [
             text(f"Lesson {worker}-{n}", f"Worker {worker} learned\nlesson number {n}.", KNOWLEDGE[n % 3])
-            for n in range(EACH)
+            for n in range(each)
         ]
         for worker in range(PROCESSES)
     ]
@@ -151,11 +153,11 @@ def test_eight_processes_promoting_different_texts_lose_none(world):
     found = check_whole(world.store)
     wanted = {entry["name"]: (entry["description"], entry["category"]) for batch in batches for entry in batch}
     assert {entry.name: (entry.description, entry.category) for entry in found} == wanted
-    assert len(found) == PROCESSES * EACH
+    assert len(found) == PROCESSES * each
     assert {entry.observation_count for entry in found} == {1}
     ledger = json.loads((world.store / ".promoted.json").read_text(encoding="utf-8"))
     [seen] = ledger.values()
-    assert len(seen) == PROCESSES * EACH
+    assert len(seen) == PROCESSES * each
     assert [name for name in os.listdir(world.store) if name.endswith(".tmp")] == []
 
 

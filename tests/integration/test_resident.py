@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import BARE_ENTRY, RECOLLECT, World
+from tests.conftest import BARE_ENTRY, World
 
 from recollect.config.settings import load_settings
 from recollect.engine.engine import Engine
@@ -51,14 +51,7 @@ class Server:
 
     def __init__(self, world: World, **variables: str) -> None:
         self.world = world
-        self.process = subprocess.Popen(
-            [RECOLLECT, "mcp"],
-            cwd=world.project,
-            env=world.environment(variables),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        self.process = world.start("mcp", stderr=subprocess.DEVNULL, **variables)
         self.says(INITIALIZE)
         self.hears()
         self.says({"jsonrpc": "2.0", "method": "notifications/initialized"})

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.e2e.claude.api import Api
 from tests.e2e.claude.client import Client
 
@@ -25,6 +26,7 @@ print(urllib.request.urlopen(urllib.request.Request(os.environ["ANTHROPIC_BASE_U
 """
 
 
+@pytest.mark.oldest
 def test_client_reaches_the_scripted_api_and_nothing_else(machine: Client) -> None:
     in_its_place = replace(machine, program=Path(sys.executable))
     with socket.create_server(("127.0.0.1", 0)) as outside, Api() as api:

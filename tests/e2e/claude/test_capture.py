@@ -35,6 +35,7 @@ def triage_data(text: str) -> dict[str, Any]:
     return json.loads(text.partition("<triage_data>")[2].partition("</triage_data>")[0])
 
 
+@pytest.mark.oldest
 def test_held_stop_saves_a_decision_that_the_next_session_recalls(client: Client) -> None:
     asked: list[str] = []
     contexts: list[Path] = []
@@ -136,6 +137,7 @@ def test_what_was_injected_is_never_captured(client: Client) -> None:
     assert len(run.requests) == 1
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("release", [OLDEST], indirect=True)  # what a newer one asks first is not ours to know
 def test_person_at_a_terminal_is_shown_that_a_capture_awaits_review(client: Client) -> None:
     client.variables["RECOLLECT_TRIAGE_MODE"] = "stage"

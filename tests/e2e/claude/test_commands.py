@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 
+import pytest
 from tests.e2e.claude.api import Turn, calls, says
 from tests.e2e.claude.client import PLUGIN, Client
 
@@ -64,6 +65,7 @@ def _asked() -> Iterator[tuple[str, list[Turn]]]:
 _COMMANDS = list(_asked())
 
 
+@pytest.mark.oldest
 def test_every_command_skill_and_agent_is_offered(client: Client) -> None:
     start = client.ask("Hello there.").start
 

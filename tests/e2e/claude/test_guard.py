@@ -12,6 +12,7 @@ _MODES = {
 }
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("permissions", _MODES)
 def test_file_tools_are_refused_memory_files(client: Client, permissions: str) -> None:
     kept = client.world.write_decision("kept", title="Kept as it is")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.attacks.hostile import Hostile, clone_into
 from tests.e2e.claude.api import calls, says
 from tests.e2e.claude.client import REPOSITORY, Client
@@ -31,6 +32,7 @@ def _clone(client: Client) -> Hostile:
     return hostile
 
 
+@pytest.mark.oldest
 def test_hostile_clone_runs_nothing_and_is_given_as_notes(machine: Client) -> None:
     hostile = _clone(machine)
     for arguments in (("marketplace", "add", str(REPOSITORY)), ("install", "memory@recollect")):

@@ -17,6 +17,7 @@ def _done(run: Run) -> str:
     return run.stdout
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize("folder", [REPOSITORY, PLUGIN], ids=["marketplace", "plugin"])
 def test_manifests_are_valid(machine: Client, folder: Path) -> None:
     assert "passed" in _done(machine.manage("validate", "--strict", str(folder)))
@@ -74,6 +75,7 @@ def test_plugin_is_installed_updated_and_removed_through_a_marketplace(machine: 
     assert memory.exists()
 
 
+@pytest.mark.oldest
 def test_the_commands_of_the_readme_install_the_plugin(machine: Client) -> None:
     lines = REPOSITORY.joinpath("README.md").read_text(encoding="utf-8").splitlines()
     commands = [line.partition("#")[0].split()[2:] for line in lines if line.startswith("claude plugin ")]

@@ -68,6 +68,7 @@ def test_tools_and_instructions_are_in_the_first_request(client: Client) -> None
     assert INSTRUCTIONS.rstrip() in run.requests[0].text
 
 
+@pytest.mark.oldest
 def test_model_stores_finds_and_forgets(client: Client) -> None:
     client.variables["RECOLLECT_MEMORY_KEYWORD_PROVIDER"] = "rules"
 
@@ -134,6 +135,7 @@ def test_prompts_of_a_session_are_answered_by_the_engine_in_its_server(client: C
     assert client.world.run_hook("prompt", {"prompt": MEANT, "cwd": str(client.project)}).stdout == ""
 
 
+@pytest.mark.oldest
 def test_no_process_remains_when_the_client_has_ended(client: Client) -> None:
     started: list[int] = []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.e2e.claude.api import says
 from tests.e2e.claude.client import PLUGIN, Client
 
@@ -34,6 +35,7 @@ def _write_decision(client: Client) -> None:
     )
 
 
+@pytest.mark.oldest
 def test_session_starts_with_the_knowledge_bank_whole_and_first(client: Client) -> None:
     _fill_bank(client)
     _write_decision(client)
@@ -68,6 +70,7 @@ def test_plugin_that_is_not_installed_serves_a_session_too(machine: Client) -> N
     assert not machine.data().exists()
 
 
+@pytest.mark.oldest
 def test_prompt_gets_the_memory_that_it_is_about_once(client: Client) -> None:
     _write_decision(client)
 

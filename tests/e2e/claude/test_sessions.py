@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.e2e.claude.client import Client
 
 _OLD = "### Pattern: Retry the gateway\nThe old lesson: retry twice.\n"
@@ -12,6 +13,7 @@ def _bank(client: Client, *entries: str) -> None:
     client.world.write_bank("patterns", "# Patterns\n\n" + "\n".join(entries))
 
 
+@pytest.mark.oldest
 def test_resumed_session_gets_only_what_is_new(client: Client) -> None:
     _bank(client, _OLD)
     session = client.ask("Hello there.").session
@@ -40,6 +42,7 @@ def test_fork_of_a_session_gets_nothing_twice(client: Client) -> None:
     assert request.text.count("The new lesson") == 1
 
 
+@pytest.mark.oldest
 def test_compacted_and_cleared_sessions_are_given_the_bank_again(client: Client) -> None:
     _bank(client, _OLD)
     client.world.write_local_settings("memory_injection_events: startup,resume,clear,compact\n")

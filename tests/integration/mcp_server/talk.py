@@ -7,7 +7,6 @@ import subprocess
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
@@ -87,13 +86,23 @@ def end(process: subprocess.Popen[Any], watch: threading.Timer) -> None:
     watch.cancel()
 
 
+def started(command: Sequence[str], world: World, **variables: str) -> subprocess.Popen[bytes]:
+    """Start a server as this command says."""
+    return subprocess.Popen(
+        command,
+        cwd=world.project,
+        env=environment(world, **variables),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
 class Talk:
     """A server that is spoken to line by line."""
 
-    def __init__(self, command: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
-        self.process = subprocess.Popen(
-            command, cwd=cwd, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
         self._watch = threading.Timer(_LONGEST, self.process.kill)  # so that what hangs fails
         self._watch.start()
         self._next = 0
@@ -152,7 +161,10 @@ class Talk:
 @contextmanager
 def talking(world: World, *arguments: str, command: Sequence[str] = (), **variables: str) -> Iterator[Talk]:
     """A server with which hands have been shaken."""
-    talk = Talk([*(command or [RECOLLECT, "mcp"]), *arguments], world.project, environment(world, **variables))
+    if command:
+        talk = Talk(started([*command, *arguments], world, **variables))
+    else:
+        talk = Talk(world.start("mcp", *arguments, **{**WORDS, **variables}))
     try:
         talk.shake_hands()
         yield talk

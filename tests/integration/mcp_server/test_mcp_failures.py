@@ -13,7 +13,16 @@ from pathlib import Path
 import pytest
 from mcp import ClientSession
 from tests.conftest import IMPORT_ALL, LOCK, NOBODY, RECOLLECT, SOURCE, Start, World, heard, tell
-from tests.integration.mcp_server.talk import LESSON, Talk, called, environment, refused, said, talking, with_client
+from tests.integration.mcp_server.talk import (
+    LESSON,
+    Talk,
+    called,
+    refused,
+    said,
+    started,
+    talking,
+    with_client,
+)
 
 DECISION = {**LESSON, "category": "decision"}
 ASKED = {
@@ -170,7 +179,7 @@ import os, sys
 sys.path.insert(0, sys.argv[1])
 import anyio._backends._asyncio, encodings.idna, tomllib, unicodedata, zoneinfo
 import recollect.cli.main
-{IMPORT_ALL}
+{IMPORT_ALL.replace('"recollect.mcp."', '"recollect.none"')}
 if os.geteuid() == 0:
     os.setgroups([])
     os.setegid({NOBODY})
@@ -242,7 +251,7 @@ def test_project_that_is_gone_is_no_reason_to_end(world: World) -> None:
 
 @pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])
 def test_closed_standard_streams_are_an_error_that_is_said(world: World, closed: str, name: str) -> None:
-    talk = Talk(["sh", "-c", f"exec {RECOLLECT} mcp {closed}"], world.project, environment(world))
+    talk = Talk(started(["sh", "-c", f"exec {RECOLLECT} mcp {closed}"], world))
     status, out, errors = talk.end()
     talk.stop()
     assert (status, out) == (1, "")

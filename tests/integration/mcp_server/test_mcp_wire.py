@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import RECOLLECT, World
-from tests.integration.mcp_server.talk import LESSON, Talk, environment, talking
+from tests.integration.mcp_server.talk import LESSON, Talk, environment, started, talking
 
 CALL = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"search_memory","arguments":%s}}\n'
 
@@ -113,7 +113,7 @@ def test_blank_lines_and_unknown_notifications_are_passed_over(bad: Talk) -> Non
 
 
 def test_requests_of_the_newest_protocol_need_no_handshake(world: World) -> None:
-    talk = Talk([RECOLLECT, "mcp"], world.project, environment(world))
+    talk = Talk(started([RECOLLECT, "mcp"], world))
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},

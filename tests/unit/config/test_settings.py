@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.config.settings import coerce, load_settings
 from recollect.config.settings_keys import BY_NAME, KEYS
@@ -571,7 +572,7 @@ ENVIRONMENT = st.dictionaries(
 
 
 @given(FILE, FILE, ENVIRONMENT)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_loading_never_raises_and_every_value_is_one_that_its_key_allows(tmp_path_factory, local, shared, env):
     loaded = load(tmp_path_factory.mktemp("project"), local, shared, env)
     for key in KEYS:

@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import link_worktree
+from tests.conftest import examples, link_worktree
 
 from recollect.config.settings import load_settings
 from recollect.config.settings_edit import as_text, known_key, set_setting, unset_setting
@@ -119,7 +119,7 @@ def test_number_that_was_set_is_the_number_that_is_read(tmp_path, name, number):
 
 
 @given(st.integers(min_value=0, max_value=10**9 - 1))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_any_weight_that_was_set_is_the_weight_that_is_read(tmp_path_factory, billionths):
     root = tmp_path_factory.mktemp("project")
     text = f"0.{billionths:09}"
@@ -279,7 +279,7 @@ def test_list_of_events_is_written_with_commas_and_read_back(tmp_path):
     st.booleans(),
     st.sampled_from(["memory_injection_limit", "memory_embedding_model"]),
 )
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 def test_set_then_unset_gives_the_same_lines_back(tmp_path_factory, lines, front_matter, name):
     root = tmp_path_factory.mktemp("project")
     text = "\n".join((["---", *lines, "---"] if front_matter else ["# notes", *lines]) + [""])

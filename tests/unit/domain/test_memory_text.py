@@ -9,6 +9,7 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 import recollect
 from recollect.domain.categories import CATEGORIES, PROJECT
@@ -90,7 +91,7 @@ def test_long_and_deep_content_is_cut() -> None:
     assert "bottom" not in details
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(category=st.sampled_from(PROJECT), title=st.text(), content=st.dictionaries(st.text(), JSON, max_size=6))
 def test_any_content_is_told_in_bounds_one_line_a_field(category: str, title: str, content: dict[str, object]) -> None:
     keyed = {**content, **dict(zip(CATEGORIES[category].key_fields, content.values(), strict=False))}

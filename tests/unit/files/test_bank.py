@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
@@ -568,7 +569,7 @@ def test_a_huge_entry_is_parsed_and_written_back(text: str) -> None:
     assert file.text == text
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(any_file())
 def test_parse_then_write_gives_the_same_text(text: str) -> None:
     assert BankFile(text, "patterns").text == text
@@ -705,7 +706,7 @@ def test_set_metadata_adds_an_item_that_does_not_run_into_the_text_below(text: s
     assert BankFile(file.text, "patterns").entries[0].metadata("source") == "y"
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     any_file(),
     st.integers(0, 30),
@@ -794,7 +795,7 @@ descriptions = (
 entry_names = st.one_of(st.text(max_size=30), st.sampled_from(LINES)).map(one_line).map(bare_name).filter(bool)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(any_file(), entry_names, descriptions, st.sampled_from(["anti-patterns", "heuristics", "patterns"]))
 @example("a\nb\r", "A", "text", "patterns")
 def test_append_keeps_all_earlier_bytes_and_the_entry_reads_back(

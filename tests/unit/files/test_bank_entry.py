@@ -2,6 +2,7 @@
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.files.bank.entry import parse_entry, parts_of
 
@@ -42,7 +43,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 @given(st.lists(LINES, max_size=8), st.booleans())
 @example(["- a bullet", "Confidence: high", "- Confidence: low"], True)
 @example(["- Observation count:", "", "7"], True)

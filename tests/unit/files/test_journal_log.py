@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 import recollect
 from recollect.errors import LockTimeout, StorageError
@@ -158,7 +159,7 @@ def test_windows_line_ends_empty_lines_and_a_byte_order_mark_are_no_problem(jour
     assert (found.lines, found.problems) == ([lesson(0), lesson(1)], [])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5))
 def test_any_text_makes_one_line_and_comes_back(texts: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("journal") / "j.jsonl"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.config.locations import journal as journal_of
 from recollect.domain.hashing import content_hash
@@ -123,7 +124,11 @@ def state(store: SqliteStore) -> dict[str, object]:
     return {id: (known.get(id), [each.project for each in store.retirements(id)]) for id in IDS}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(steps=st.lists(STEPS, max_size=14))
 def test_any_order_of_lines_gives_one_state_however_it_is_read(
     steps: list[tuple[str, int, str]], tmp_path_factory: pytest.TempPathFactory

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.errors import StorageError
 from recollect.files.session import transcript
@@ -292,7 +293,7 @@ def test_a_transcript_that_is_not_there_yet_says_nothing(tmp_path: Path) -> None
 
 
 @given(data=st.binary(max_size=300), seed=st.integers(), start=st.integers(0, 3000))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_no_bytes_break_the_reader(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, seed: int, start: int
 ) -> None:

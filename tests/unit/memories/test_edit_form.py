@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.domain.categories import PROJECT
 from recollect.errors import WriteRefused
@@ -94,7 +95,7 @@ def valid_memories(draw: st.DrawFn) -> MemoryFile:
     return memory_of(record, category)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(valid_memories())
 def test_form_of_a_valid_memory_says_exactly_what_the_record_says(memory: MemoryFile) -> None:
     form = form_of(memory)
@@ -103,7 +104,7 @@ def test_form_of_a_valid_memory_says_exactly_what_the_record_says(memory: Memory
     assert version_in(form) == HASH
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=3))
 @example('ends in quotes ""', ["\n"])
 @example('"""\n""""""\n"', ['\\"""\\\n\\'])
@@ -118,7 +119,7 @@ def test_form_has_nothing_in_it_that_an_editor_would_change(text: str, items: li
     assert all(character.isprintable() or character in "\n\t" for character in form)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(valid_memories(), valid_memories())
 def test_edited_record_has_the_fields_of_the_text_and_all_others_of_the_record(
     memory: MemoryFile, other: MemoryFile

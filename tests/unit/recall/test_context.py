@@ -219,7 +219,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 @given(
     st.fixed_dictionaries({"status": st.just("active") | _JSON, "slug": _JSON, "lastCompletedPhase": _JSON}),
     st.binary(),

@@ -1,0 +1,165 @@
+"""Processes of the command that are forks of one which has imported it, because most of a short run is importing.
+
+A fork has arguments, folder, environment, streams and umask of its own, can be killed and waited for, and ends as the
+installed script does. Between it and the server is a keeper, which tells how it has ended.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# What Python reads when it starts, and what our own code reads when it is imported.
+_READ_EARLY = ("PYTHON", "LANG", "LC_", "LD_", "RECOLLECT_RUN_AGAIN")
+
+
+def can_have(variables: Mapping[str, str]) -> bool:
+    """Return whether a fork does what a new process would, with these variables besides those of any world."""
+    return sys.platform == "linux" and not any(name.startswith(_READ_EARLY) for name in variables)
+
+
+class Server:
+    """A process that has imported a package with all its modules, and waits to be forked."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+        self._lock = threading.Lock()
+        self._channel: socket.socket | None = None
+
+    def fork(self, asked: Mapping[str, Any], streams: Sequence[int]) -> tuple[int, socket.socket]:
+        """Start a fork; return its number, and a socket which says how it has ended."""
+        data = json.dumps(asked).encode()
+        ours, theirs = socket.socketpair()
+        with self._lock, theirs:
+            channel = self._channel = self._channel or self._started()
+            socket.send_fds(channel, [len(data).to_bytes(8, "big")], [*streams, theirs.fileno()])
+            channel.sendall(data)
+        return int(ours.recv(16)), ours
+
+    def _started(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", os.path.abspath(__file__), str(theirs.fileno()), self._package],
+                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+            )
+
+        def end() -> None:
+            ours.close()
+            with process:
+                pass
+
+        atexit.register(end)
+        return ours
+
+
+_commands = Server("recollect.cli")
+_mcp = Server("recollect.mcp")
+
+
+class Fork(subprocess.Popen[Any]):
+    """The command with these arguments. Of the options of `Popen` it knows the streams, `cwd` and `env`."""
+
+    def _execute_child(self, args: Sequence[str], *rest: Any) -> None:
+        """Have the server fork, where `Popen` of Python 3.11 to 3.13 starts a process."""
+        cwd, environment, pipes = rest[4], rest[5], rest[9:15]
+        umask = os.umask(0)
+        os.umask(umask)
+        asked = {"arguments": [*args], "cwd": os.fspath(cwd), "environment": {**environment}, "umask": umask}
+        streams = [pipe if pipe != -1 else number for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
+        self.pid, self._ended = (_mcp if args[0] == "mcp" else _commands).fork(asked, streams)
+        self._child_created = True
+        self._close_pipe_fds(*pipes)
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        try:
+            told = self._ended.recv(16, socket.MSG_DONTWAIT if wait_flags else 0)
+        except BlockingIOError:
+            return 0, 0
+        self._ended.close()
+        return self.pid, int(told)
+
+    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+        if self.returncode is None and self._waitpid_lock.acquire(blocking=False):
+            try:
+                number, status = self._try_wait(os.WNOHANG)
+                if number:
+                    self._handle_exitstatus(status)
+            finally:
+                self._waitpid_lock.release()
+        return self.returncode
+
+
+def _serve(channel: socket.socket) -> None:
+    """Fork for each request; return in a fork, as what was asked for."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
+    while True:
+        header, descriptors, _, _ = socket.recv_fds(channel, 8, 4)
+        if not header:
+            os._exit(0)
+        size, data = int.from_bytes(header, "big"), b""
+        while len(data) < size:
+            data += channel.recv(size - len(data))
+        *streams, ending = descriptors
+        if not os.fork():
+            channel.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            number = os.fork()
+            if not number:
+                os.close(ending)
+                return _become(json.loads(data), streams)
+            _keep(number, streams, ending)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _keep(number: int, streams: Sequence[int], ending: int) -> None:
+    for descriptor in streams:
+        os.close(descriptor)
+    os.write(ending, b"%16d" % number)
+    os.write(ending, b"%16d" % os.waitpid(number, 0)[1])
+    os._exit(0)
+
+
+def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
+    for number, descriptor in enumerate(streams):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.umask(asked["umask"])
+    os.chdir(asked["cwd"])
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    time.tzset()
+    sys.argv[1:] = asked["arguments"]
+
+
+def _main() -> None:
+    from recollect.cli.main import main
+
+    channel, package = sys.argv[1:]
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+        importlib.import_module(module.name)
+    gc.freeze()  # or the first collection of a fork would copy all pages
+    sys.argv[0] = os.path.join(os.path.dirname(sys.executable), "recollect")
+    _serve(socket.socket(fileno=int(channel)))
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    _main()
