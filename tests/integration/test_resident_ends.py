@@ -247,7 +247,7 @@ def test_an_engine_that_ends_as_it_begins_is_ended(
         closed.set()
 
     def begin_late(thread: threading.Thread) -> None:
-        if thread.name == "engine":
+        if thread.name == "hooks":
             begin(threading.Thread(target=close))
             assert not closed.wait(0.2), "it has to wait for what has begun"
         begin(thread)
