@@ -130,7 +130,7 @@ def test_only_one_module_spells_the_default_places() -> None:
 WORD_LISTS = {"domain/triage/words.py", "keywords/words.py", "keywords/prompt.py"}
 
 # Sentences for people that name it: the help of `recollect doctor`, and a search without full text.
-NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/search.py"}
+NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/degradation.py"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -92,7 +92,7 @@ def test_memory_becomes_an_entry_with_all_that_its_file_says(shop: Shop) -> None
     assert shop.sync() == []
     entry = shop.entry()
     assert len(entry.id) == 16
-    assert {slot: getattr(entry, slot) for slot in StoredEntry.__slots__ if slot != "id"} == {
+    assert {name: value for name, value in vars(entry).items() if name != "id"} == {
         "category": "decision",
         "name": "Cache prices",
         "description": "Slow.\nDecision: Cache.",
