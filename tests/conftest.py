@@ -18,6 +18,8 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 import recollect.hooks.bare
+from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.resident import client as resident
 
 SOURCE = str(Path(recollect.hooks.bare.__file__).parents[2])
@@ -184,6 +186,11 @@ class World:
     project: Path
     store: Path
     semantic: bool = False
+
+    def workspace(self, root: Path | None = None, variables: Mapping[str, str] | None = None) -> Workspace:
+        """The workspace of the project, or of another root, with the settings by some variables."""
+        folder = str(root or self.project)
+        return Workspace(folder, str(self.store), load_settings(folder, variables))
 
     def write_bank(self, category: str, text: str, *, shared: bool = False) -> Path:
         folder = self.store if shared else self.project / "docs" / "knowledge-bank"

@@ -6,16 +6,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.shared import (
-    global_store_option,
-    is_terminal,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
+from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
@@ -23,7 +15,7 @@ from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.recall.search import Hit, SearchResult, scope_of, search
-from recollect.sync.memories import sync_memories_of
+from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
 # In seconds: the time for embedding entries without a vector before a search, if the model is local.
@@ -39,8 +31,7 @@ _SHOWN = 200
 @click.option("--include-retired", is_flag=True, help="Also find retired and archived entries, marked as such.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N hits.")
 @click.option("--explain", is_flag=True, help="Show what each hit's score is made of.")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
 def command(
     query: tuple[str, ...],
@@ -50,8 +41,7 @@ def command(
     include_retired: bool,
     limit: int,
     explain: bool,
-    project_root: str,
-    global_store: str,
+    workspace: Workspace,
     as_json: bool,
 ) -> None:
     """Find entries by meaning and by words.
@@ -61,17 +51,14 @@ def command(
     """
     if project_name and all_projects:
         raise click.UsageError("give either --project or --all-projects")
-    settings = settings_of(project_root)
     asked = " ".join(query)
-    with Engine(global_store, settings, project_root=project_root) as engine:
+    with Engine(workspace) as engine:
         try:
-            warnings = sync(engine.store, project_root, global_store, engine.labels())
-            warnings += sync_memories_of(engine.store, project_root, settings)
+            warnings = sync(engine.store, workspace, engine.labels())
+            warnings += sync_memories(engine.store, workspace)
         except StoreError as error:
             warnings = [f"{error}; the newest changes to files may not be found"]
-        scope = scope_of(
-            engine, project_root, project_name=project_name or "", everywhere=all_projects, problems=warnings
-        )
+        scope = scope_of(engine, project_name=project_name or "", everywhere=all_projects, problems=warnings)
         if is_behind(engine):
             _catch_up(engine)
         statuses = STATUSES if include_retired else (ACTIVE,)

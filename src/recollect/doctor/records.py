@@ -29,7 +29,7 @@ def records(case: Case) -> Iterator[Finding]:
     """Check that recollect's own records can be read."""
     damaged = False
     for name, told in _RECORDS.items():
-        path = os.path.join(case.global_store, name)
+        path = os.path.join(case.workspace.global_store, name)
         try:
             text = read_text(path, _LARGEST)
             if text:
@@ -53,7 +53,7 @@ def clock(case: Case) -> Iterator[Finding]:
 
 
 def _dated(case: Case) -> list[str]:
-    store = case.global_store
+    store = case.workspace.global_store
     return [locations.journal(store), locations.database(store), os.path.join(store, LOG)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.config import locations, project
+from recollect.config import locations
 from recollect.store.sqlite.store import SqliteStore
 
 TYPE_CHECKING = False
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.embedding.base import Embedder
     from recollect.engine.numpy_ranking import NumpyRanking
     from recollect.engine.warm import Warm
@@ -26,15 +27,13 @@ class Engine:
 
     def __init__(
         self,
-        global_store: str,
-        settings: Settings,
+        workspace: Workspace,
         *,
-        project_root: str = "",
         patience: float = 10.0,
         answer_within: float = 20.0,
         warm: Warm | None = None,
     ) -> None:
-        """Open the store in a folder, for a project with these settings.
+        """Open the global store of a workspace.
 
         Wait up to `patience` seconds for other writers, and up to `answer_within` seconds for a provider. With `warm`,
         use its open store and loaded models.
@@ -42,13 +41,21 @@ class Engine:
         Raises:
             StoreError: the store cannot be used.
         """
-        self.global_store = global_store
-        self.settings = settings
-        self.project = project.identity(project_root) if project_root else ""
-        self.store = warm.store(patience) if warm else SqliteStore(locations.database(global_store), patience=patience)
+        self.workspace = workspace
+        database = locations.database(workspace.global_store)
+        self.store = warm.store(patience) if warm else SqliteStore(database, patience=patience)
         self._warm = warm
         self._embedder: Embedder | None = None
         self._answer_within = answer_within
+
+    @property
+    def settings(self) -> Settings:
+        return self.workspace.settings
+
+    @property
+    def project(self) -> str:
+        """Return the identity of the workspace's project; empty without one."""
+        return self.workspace.identity
 
     def __enter__(self) -> Engine:
         return self

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from recollect.config.workspace import Workspace
 from recollect.domain.category_names import category_named
 from recollect.domain.retirement import is_id
 from recollect.domain.stored import ACTIVE, STATUSES
@@ -25,7 +24,7 @@ from recollect.recall.counted import count_search
 from recollect.recall.search import SearchResult, scope_of, search
 from recollect.sync.if_changed import sync_if_changed
 
-Tool = Callable[[Engine, Workspace, Arguments], Answer]
+Tool = Callable[[Engine, Arguments], Answer]
 
 # In seconds: the time for reading changed files, and for embedding entries, before a search.
 _READING = 2.0
@@ -37,11 +36,10 @@ DOCTOR = "`recollect doctor` says what is wrong with the store"
 _LOADING = "the model is still being loaded, found by words only"
 
 
-def store_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def store_memory(engine: Engine, given: Arguments) -> Answer:
     """Store one memory, or count one more observation of it."""
     done = memorize(
         engine,
-        place.project_root,
         name=given.text("name"),
         description=given.text("description"),
         reasoning=given.text("reasoning"),
@@ -55,7 +53,7 @@ def store_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return Answer({**data, **where, **said}, noted([shown], said))
 
 
-def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def search_memory(engine: Engine, given: Arguments) -> Answer:
     """Search for a query, and count the hits as recalled."""
     query = given.text("query")
     if not query.strip():
@@ -63,9 +61,9 @@ def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     category = _category(given)
     limit = given.number("limit", 1, schemas.MOST_FOUND, 10)
     scores = given.flag("scores")
-    said = _up_to_date(engine, place)
+    said = _up_to_date(engine)
     _give_vectors(engine)
-    scope = _scope(engine, place, given, said)
+    scope = _scope(engine, given, said)
     result = search(engine, query, project=scope, categories=[category] if category else (), limit=limit)
     said += count_search(engine, result)
     said += [*_shortcomings(result), *result.withheld, *engine.store.findings]
@@ -84,10 +82,10 @@ def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return Answer({"results": fitting, **extra}, noted(lines, extra))
 
 
-def get_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def get_memories(engine: Engine, given: Arguments) -> Answer:
     """Return the full text of memories, as many as fit."""
     ids = list(dict.fromkeys(id.strip() for id in given.texts("ids", schemas.MOST_GOT, 1)))
-    said = _up_to_date(engine, place)
+    said = _up_to_date(engine)
     # The ids may come from a search of all projects.
     looked, unknown = full_entries(engine, ids, project=None, problems=said)
     unknown = [cut(one_line(id[:200]), 40) for id in unknown]
@@ -112,17 +110,17 @@ def get_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return Answer(data, noted(["\n\n".join(map(paragraphs, fitting))], extra))
 
 
-def list_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def list_memories(engine: Engine, given: Arguments) -> Answer:
     """Return one page of the filtered memories."""
     category = _category(given)
     status = given.choice("status", (*STATUSES, schemas.ALL), ACTIVE)
     text = given.text("text")
     limit = given.number("limit", 1, schemas.MOST_LISTED, 20)
     offset = given.number("offset", 0, _FURTHEST, 0)
-    said = _up_to_date(engine, place)
+    said = _up_to_date(engine)
     page = list_entries(
         engine,
-        project=_scope(engine, place, given, said),
+        project=_scope(engine, given, said),
         categories=[category] if category else (),
         status=status,
         text=text,
@@ -143,14 +141,14 @@ def list_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return Answer({**data, **extra}, noted(lines, extra))
 
 
-def forget_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def forget_memory(engine: Engine, given: Arguments) -> Answer:
     """Retire a memory; nothing is deleted."""
     id, reason = given.text("id").strip(), given.text("reason").strip()
     if not is_id(id):
         raise InvalidEntry("id must be the whole id of one memory, as search_memory and list_memories give it")
     if not reason:
         raise InvalidEntry("reason must not be empty: say why it does not hold any more")
-    done = forget(engine, place.project_root, id, reason)
+    done = forget(engine, id, reason)
     extra = notes(done.warnings)
     data = {"id": done.entry.id, "name": done.entry.name, "outcome": done.outcome, "restore": done.restore}
     was = "Retired" if done.outcome == "retired" else "Was retired already"
@@ -168,9 +166,9 @@ TOOLS: dict[str, Tool] = {
 }
 
 
-def _up_to_date(engine: Engine, place: Workspace) -> list[str]:
+def _up_to_date(engine: Engine) -> list[str]:
     """Sync the store with the files; return warnings."""
-    return sync_if_changed(engine, place.project_root, seconds=_READING, thorough=True)
+    return sync_if_changed(engine, seconds=_READING, thorough=True)
 
 
 def _give_vectors(engine: Engine) -> None:
@@ -186,12 +184,12 @@ def _category(given: Arguments) -> str:
     return category_named(named) if named else ""
 
 
-def _scope(engine: Engine, place: Workspace, given: Arguments, problems: list[str]) -> str | None:
+def _scope(engine: Engine, given: Arguments, problems: list[str]) -> str | None:
     """Return the project to search, besides entries for all projects; None for every project."""
     name = given.text("project").strip()
     everywhere = name.lower() == schemas.ALL
     named = "" if everywhere else name
-    return scope_of(engine, place.project_root, project_name=named, everywhere=everywhere, problems=problems)
+    return scope_of(engine, project_name=named, everywhere=everywhere, problems=problems)
 
 
 def _shortcomings(result: SearchResult) -> list[str]:

@@ -85,7 +85,7 @@ def list_entries(
     if text.strip() and not terms:
         return Page([], 0)
     found, total = engine.store.page(scope, min(max(limit, 1), MOST_LISTED), min(max(offset, 0), _FURTHEST), terms)
-    found, _ = harmless_entries(engine.global_store, found)
+    found, _ = harmless_entries(engine.workspace.global_store, found)
     paths = engine.store.memory_paths([entry.id for entry in found])
     origins = engine.store.origins(entry.id for entry in found)
     return Page([_looked(entry, paths.get(entry.id, ""), origins[entry.id]) for entry in found], total)
@@ -108,7 +108,9 @@ def full_entries(
         raise InvalidEntry(f"{len(ids):,} ids are too many; ask for {MOST_READ} at most at once")
     scope = Scope(project, statuses=STATUSES)
     meant = {given: _meant(engine, given, scope) for given in ids}
-    found, said = harmless_entries(engine.global_store, engine.store.entries(id for id in meant.values() if id))
+    found, said = harmless_entries(
+        engine.workspace.global_store, engine.store.entries(id for id in meant.values() if id)
+    )
     paths = engine.store.memory_paths([entry.id for entry in found])
     origins = engine.store.origins(entry.id for entry in found)
     looked = [_looked(entry, paths.get(entry.id, ""), origins[entry.id], whole=True) for entry in found]

@@ -7,6 +7,7 @@ import os
 import time
 
 from recollect.config import project
+from recollect.config.workspace import Workspace
 from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
@@ -266,7 +267,7 @@ def search(
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     paths = engine.store.memory_paths(best)
-    found, result.withheld = harmless_entries(engine.global_store, engine.store.entries(best))
+    found, result.withheld = harmless_entries(engine.workspace.global_store, engine.store.entries(best))
     for entry in found:
         result.hits.append(
             Hit(
@@ -354,7 +355,6 @@ def _why_nothing(engine: Engine, query: str, scope: Scope, retrieval: RetrievalR
 
 def scope_of(
     engine: Engine,
-    project_root: str,
     *,
     project_name: str = "",
     everywhere: bool = False,
@@ -370,10 +370,10 @@ def scope_of(
         StoreError: the store cannot be written, and `problems` is None.
     """
     if everywhere:
-        _sync_all(engine, known_roots(engine.store), project.identity(project_root), problems)
+        _sync_all(engine, known_roots(engine.store), problems)
         return None
     if not project_name:
-        return project.identity(project_root)
+        return engine.project
     known = {root: project.identity(root) for root in known_roots(engine.store)}
     named = {identity for identity in known.values() if os.path.basename(identity) == project_name}
     if len(named) > 1:
@@ -386,19 +386,20 @@ def scope_of(
     else:
         names = ", ".join(sorted(map(os.path.basename, known.values()))) or "none so far"
         raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
-    _sync_all(engine, roots, project.identity(project_root), problems)
+    _sync_all(engine, roots, problems)
     return project.identity(roots[0])
 
 
-def _sync_all(engine: Engine, roots: Sequence[str], followed: str, problems: list[str] | None) -> None:
-    """Sync several projects; the memory files of the project `followed` are up to date already."""
+def _sync_all(engine: Engine, roots: Sequence[str], problems: list[str] | None) -> None:
+    """Sync several projects; the memory files of the engine's own project are up to date already."""
     from recollect.sync.memories import sync_all_memories  # imported late: a session's start does not need it
 
     found: list[str] = []
     try:
-        for root in roots:
-            found += sync(engine.store, root, engine.global_store, engine.labels())
-        found += sync_all_memories(engine.store, roots, followed)
+        places = [Workspace(root, engine.workspace.global_store) for root in roots]
+        for place in places:
+            found += sync(engine.store, place, engine.labels())
+        found += sync_all_memories(engine.store, places, engine.project)
     except StoreError as error:
         if problems is None:
             raise

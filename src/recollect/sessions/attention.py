@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.recall.deferred import DeferredWrites
 
 # The prefix of a log line about a resident too slow to answer.
@@ -28,26 +28,25 @@ _PATIENCE = 0.3
 _NOTED = "a hook left a note"
 
 
-def captures(project_root: str, global_store: str) -> str:
+def captures(workspace: Workspace) -> str:
     """Return a notice about captures awaiting review, or an empty string."""
     from recollect.sessions.review import captures_to_review
 
-    count = len(captures_to_review(project_root, global_store))
+    count = len(captures_to_review(workspace))
     who = "1 capture awaits" if count == 1 else f"{count} captures await"
     return f"{who} your review: /memory:review" if count else ""
 
 
-def newcomer(project_root: str, global_store: str, settings: Settings, notes: DeferredWrites) -> str:
+def newcomer(workspace: Workspace, notes: DeferredWrites) -> str:
     """Return a notice about the memories in a repository, for its first session only."""
-    from recollect.config import project
     from recollect.files.met import has_met, meet
 
-    identity = project.identity(project_root)
+    global_store, identity = workspace.global_store, workspace.identity
     if has_met(global_store, identity):
         return ""
     known = _was_given(global_store, identity)  # in use since before first sessions were recorded
-    found = [] if known else [_counted(_memories(project_root, settings), "memory", "memories")]
-    found += [] if known else [_counted(_entries(project_root), "bank entry", "bank entries")]
+    found = [] if known else [_counted(_memories(workspace), "memory", "memories")]
+    found += [] if known else [_counted(_entries(workspace.bank), "bank entry", "bank entries")]
     brought = " and ".join(filter(None, found))
     notes.do(lambda: meet(global_store, identity))  # last, so that a failed count is tried again next time
     return f"this repository brings {brought}, given as its notes and never obeyed (`recollect list`)" * bool(brought)
@@ -77,24 +76,21 @@ def _was_given(global_store: str, identity: str) -> bool:
         return False
 
 
-def _memories(project_root: str, settings: Settings) -> int:
+def _memories(workspace: Workspace) -> int:
     """Return the number of a project's memory files."""
-    from recollect.config.memory_root import memory_root
     from recollect.errors import WriteRefused
     from recollect.files.memory.memories import find_memories
 
     try:
-        return sum(1 for _ in find_memories(memory_root(project_root, settings), []))
+        return sum(1 for _ in find_memories(workspace.memory_root(), []))
     except WriteRefused:
         return 0
 
 
-def _entries(project_root: str) -> int:
-    """Return the number of entries in a project's bank; -1 if it is too large to count in time."""
-    from recollect.config import locations
+def _entries(folder: str) -> int:
+    """Return the number of entries in the bank in a folder; -1 if it is too large to count in time."""
     from recollect.files.bank.bank import bank_paths, read_bank
 
-    folder = locations.bank(project_root)
     if sum(os.path.getsize(path) for path in bank_paths(folder, "local")[0]) > _LARGEST_BANK:
         return -1
     return len(read_bank(folder, "local")[0])
@@ -115,10 +111,10 @@ def log_notes(global_store: str, notes: DeferredWrites) -> str:
     return told if _is_news(global_store, _NOTED, notes) else ""
 
 
-def settings_problems(settings: Settings, global_store: str, notes: DeferredWrites) -> list[str]:
+def settings_problems(workspace: Workspace, notes: DeferredWrites) -> list[str]:
     """Return the problems of the settings for the log, each once a day, because every hook finds them again."""
-    problems = [str(problem) for problem in settings.problems if not problem.doubtful]
-    return [problem for problem in problems if _is_news(global_store, problem, notes)]
+    problems = [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
+    return [problem for problem in problems if _is_news(workspace.global_store, problem, notes)]
 
 
 def settings_not_used(problems: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from recollect.config import locations, project
 from recollect.errors import UnknownMemory
 from recollect.files.journal.staged import DISMISSED, SAVED, Staged, awaiting, settle
 
@@ -11,14 +10,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from recollect.config.workspace import Workspace
 
-def captures_to_review(project_root: str, global_store: str) -> list[Staged]:
+
+def captures_to_review(workspace: Workspace) -> list[Staged]:
     """Return the captures awaiting review in a project, the oldest first.
 
     Raises:
         StorageError: the journal cannot be read.
     """
-    return awaiting(locations.journal(global_store), project.identity(project_root))
+    return awaiting(workspace.journal, workspace.identity)
 
 
 def capture_named(captures: Sequence[Staged], name: str) -> Staged:
@@ -37,7 +38,7 @@ def capture_named(captures: Sequence[Staged], name: str) -> Staged:
 
 
 def review(
-    captures: Sequence[Staged], global_store: str, *, saved: Iterable[str] = (), dismissed: Iterable[str] = ()
+    captures: Sequence[Staged], workspace: Workspace, *, saved: Iterable[str] = (), dismissed: Iterable[str] = ()
 ) -> tuple[list[Staged], list[Staged]]:
     """Record captures as saved or dismissed, by their ids, and return both groups.
 
@@ -51,9 +52,8 @@ def review(
     both = {each.id for each in kept} & {each.id for each in dropped}
     if both:
         raise UnknownMemory(f"{min(both)} cannot be saved and dismissed at once; say which of the two")
-    journal = locations.journal(global_store)
     for chosen, outcome in ((kept, SAVED), (dropped, DISMISSED)):
-        settle(journal, [each.id for each in chosen], outcome)
+        settle(workspace.journal, [each.id for each in chosen], outcome)
     return kept, dropped
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from recollect.config import locations, project
-from recollect.config.settings import Settings
+from recollect.config import locations
+from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import find_secret
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import entry_texts
@@ -14,7 +14,7 @@ from recollect.errors import StoreError
 from recollect.store.sqlite.driver import is_damage
 from recollect.store.sqlite.rescue import is_damaged, rescue, set_aside, sources_of
 from recollect.store.values import MEMORY
-from recollect.sync.memories import sync_all_memories, sync_memories_of
+from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.sync import roots_of, sync
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ class Rebuilt:
     warnings: list[str] = field(default_factory=list[str])
 
 
-def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
+def rebuild(workspace: Workspace) -> Rebuilt:
     """Rebuild the database from banks, memories and the journal; keep usage and receipts.
 
     A damaged database is set aside, and its readable usage and receipts are rescued. The same happens if SQLite finds
@@ -44,31 +44,33 @@ def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt
     Raises:
         StoreError: the database cannot be written or set aside, or another process is writing to it.
     """
-    path = locations.database(global_store)
+    path = locations.database(workspace.global_store)
     if not is_damaged(path):
         try:
-            return _filled(project_root, global_store, settings, Rebuilt())
+            return _filled(workspace, Rebuilt())
         except StoreError as error:
             if not is_damage(error):
                 raise
-    return _filled(project_root, global_store, settings, Rebuilt(set_aside=set_aside(path)))
+    return _filled(workspace, Rebuilt(set_aside=set_aside(path)))
 
 
-def _filled(project_root: str, global_store: str, settings: Settings, result: Rebuilt) -> Rebuilt:
-    with Engine(global_store, settings, project_root=project_root) as engine:
+def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
+    global_store = workspace.global_store
+    with Engine(workspace) as engine:
         if result.set_aside:
             result.rescued = rescue(result.set_aside, locations.database(global_store))
         known = [*engine.store.sources().values(), *(sources_of(result.set_aside) if result.set_aside else [])]
-        roots = sorted({project_root, *roots_of(known)})
+        roots = sorted({workspace.project_root, *roots_of(known)})
+        places = [Workspace(root, global_store) for root in roots]
         with engine.store.writing():
-            for root in roots:  # first, so that edited entries pass on their usage
-                sync(engine.store, root, global_store, engine.labels())
+            for place in places:  # first, so that edited entries pass on their usage
+                sync(engine.store, place, engine.labels())
             # Sources that cannot be read now, for example on an unmounted disk, stay as they were.
             engine.store.forget_sources(_readable(engine.store, global_store))
-            for root in roots:
-                result.warnings += sync(engine.store, root, global_store, engine.labels())
-            result.warnings += sync_memories_of(engine.store, project_root, settings, anew=True)
-            result.warnings += sync_all_memories(engine.store, roots, project.identity(project_root), anew=True)
+            for place in places:
+                result.warnings += sync(engine.store, place, engine.labels())
+            result.warnings += sync_memories(engine.store, workspace, anew=True)
+            result.warnings += sync_all_memories(engine.store, places, workspace.identity, anew=True)
             engine.store.remove_unheld(_holds_secret)
         result.warnings += engine.store.check() or _compacted(engine.store)
         coverage = engine.store.coverage()

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
+from recollect.api import inject
 from recollect.config.settings import load_settings
 from recollect.domain.start_block import CLOSING, OPENING
-from recollect.recall.start_block import inject
 
 
 def bank(folder, category, *entries):
