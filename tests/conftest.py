@@ -21,6 +21,8 @@ from hypothesis import settings as hypothesis_settings
 from tests import forks
 
 import recollect.hooks.bare
+from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.resident import client as resident
 
 SOURCE = str(Path(recollect.hooks.bare.__file__).parents[2])
@@ -210,6 +212,11 @@ class World:
     store: Path
     semantic: bool = False
     forked: bool = True  # whether commands are run in forks, where nobody could tell
+
+    def workspace(self, root: Path | None = None, variables: Mapping[str, str] | None = None) -> Workspace:
+        """The workspace of the project, or of another root, with the settings by some variables."""
+        folder = str(root or self.project)
+        return Workspace(folder, str(self.store), load_settings(folder, variables))
 
     def write_bank(self, category: str, text: str, *, shared: bool = False) -> Path:
         folder = self.store if shared else self.project / "docs" / "knowledge-bank"

@@ -24,10 +24,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from run import BARE, MEANT, Row, hold, make_banks, percentile, print_rows
 
+from recollect.api import Engine, sync_memories_of
 from recollect.config.settings import load_settings
 from recollect.domain.categories import FOLDER, PROJECT
-from recollect.engine.engine import Engine
-from recollect.sync.memories import sync_memories_of
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

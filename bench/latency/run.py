@@ -22,12 +22,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import recollect.hooks.bare
+from recollect.api import Engine, sync
 from recollect.config.settings import load_settings
 from recollect.domain.categories import KNOWLEDGE, LABEL
-from recollect.engine.engine import Engine
 from recollect.files.bank.bank import BankFile
 from recollect.store.values import Model, Scope
-from recollect.sync.sync import sync
 
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 ENTRY = [sys.executable, "-I", "-S", recollect.hooks.bare.__file__, "inject"]

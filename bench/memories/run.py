@@ -20,9 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from recollect.config import project
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import PROJECT
 from recollect.engine.engine import Engine
 from recollect.files.memory.index_md import rebuild_index
@@ -89,16 +89,16 @@ def _in_process(folder: str, files: int) -> list[dict[str, Any]]:
     """The parts, in this process: medians of several turns, except for what happens only once."""
     home = os.path.join(folder, "parts")
     root = _make(home, files)
-    settings = load_settings(home, {})
-    identity = project.identity(home)
+    workspace = Workspace(home, os.path.join(folder, "store"), load_settings(home, {}))
     reading = _milliseconds(lambda: _parse_all(root), 5)
     rebuilt = _milliseconds(lambda: _rebuild(root), 5)
-    with Engine(os.path.join(folder, "store"), settings, project_root=home) as engine:
-        first = _milliseconds(lambda: sync_memories(engine.store, root, identity, settings), 1)
-        again = _milliseconds(lambda: sync_memories(engine.store, root, identity, settings), 9)
-        engine.settings = load_settings(home, {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})
+    with Engine(workspace) as engine:
+        first = _milliseconds(lambda: sync_memories(engine.store, workspace), 1)
+        again = _milliseconds(lambda: sync_memories(engine.store, workspace), 9)
+        words_alone = load_settings(home, {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})
+        engine.workspace = Workspace(home, workspace.global_store, words_alone)
         terms = _text(random.Random(3), 6)  # noqa: S311
-        found = _milliseconds(lambda: search(engine, terms, project=identity), 9)
+        found = _milliseconds(lambda: search(engine, terms, project=workspace.identity), 9)
     parsing = f"parse {files:,} files"
     return [
         _row(f"index of {files:,} files made again", rebuilt, parsing, reading),

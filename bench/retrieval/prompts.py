@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from recollect.config import project
-from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.doctor.bench import load_folder
 from recollect.domain.categories import FOLDER, LABEL
 from recollect.domain.ranking.fusion import TermStatistics
@@ -36,7 +36,7 @@ from recollect.recall.prompt_request import PromptRequest
 from recollect.recall.prompt_store import ask
 from recollect.recall.prompt_titles import from_titles
 from recollect.store.values import BANK, Scope, Source
-from recollect.sync.memories import sync_memories_of
+from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -127,10 +127,9 @@ def make_world(folder: str) -> tuple[str, dict[str, str]]:
         with open(os.path.join(store, f"{entry['category']}.md"), "a", encoding="utf-8") as file:
             file.write(f"### {LABEL[entry['category']]}: {entry['name']}\n{entry['description']}\n\n")
     for root in roots.values():
-        settings = load_settings(root, {})
-        with Engine(store, settings, project_root=root) as engine:
-            problems = sync(engine.store, root, store, engine.labels())
-            problems += sync_memories_of(engine.store, root, settings)
+        with Engine(Workspace(root, store, load_settings(root, {}))) as engine:
+            problems = sync(engine.store, engine.workspace, engine.labels())
+            problems += sync_memories(engine.store, engine.workspace)
             if problems:
                 raise SystemExit("\n".join(problems))
     return store, roots
@@ -164,11 +163,11 @@ def by_meaning(engine: Engine, roots: dict[str, str]) -> System:
 
 def by_titles(roots: dict[str, str], least: int) -> System:
     def system(prompt: Prompt) -> list[str]:
-        settings = load_settings(roots[prompt.project], {})
-        root = memory_root(roots[prompt.project], settings)
-        nowhere = os.path.join(root.project, "no-store")
-        asked = PromptRequest(prompt.text, root.project, nowhere, settings, "", root, [])
-        told = from_titles(asked, root, least=least)
+        place = roots[prompt.project]
+        workspace = Workspace(place, os.path.join(place, "no-store"), load_settings(place, {}))
+        asked = PromptRequest(prompt.text, workspace, "", None)
+        asked.root = workspace.memory_root()
+        told = from_titles(asked, asked.root, least=least)
         return [os.path.basename(each.path).removesuffix(".json") for each in told]
 
     return system
@@ -212,7 +211,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as made:
         folder = os.path.realpath(made)
         store, roots = make_world(folder)
-        with Engine(store, load_settings(folder, {})) as engine:
+        with Engine(Workspace("", store, load_settings(folder, {}))) as engine:
             for owner, paths in (("", options.among), ("/elsewhere", options.elsewhere)):
                 for path in paths:
                     add_documents(engine, path, owner)

@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from recollect.api import Engine
 from recollect.config.settings import load_settings
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.stored import StoredEntry
 from recollect.engine.embed import embed_pending
-from recollect.engine.engine import Engine
 from recollect.recall.search import search
 from recollect.store.values import BANK, Model, Scope, Source
 

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.conftest import World
 
+from recollect.api import Engine
 from recollect.cli.main import cli
 from recollect.config.settings import load_settings
 from recollect.doctor import run as doctor
-from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
 
 ENTRIES = 40

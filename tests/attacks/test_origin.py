@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import World
 
-from recollect.config.settings import load_settings
 from recollect.domain.ranking.trust import AS_GOOD, ORIGINS, in_turns, never_outranked, trusted_first
 from recollect.recall.deferred import DeferredWrites
 from recollect.sessions.attention import newcomer
@@ -232,13 +231,13 @@ def test_what_a_repository_brings_is_told_again_if_nobody_could_be_told(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.write_decision("advisory-locks")
-    place = str(world.project), str(world.store), load_settings(str(world.project))
+    place = world.workspace()
     notes = DeferredWrites(wait=True)
-    assert "brings 1 memory" in newcomer(*place, notes)
+    assert "brings 1 memory" in newcomer(place, notes)
     monkeypatch.setattr("recollect.sessions.attention._memories", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        newcomer(*place, DeferredWrites())
+        newcomer(place, DeferredWrites())
     monkeypatch.undo()
-    assert "brings 1 memory" in newcomer(*place, DeferredWrites(wait=True)), "what waits was never told"
+    assert "brings 1 memory" in newcomer(place, DeferredWrites(wait=True)), "what waits was never told"
     notes.write()
-    assert newcomer(*place, DeferredWrites()) == ""
+    assert newcomer(place, DeferredWrites()) == ""

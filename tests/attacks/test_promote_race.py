@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
+from recollect.api import candidates_of, promote
 from recollect.errors import Overtaken
 from recollect.files import textfile
 from recollect.files.textfile import write_texts
-from recollect.promote.promote import NOT_WRITTEN, candidates_of, promote
+from recollect.promote.promote import NOT_WRITTEN
 
 LOCAL = "### Pattern: Close the pool\nClose the pool before the process forks.\n"
 SHARED = "### Pattern: Old\nAn old lesson.\n- Observation count: 1\n"

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.config.settings import load_settings
 from recollect.engine.engine import Engine
 from recollect.learn.memorize import memorize
 
@@ -24,11 +23,8 @@ def namesake(world: World) -> Path:
 
 
 def store(world: World, project: Path) -> None:
-    settings = load_settings(str(project), {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})
-    with Engine(str(world.store), settings, project_root=str(project)) as engine:
-        memorize(
-            engine, str(project), name="Billing", description=WORDS, reasoning="It was asked.", category="patterns"
-        )
+    with Engine(world.workspace(project, {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})) as engine:
+        memorize(engine, name="Billing", description=WORDS, reasoning="It was asked.", category="patterns")
 
 
 def promoted(world: World, project: Path) -> str:

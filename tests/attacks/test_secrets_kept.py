@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 
-from recollect.config.settings import load_settings
 from recollect.doctor import secret_scan
 
 LETTERS = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
@@ -161,7 +160,7 @@ def test_shallow_clone_is_said_to_lack_its_history(world: World, tmp_path: Path)
 def test_files_are_read_for_a_bounded_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
     monkeypatch.setattr(secret_scan, "_FILE_SECONDS", -1.0)
-    scan = secret_scan.scan_secrets(str(world.project), str(world.store), load_settings(str(world.project)))
+    scan = secret_scan.scan_secrets(world.workspace())
     assert scan.files == 0
     assert any("files after it: the limit is" in sentence for sentence in scan.unread)
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from tests.conftest import RECOLLECT, World
 
-from recollect.config.settings import load_settings
 from recollect.engine.engine import Engine
 from recollect.learn.memorize import memorize
 
@@ -307,14 +306,13 @@ def test_judgement_by_evidence_agrees_with_the_examples_of_the_skill(world: Worl
 def test_retrospective_settles_what_sessions_have_stored(semantic_world: World) -> None:
     world = semantic_world
     (world.project / "checkout.py").write_text("def total() -> int: ...\n", encoding="utf-8")
-    settings = load_settings(str(world.project), {"RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"})
-    with Engine(str(world.store), settings, project_root=str(world.project)) as engine:
+    with Engine(world.workspace(variables={"RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"})) as engine:
         for name, text in (
             ("Pin the Base Image", "A tag moves. A digest makes a build repeatable."),
             ("Pin Base Images", "Tags of base images move; pin them by digest."),
             ("Lock the Cart First", "checkout.py must lock the cart before it reads the total."),
         ):
-            memorize(engine, str(world.project), name=name, description=text, reasoning="Seen.", category="patterns")
+            memorize(engine, name=name, description=text, reasoning="Seen.", category="patterns")
     looked = json.loads(run(world, line("retrospecting", "recollect promote --json --dry-run")))["entries"]
     captured = {entry["name"]: entry for entry in looked if entry["captured"]}
     assert set(captured) == {"Pin the Base Image", "Pin Base Images", "Lock the Cart First"}

@@ -16,8 +16,8 @@ import pytest
 from bench.retrieval.prompts import ANOTHER, HELD_OUT, by_words, load_prompts, make_world, measure
 from tests.conftest import BARE_ENTRY, LOCK, Start, World, days_ago, heard
 
+from recollect.api import Engine
 from recollect.config.settings import load_settings
-from recollect.engine.engine import Engine
 from recollect.files.session.record import add_given, read_record
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Receipt, Scope

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bench.retrieval.prompts import ANOTHER, HELD_OUT, by_meaning, load_prompts, make_world, measure
 
+from recollect.api import Engine
 from recollect.config.settings import load_settings
 from recollect.engine.embed import embed_pending
-from recollect.engine.engine import Engine
 
 
 def test_with_vectors_more_prompts_are_answered_and_more_are_left_alone(tmp_path: Path) -> None:

@@ -17,17 +17,16 @@ from mcp import ClientSession
 from tests.conftest import World
 from tests.integration.mcp_server.talk import called, with_client
 
+from recollect.api import Engine, sync
 from recollect.config.settings import load_settings
 from recollect.doctor.bench import measure_retrieval
 from recollect.domain.ranking.order import rank, retention
 from recollect.domain.ranking.selection import select_ranked
 from recollect.domain.stored import Standing
 from recollect.engine.embed import embed_pending
-from recollect.engine.engine import Engine
 from recollect.recall.search import retrieve, search
 from recollect.recall.start_choice import weights_of
 from recollect.store.values import Scope
-from recollect.sync.sync import sync
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from copy import copy
 from itertools import count
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import recollect
 from recollect.config.locations import journal
 from recollect.config.project import identity
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.hashing import content_hash
 from recollect.domain.retirement import LONGEST_REASON, Retirement
@@ -43,11 +45,7 @@ BANK = f"### Pattern: Read First\n{TEXT}\n- Keywords: parsing\n"
 
 @pytest.fixture
 def engine(semantic_world: World) -> Iterator[Engine]:
-    with Engine(
-        str(semantic_world.store),
-        load_settings(str(semantic_world.project)),
-        project_root=str(semantic_world.project),
-    ) as opened:
+    with Engine(semantic_world.workspace()) as opened:
         yield opened
 
 
@@ -57,7 +55,14 @@ def world(semantic_world: World) -> World:
 
 
 def read(engine: Engine, world: World, root: Path | None = None) -> None:
-    assert sync(engine.store, str(root or world.project), engine.global_store) == []
+    assert sync(engine.store, world.workspace(root)) == []
+
+
+def at(engine: Engine, root: Path) -> Engine:
+    """The same engine, with its store, in another project."""
+    there = copy(engine)
+    there.workspace = Workspace(str(root), engine.workspace.global_store)
+    return there
 
 
 def status(engine: Engine, id: str = ID) -> str:
@@ -85,12 +90,12 @@ def test_lesson_of_a_bank_is_forgotten_and_brought_back(
     path = world.write_bank(category, f"### Read First\n{TEXT}\n", shared=shared)
     text = path.read_bytes()
     command = f"recollect restore {ID}"
-    done = forget(engine, str(world.project), ID, "It was wrong.")
+    done = forget(engine, ID, "It was wrong.")
     assert (facts(done), done.path, done.warnings) == (("retired", ID, RETIRED, command), "", [])
-    assert facts(forget(engine, str(world.project), ID[:6])) == ("already_retired", ID, RETIRED, command)
+    assert facts(forget(engine, ID[:6])) == ("already_retired", ID, RETIRED, command)
     assert seen(engine, world.project) == set()
-    assert facts(bring_back(engine, str(world.project), ID[:8].upper())) == ("restored", ID, ACTIVE, command)
-    assert facts(bring_back(engine, str(world.project), ID)) == ("already_active", ID, ACTIVE, command)
+    assert facts(bring_back(engine, ID[:8].upper())) == ("restored", ID, ACTIVE, command)
+    assert facts(bring_back(engine, ID)) == ("already_active", ID, ACTIVE, command)
     assert seen(engine, world.project) == {ID}
     assert path.read_bytes() == text
     owner = "" if shared else identity(str(world.project))
@@ -98,14 +103,12 @@ def test_lesson_of_a_bank_is_forgotten_and_brought_back(
     assert said == [{"retired": ID, "project": owner, "reason": "It was wrong."}, {"restored": ID, "project": owner}]
 
 
-def test_lesson_of_the_journal_is_forgotten_and_comes_back_when_it_is_stored_again(
-    engine: Engine, world: World
-) -> None:
+def test_lesson_of_the_journal_is_forgotten_and_comes_back_when_it_is_stored_again(engine: Engine) -> None:
     given = parse_entry_input({"name": "Read First", "description": TEXT, "category": "patterns"})
-    remember(engine, str(world.project), given)
-    assert forget(engine, str(world.project), ID).outcome == "retired"
-    assert remember(engine, str(world.project), given).entry.status == ACTIVE
-    assert forget(engine, str(world.project), ID).outcome == "retired"
+    remember(engine, given)
+    assert forget(engine, ID).outcome == "retired"
+    assert remember(engine, given).entry.status == ACTIVE
+    assert forget(engine, ID).outcome == "retired"
     assert status(engine) == RETIRED
 
 
@@ -117,42 +120,42 @@ def test_memory_file_is_forgotten_by_slug_or_id_and_brought_back(engine: Engine,
     named = {"id": id, "beginning": id[:10]}.get(name, name)
     if named in id:
         assert world.run("search", "sqlite").returncode == 0  # the id is known when the file was read
-    done = forget(engine, str(world.project), named, "We moved.")
+    done = forget(engine, named, "We moved.")
     assert facts(done) == ("retired", id, RETIRED, "recollect restore use-sqlite")
     assert done.path == ".claude/memory/decisions/use-sqlite.json"
     assert json.loads(path.read_text(encoding="utf-8"))["retired_reason"] == "We moved."
     assert status(engine, id) == RETIRED
-    assert forget(engine, str(world.project), named).outcome == "already_retired"
-    assert facts(bring_back(engine, str(world.project), named))[:3] == ("restored", id, ACTIVE)
-    assert bring_back(engine, str(world.project), named).outcome == "already_active"
+    assert forget(engine, named).outcome == "already_retired"
+    assert facts(bring_back(engine, named))[:3] == ("restored", id, ACTIVE)
+    assert bring_back(engine, named).outcome == "already_active"
     assert not os.path.exists(journal(str(world.store))), "a memory file says it itself"
 
 
 def test_memory_file_that_the_store_has_not_read_is_forgotten_by_its_id(engine: Engine, world: World) -> None:
     world.write_decision("use-sqlite")
     id = entry_id(identity(str(world.project)), "decision", "use-sqlite")
-    assert forget(engine, str(world.project), id).outcome == "retired"
-    assert bring_back(engine, str(world.project), id[:8]).outcome == "restored"
+    assert forget(engine, id).outcome == "retired"
+    assert bring_back(engine, id[:8]).outcome == "restored"
 
 
 def test_archived_memory_is_brought_back_and_not_retired(engine: Engine, world: World) -> None:
     world.write_decision("use-sqlite", record_status="archived", archived_at="2026-01-01T00:00:00Z")
     with pytest.raises(WriteRefused, match="DELETE_ERROR"):
-        forget(engine, str(world.project), "use-sqlite")
-    assert bring_back(engine, str(world.project), "use-sqlite").entry.status == ACTIVE
+        forget(engine, "use-sqlite")
+    assert bring_back(engine, "use-sqlite").entry.status == ACTIVE
 
 
 def test_slug_comes_before_an_id_that_begins_like_it(engine: Engine, world: World) -> None:
     slug = ID[:6]
     world.write_bank("patterns", BANK)
     world.write_decision(slug)
-    assert forget(engine, str(world.project), slug).path.endswith(f"{slug}.json")
+    assert forget(engine, slug).path.endswith(f"{slug}.json")
     world.write_decision(f"{slug}-a")
     world.write_decision(f"{slug}-b")
     (world.project / ".claude" / "memory" / "decisions" / f"{slug}.json").unlink()
     with pytest.raises(UnknownMemory, match="may mean any of 2 memories"):
-        forget(engine, str(world.project), slug)
-    assert forget(engine, str(world.project), ID).entry.id == ID
+        forget(engine, slug)
+    assert forget(engine, ID).entry.id == ID
 
 
 # What must survive
@@ -160,7 +163,7 @@ def test_slug_comes_before_an_id_that_begins_like_it(engine: Engine, world: Worl
 
 def test_what_was_forgotten_stays_so_when_its_bank_is_edited_and_read_again(engine: Engine, world: World) -> None:
     world.write_bank("patterns", BANK)
-    forget(engine, str(world.project), ID)
+    forget(engine, ID)
     world.write_bank("patterns", f"{BANK}- Observation count: 12\n\n### Pattern: Another\nAsk twice.\n")
     read(engine, world)
     assert (status(engine), seen(engine, world.project)) == (RETIRED, {content_hash("Ask twice.")})
@@ -172,16 +175,16 @@ def test_what_was_forgotten_stays_so_when_its_bank_is_edited_and_read_again(engi
 @pytest.mark.parametrize("shared", [False, True])
 def test_what_was_forgotten_stays_so_when_the_store_is_made_again(world: World, shared: bool) -> None:
     world.write_bank("patterns", BANK, shared=shared)
-    root, store, settings = str(world.project), str(world.store), load_settings(str(world.project))
-    with Engine(store, settings, project_root=root) as engine:
-        forget(engine, root, ID)
-    assert rebuild(root, store, settings).active == 0
-    os.unlink(database_name(store))
-    with Engine(store, settings, project_root=root) as engine:
+    place = world.workspace()
+    with Engine(place) as engine:
+        forget(engine, ID)
+    assert rebuild(place).active == 0
+    os.unlink(database_name(place.global_store))
+    with Engine(place) as engine:
         read(engine, world)
         assert status(engine) == RETIRED
-        assert bring_back(engine, root, ID).outcome == "restored"
-    assert rebuild(root, store, settings).active == 1
+        assert bring_back(engine, ID).outcome == "restored"
+    assert rebuild(place).active == 1
 
 
 def test_line_that_was_written_before_a_kill_is_followed_by_whoever_comes_next(engine: Engine, world: World) -> None:
@@ -210,7 +213,7 @@ def test_entry_of_another_project_is_neither_touched_nor_told(engine: Engine, wo
     for change in (forget, bring_back):
         for id in (ID, ID[:6]):
             with pytest.raises(UnknownMemory, match="is an entry of another project") as caught:
-                change(engine, str(world.project), id)
+                change(engine, id)
             assert "Read First" not in str(caught.value)
             assert str(other) not in str(caught.value)
     assert (status(engine), lines(world)) == (ACTIVE, [])
@@ -222,7 +225,7 @@ def test_memory_of_another_project_is_not_touched(engine: Engine, world: World) 
     text = path.read_bytes()
     other = other_project(world)
     with pytest.raises(UnknownMemory, match="another project"):
-        forget(engine, str(other), entry_id(identity(str(world.project)), "decision", "use-sqlite"))
+        forget(at(engine, other), entry_id(identity(str(world.project)), "decision", "use-sqlite"))
     assert path.read_bytes() == text
 
 
@@ -231,13 +234,13 @@ def test_what_two_projects_have_is_forgotten_in_one_and_stays_in_the_other(engin
     world.write_bank("patterns", BANK)
     for root in (world.project, other):
         read(engine, world, root)
-    done = forget(engine, str(world.project), ID)
+    done = forget(engine, ID)
     assert (done.outcome, done.entry.status) == ("retired", RETIRED)
     assert (seen(engine, world.project), seen(engine, other)) == (set(), {ID})
-    assert forget(engine, str(world.project), ID).outcome == "already_retired"
-    assert find_entry(engine, str(other), ID).entry.status == ACTIVE
-    assert bring_back(engine, str(other), ID).outcome == "already_active"
-    assert bring_back(engine, str(world.project), ID).outcome == "restored"
+    assert forget(engine, ID).outcome == "already_retired"
+    assert find_entry(at(engine, other), ID).entry.status == ACTIVE
+    assert bring_back(at(engine, other), ID).outcome == "already_active"
+    assert bring_back(engine, ID).outcome == "restored"
     assert seen(engine, world.project) == {ID}
 
 
@@ -247,9 +250,9 @@ def test_what_holds_everywhere_is_forgotten_everywhere_and_brought_back_from_any
     other = other_project(world)
     world.write_bank("patterns", BANK, shared=True)
     read(engine, world, other)
-    assert forget(engine, str(world.project), ID).outcome == "retired"
+    assert forget(engine, ID).outcome == "retired"
     assert (seen(engine, world.project), seen(engine, other)) == (set(), set())
-    assert bring_back(engine, str(other), ID).outcome == "restored"
+    assert bring_back(at(engine, other), ID).outcome == "restored"
     assert (seen(engine, world.project), seen(engine, other)) == ({ID}, {ID})
 
 
@@ -261,7 +264,7 @@ def test_name_of_nothing_is_refused_and_shown_in_short(engine: Engine, world: Wo
     world.write_bank("patterns", BANK)
     for change in (forget, bring_back):
         with pytest.raises(UnknownMemory) as caught:
-            change(engine, str(world.project), id)
+            change(engine, id)
         assert len(str(caught.value)) < 400
     assert lines(world) == []
 
@@ -277,7 +280,7 @@ def test_beginning_of_several_ids_names_them(engine: Engine, world: World) -> No
         found[beginning] = text
     world.write_bank("patterns", "".join(f"### Pattern: {text}\n{text}\n" for text in texts))
     with pytest.raises(UnknownMemory) as caught:
-        forget(engine, str(world.project), beginning)
+        forget(engine, beginning)
     assert str(caught.value).startswith(f"2 ids begin with '{beginning}'")
     assert all(f"{content_hash(text)}  patterns  active  {text}" in str(caught.value) for text in texts)
 
@@ -289,10 +292,10 @@ def test_reason_with_a_credential_is_refused_and_a_long_one_cut(engine: Engine, 
     for name in (ID, "use-sqlite"):
         for written in (token, token.replace("_", "_\u200b")):
             with pytest.raises(InvalidEntry, match="a GitHub token") as caught:
-                forget(engine, str(world.project), name, f"because of {written}")
+                forget(engine, name, f"because of {written}")
             assert written not in str(caught.value)
     assert lines(world) == []
-    forget(engine, str(world.project), ID, "line one\nline two\x1b[0m " + "x" * 9_000)
+    forget(engine, ID, "line one\nline two\x1b[0m " + "x" * 9_000)
     [line] = lines(world)
     assert str(line["reason"]).startswith("line one line two")
     assert len(str(line["reason"])) == LONGEST_REASON
@@ -302,17 +305,17 @@ def test_what_no_file_holds_any_more_cannot_be_brought_back(engine: Engine, worl
     path = world.write_bank("patterns", BANK)
     read(engine, world)
     path.unlink()
-    done = forget(engine, str(world.project), ID)
+    done = forget(engine, ID)
     assert (done.outcome, done.restore) == ("already_retired", "")
     with pytest.raises(UnknownMemory, match="no file holds 'Read First' any more"):
-        bring_back(engine, str(world.project), ID)
+        bring_back(engine, ID)
 
 
 def test_journal_that_cannot_be_written_keeps_the_entry_as_it_is(engine: Engine, world: World) -> None:
     world.write_bank("patterns", BANK, shared=True)
     os.mkdir(journal(str(world.store)))
     with pytest.raises(StorageError, match=r"session-captures\.jsonl"):
-        forget(engine, str(world.project), ID)
+        forget(engine, ID)
     assert status(engine) == ACTIVE
 
 
@@ -321,11 +324,11 @@ def test_store_that_cannot_be_written_follows_the_journal_later(world: World) ->
     settings = load_settings(str(world.project))
     with (
         open_store(str(world.store)) as other,
-        Engine(str(world.store), settings, project_root=str(world.project), patience=0.01) as engine,
+        Engine(Workspace(str(world.project), str(world.store), settings), patience=0.01) as engine,
     ):
         read(engine, world)
         with other.writing(), pytest.raises(StoreError, match=r"another process.*will follow later"):
-            forget(engine, str(world.project), ID)
+            forget(engine, ID)
         assert status(engine) == ACTIVE
         read(engine, world)
         assert status(engine) == RETIRED
@@ -336,9 +339,9 @@ def test_hostile_line_about_a_memory_file_does_not_hide_it(engine: Engine, world
     assert world.run("search", "sqlite").returncode == 0
     id = entry_id(identity(str(world.project)), "decision", "use-sqlite")
     append_lines(journal(str(world.store)), RETIREMENT, [Retirement(id), Retirement(id, identity(str(world.project)))])
-    assert sync_journal(engine.store, engine.global_store) == []
+    assert sync_journal(engine.store, engine.workspace.global_store) == []
     assert status(engine, id) == ACTIVE
-    assert find_entry(engine, str(world.project), id).entry.status == ACTIVE
+    assert find_entry(engine, id).entry.status == ACTIVE
 
 
 # Several at once
@@ -348,15 +351,15 @@ import json, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from recollect.engine.engine import Engine
 from recollect.memories.forget import bring_back, forget
-from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 
 root, store, id = sys.argv[2:5]
-with Engine(store, load_settings(root), project_root=root, patience=60.0) as engine:
+with Engine(Workspace(root, store), patience=60.0) as engine:
     for change in (forget, bring_back):
         for _ in range(int(sys.argv[5])):
             print("ready", flush=True)
             sys.stdin.readline()
-            print(change(engine, root, id).outcome, flush=True)
+            print(change(engine, id).outcome, flush=True)
 """
 
 
@@ -383,8 +386,8 @@ def test_store_is_free_while_the_journal_is_waited_for(engine: Engine, world: Wo
     outcomes: list[str] = []
 
     def forgetting() -> None:
-        with Engine(str(world.store), engine.settings, project_root=str(world.project)) as own:
-            outcomes.append(forget(own, str(world.project), ID).outcome)
+        with Engine(engine.workspace) as own:
+            outcomes.append(forget(own, ID).outcome)
 
     forgetter = threading.Thread(target=forgetting)
     with locked(journal(str(world.store))):

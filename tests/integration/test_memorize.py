@@ -32,15 +32,15 @@ sys.path[:0] = [sys.argv[1]]
 from recollect.engine.engine import Engine
 from recollect.learn.memorize import memorize
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 
 folder, store, worker = sys.argv[2:5]
 variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
-with Engine(store, load_settings(folder, variables), project_root=folder) as engine:
+with Engine(Workspace(folder, store, load_settings(folder, variables))) as engine:
     print("ready", flush=True)
     sys.stdin.readline()
     def store_one(category, name, description, reasoning="It saves time."):
-        done = memorize(
-            engine, folder, name=name, description=description, reasoning=reasoning, category=category
+        done = memorize(engine, name=name, description=description, reasoning=reasoning, category=category
         )
         print(json.dumps([name, done.outcome, done.path]), flush=True)
     for number in range(int(sys.argv[5])):
@@ -100,16 +100,17 @@ from recollect.errors import RecollectError
 from recollect.engine.engine import Engine
 from recollect.learn.memorize import memorize
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 if os.geteuid() == 0:
     os.setgroups([])
     os.setegid({NOBODY})
     os.seteuid({NOBODY})
 folder, store = sys.argv[2:4]
 variables = {{"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}}
-with Engine(store, load_settings(folder, variables), project_root=folder) as engine:
+with Engine(Workspace(folder, store, load_settings(folder, variables))) as engine:
     for category in ("decision", "patterns"):
         try:
-            done = memorize(engine, folder, name="A name", description="A text.", reasoning="Why.", category=category)
+            done = memorize(engine, name="A name", description="A text.", reasoning="Why.", category=category)
             print(json.dumps([category, done.outcome, ""]))
         except RecollectError as error:
             print(json.dumps([category, type(error).__name__, str(error)]))
@@ -151,6 +152,7 @@ ONE_CONNECTION = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.learn.memorize import memorize
 from recollect.memories.forget import forget
@@ -158,10 +160,10 @@ folder, store = sys.argv[2:4]
 opened = []
 sys.addaudithook(lambda event, told: opened.append(told[0]) if event == "sqlite3.connect" else None)
 variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
-with Engine(store, load_settings(folder, variables), project_root=folder) as engine:
+with Engine(Workspace(folder, store, load_settings(folder, variables))) as engine:
     said = {"description": "Keep carts in SQLite.", "reasoning": "There is no server to run."}
-    done = memorize(engine, folder, name="Carts in SQLite", category="decision", **said)
-    forget(engine, folder, done.id)
+    done = memorize(engine, name="Carts in SQLite", category="decision", **said)
+    forget(engine, done.id)
 print(len(opened))
 """
 

@@ -30,7 +30,7 @@ from recollect.files.memory.index_md import rebuild_index
 from recollect.files.memory.memories import read_memory
 from recollect.files.memory.lock import memories_locked
 from recollect.memories import write
-from recollect.memories.finish import finish
+from recollect.api import finish
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
 

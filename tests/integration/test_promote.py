@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.conftest import examples, link_worktree
 
+from recollect.api import candidates_of, inject, promote
 from recollect.config.settings import load_settings
 from recollect.domain.hashing import content_hash
 from recollect.errors import InvalidEntry, UnsafeEdit
 from recollect.files.bank.bank import read_bank, read_bank_file
 from recollect.promote.candidates import from_json
-from recollect.promote.promote import candidates_of, promote
-from recollect.recall.start_block import inject
 
 LESSON = {"name": "Read First", "description": "Read the file before you write.", "category": "patterns"}
 

@@ -11,7 +11,6 @@ import pytest
 from tests.conftest import RECOLLECT, World, link_worktree
 
 from recollect.config.locations import journal
-from recollect.config.settings import load_settings
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
@@ -45,15 +44,14 @@ def shop(semantic_world: World) -> World:
 
 
 def engine(world: World, root: Path | None = None, **variables: str) -> Engine:
-    folder = str(root or world.project)
-    return Engine(str(world.store), load_settings(folder, {**BY_WORDS, **variables}), project_root=folder)
+    return Engine(world.workspace(root, {**BY_WORDS, **variables}))
 
 
 def store(world: World, *notes: dict[str, str], root: Path | None = None, **variables: str) -> None:
     """Store as the MCP server does in the middle of a session."""
     with engine(world, root, **variables) as opened:
         for note in notes:
-            memorize(opened, str(root or world.project), **note, references=["src/shop.py"])
+            memorize(opened, **note, references=["src/shop.py"])
 
 
 def promoted(world: World, *arguments: str, **variables: str) -> dict[str, dict[str, Any]]:
@@ -65,7 +63,7 @@ def promoted(world: World, *arguments: str, **variables: str) -> dict[str, dict[
 def known(world: World, id: str, root: Path | None = None) -> StoredEntry:
     """An entry as the store has it once it has followed the files."""
     with engine(world, root) as opened:
-        assert sync(opened.store, str(root or world.project), str(world.store), opened.labels()) == []
+        assert sync(opened.store, opened.workspace, opened.labels()) == []
         [entry] = opened.store.entries([id])
     return entry
 
@@ -156,7 +154,7 @@ def test_rebuild_after_a_promotion_gives_the_same(shop: World) -> None:
 def test_retired_lesson_is_left_out_until_somebody_names_it(shop: World) -> None:
     store(shop, UNIVERSAL, SPECIFIC)
     with engine(shop) as opened:
-        forget(opened, str(shop.project), READ, "It is obvious.")
+        forget(opened, READ, "It is obvious.")
     assert set(promoted(shop)) == {"Lock the Cart"}
     assert not (shop.store / "patterns.md").exists()
     assert known(shop, READ).status == "retired"

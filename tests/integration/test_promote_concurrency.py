@@ -12,12 +12,12 @@ from collections import Counter
 import pytest
 
 import recollect
+from recollect.api import promote
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.hashing import content_hash
 from recollect.files.bank.bank import BankFile, read_bank
 from recollect.files.locks import locked
 from recollect.promote.candidates import from_json
-from recollect.promote.promote import promote
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 PROCESSES = 8
@@ -29,7 +29,7 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 from recollect.files.locks import locked
 from recollect.promote.candidates import from_json
-from recollect.promote.promote import promote
+from recollect.api import promote
 
 locked.__wrapped__.__defaults__ = (120.0,)  # a disk that stalls must not decide who gets a turn
 root, store, texts = sys.argv[2], sys.argv[3], json.loads(sys.stdin.readline())
@@ -47,7 +47,7 @@ SUICIDE = """
 import json, os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from recollect.promote.candidates import from_json
-from recollect.promote.promote import promote
+from recollect.api import promote
 
 root, store, entry, left = sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5])
 
@@ -309,7 +309,7 @@ def test_first_promotion_of_a_large_bank_grows_with_its_size_and_not_faster(worl
         code = (
             "import sys; sys.path.insert(0, sys.argv[1])\n"
             "from recollect.files.bank import bank, entry as bank_entry\n"
-            "from recollect.promote.promote import candidates_of, promote\n"
+            "from recollect.api import candidates_of, promote\n"
             "calls = 0\n"
             "def profile(frame, event, argument):\n"
             "    global calls\n"

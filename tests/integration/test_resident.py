@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from tests.conftest import BARE_ENTRY, World
 
+from recollect.api import Engine
 from recollect.config.settings import load_settings
-from recollect.engine.engine import Engine
 from recollect.resident import client as resident
 from recollect.version import VERSION
 

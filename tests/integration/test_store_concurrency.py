@@ -26,9 +26,9 @@ WORKER = """
 import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
 from recollect.files.locks import locked
-from recollect.engine.engine import Engine
+from recollect.api import Engine
 from recollect.sync.entry_input import parse_entry_input
-from recollect.learn.remember import remember
+from recollect.api import remember
 from recollect.config.settings import load_settings
 import recollect.engine.label, recollect.keywords.registry
 

@@ -10,12 +10,12 @@ import sys
 from collections import Counter
 
 import recollect
+from recollect.api import rebuild
 from recollect.config.locations import journal
 from recollect.config.settings import load_settings
 from recollect.domain.hashing import content_hash
 from recollect.store.open import database_name, open_store
 from recollect.store.values import Scope
-from recollect.sync.rebuild import rebuild
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 KILLS = 20
@@ -24,9 +24,9 @@ KILLS = 20
 WRITER = """
 import itertools, json, sys
 sys.path[:0] = json.loads(sys.argv[1])
-from recollect.engine.engine import Engine
+from recollect.api import Engine
 from recollect.sync.entry_input import parse_entry_input
-from recollect.learn.remember import remember
+from recollect.api import remember
 from recollect.config.settings import load_settings
 
 root, store, run, most = sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])

@@ -8,22 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from recollect.api import Engine, rebuild, remember, sync
 from recollect.config.locations import journal
 from recollect.config.settings import load_settings
 from recollect.doctor.bench import measure_retrieval
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
-from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError, InvalidEntry, StillReading, StoreError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines
-from recollect.learn.remember import remember
 from recollect.store.open import database_name
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Model, Receipt, ReceiptLine, Scope, Source
 from recollect.sync.entry_input import parse_entry_input
-from recollect.sync.rebuild import rebuild
-from recollect.sync.sync import sync
 
 ALL = Scope(None)
 ENTRIES = 60

@@ -5,16 +5,8 @@ import sys
 
 import click
 
-from recollect.cli.shared import (
-    counted,
-    global_store_option,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
+from recollect.cli.shared import counted, json_option, print_json, styled, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.domain.text import one_line
 from recollect.errors import StorageError
 from recollect.files.archive import BANK, GLOBAL, JOURNAL, MEMORY, SETTINGS, USAGE
@@ -44,16 +36,15 @@ def command() -> None:
 @command.command("create")
 @click.argument("file", type=click.Path())
 @click.option("--force", is_flag=True, help="Replace FILE if there is one.")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def create_(file: str, force: bool, project_root: str, global_store: str, as_json: bool) -> None:
+def create_(file: str, force: bool, workspace: Workspace, as_json: bool) -> None:
     """Write a backup to FILE, a .tar.gz.
 
     The exit code is 1 if something could not be read and is not in it.
     """
     path = os.path.abspath(file)
-    result = create(project_root, global_store, settings_of(project_root), path, replace=force)
+    result = create(workspace, path, replace=force)
     warn([*result.warnings, *(f"not in the backup: {reason}" for reason in result.left_out)])
     if as_json:
         print_json(
@@ -103,16 +94,15 @@ def verify_(file: str, as_json: bool) -> None:
 @click.argument("file", type=click.Path())
 @click.option("--overwrite", is_flag=True, help="Replace also what is newer here than in the backup.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, but write nothing.")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def restore_(file: str, overwrite: bool, dry_run: bool, project_root: str, global_store: str, as_json: bool) -> None:
+def restore_(file: str, overwrite: bool, dry_run: bool, workspace: Workspace, as_json: bool) -> None:
     """Bring back what is in FILE, after it has been verified.
 
     What is missing here is written, what is older here is replaced, and what is newer here is kept unless --overwrite
     is given. The exit code is 1 if anything was left out. Nothing is ever removed.
     """
-    result = restore(os.path.abspath(file), project_root, global_store, overwrite=overwrite, dry_run=dry_run)
+    result = restore(os.path.abspath(file), workspace, overwrite=overwrite, dry_run=dry_run)
     warn(result.warnings)
     if as_json:
         print_json(_restored(result, dry_run))

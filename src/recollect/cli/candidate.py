@@ -46,15 +46,15 @@ def command(
     meaning, which "match" tells.
     """
     text = _new_info(new_info, new_info_file)
-    folder, settings, place = memory_place(root, project_root)
+    workspace, place = memory_place(root, project_root, global_store)
     if root and not os.path.isdir(place.path):
         raise StorageError(
             f"there is no memory root {place.path}, so no index.md either; give the folder that holds it"
         )
-    open_engine = partial(Engine, global_store, settings, project_root=folder, patience=_PATIENCE)
+    open_engine = partial(Engine, workspace, patience=_PATIENCE)
     result = resolve(
         place,
-        settings,
+        workspace.settings,
         category,
         text,
         event=event or "",

@@ -6,16 +6,8 @@ import sys
 import click
 
 from recollect.cli.screen import ours
-from recollect.cli.shared import (
-    counted,
-    global_store_option,
-    is_terminal,
-    json_option,
-    print_json,
-    project_root_option,
-    styled,
-)
-from recollect.config.settings import load_settings
+from recollect.cli.shared import counted, is_terminal, json_option, print_json, styled, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.doctor.run import ERROR, OK, WARNING, Finding, examine, repair
 from recollect.doctor.secret_scan import DATABASE, FILE, HISTORY, Scan, scan_secrets
 from recollect.domain.text import one_line
@@ -34,10 +26,9 @@ _CLEAR = ours("\r\x1b[K")
 @click.command("doctor")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything, and say what was done.")
 @click.option("--secrets", is_flag=True, help="Look for secrets in what is kept, and in its git history, instead.")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def command(fix: bool, secrets: bool, project_root: str, global_store: str, as_json: bool) -> None:
+def command(fix: bool, secrets: bool, workspace: Workspace, as_json: bool) -> None:
     """Prove that recollect works here, or say what does not and what to do.
 
     Looks at Python, packages, SQLite, settings, the store, the plugin, its hooks and the MCP server; then stores and
@@ -52,16 +43,16 @@ def command(fix: bool, secrets: bool, project_root: str, global_store: str, as_j
         raise click.UsageError(
             "--fix does not go with --secrets: a secret must be taken out by somebody who can rotate it"
         )
-    settings = load_settings(project_root)
+    workspace = workspace.reloaded()  # what is wrong with its settings is a finding, and no warning
     if secrets:
-        _secrets(scan_secrets(project_root, global_store, settings, _progress), as_json)
+        _secrets(scan_secrets(workspace, _progress), as_json)
         return
-    findings = examine(project_root, global_store, settings, os.environ, _progress)
+    findings = examine(workspace, os.environ, _progress)
     repaired: list[Finding] = []
     if fix:
         repaired = repair(findings)
         if repaired:
-            findings = examine(project_root, global_store, settings, os.environ, _progress)
+            findings = examine(workspace, os.environ, _progress)
     _clear()
     healthy = not any(finding.level == ERROR for finding in findings)
     if as_json:

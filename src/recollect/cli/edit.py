@@ -14,9 +14,9 @@ from contextlib import contextmanager
 import click
 
 from recollect.cli.memory import change_options, finish
-from recollect.cli.shared import is_terminal, print_json, settings_of, warn
-from recollect.config.memory_root import memory_root
+from recollect.cli.shared import is_terminal, print_json, warn
 from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import one_line, utc_text, visible
 from recollect.errors import RecollectError, StorageError, WriteRefused
@@ -43,7 +43,7 @@ _EDITORS = ("sensible-editor", "nano", "vi")
     help="Begin with this text, as an edit that failed has left it.",
 )
 @click.option("--no-editor", is_flag=True, help="With --from: save that text as it is.")
-def command(slug: str, project_root: str, global_store: str, as_json: bool, given: str | None, no_editor: bool) -> None:
+def command(slug: str, workspace: Workspace, as_json: bool, given: str | None, no_editor: bool) -> None:
     """Edit a memory in your editor.
 
     SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path. The editor is $VISUAL or $EDITOR; one
@@ -52,19 +52,18 @@ def command(slug: str, project_root: str, global_store: str, as_json: bool, give
     """
     if no_editor and given is None:
         raise click.UsageError("--no-editor needs --from")
-    settings = settings_of(project_root)
-    root = memory_root(project_root, settings)
-    memory = read_named(root, slug, project_root)
+    root = workspace.memory_root()
+    memory = read_named(root, slug, workspace.project_root)
     editor = [] if no_editor else _editor()
     draft = _Draft(memory, given, copied=not no_editor)
-    written = _edit(root, settings, memory, editor, draft)
+    written = _edit(root, workspace.settings, memory, editor, draft)
     draft.remove()
     if written is None:
         target = root.shown(memory.path)
         print_json({"status": "unchanged", "target": target}) if as_json else click.echo("Nothing changed.")
         return
     before = f", which was {memory.slug} until now" if "renamed_from" in written.facts else ""
-    finish(root, settings, project_root, global_store, written)
+    finish(root, workspace, written)
     print_json(written.document()) if as_json else click.echo(f"Updated {written.target}{before}.")
 
 

@@ -4,7 +4,8 @@ import os
 
 import click
 
-from recollect.cli.shared import counted, global_store_option, project_root_option, settings_of, warn
+from recollect.cli.shared import counted, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.text import one_line
 from recollect.files.textfile import write_bytes
@@ -25,16 +26,14 @@ from recollect.transfer.export_markdown import markdown
 @click.option("--include-retired", is_flag=True, help="Also what is retired or archived.")
 @click.option("--output", metavar="FILE", help="Write to a file instead of standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
-@project_root_option
-@global_store_option
+@workspace_options
 def command(
     format_: str,
     categories: tuple[str, ...],
     include_retired: bool,
     output: str | None,
     force: bool,
-    project_root: str,
-    global_store: str,
+    workspace: Workspace,
 ) -> None:
     """Print everything that is visible from this project.
 
@@ -42,9 +41,7 @@ def command(
     many there were is said on standard error.
     """
     path = os.path.abspath(output) if output and output != "-" else ""
-    export = gather(
-        project_root, global_store, settings_of(project_root), categories=categories, include_retired=include_retired
-    )
+    export = gather(workspace, categories=categories, include_retired=include_retired)
     lines = [] if format_ == "markdown" else list(json_lines(export))
     text, count = (markdown(export), export.count) if format_ == "markdown" else ("".join(lines), len(lines))
     warn(export.warnings)

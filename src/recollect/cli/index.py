@@ -81,7 +81,7 @@ def command(
         raise click.UsageError("give exactly one of --rebuild, --validate, --query, --health and --gc")
     if dry_run and not collects:
         raise click.UsageError("--dry-run goes with --gc")
-    folder, settings, place = memory_place(root, project_root)
+    workspace, place = memory_place(root, project_root, global_store)
     if not os.path.isdir(place.path):
         hint = "name another with --root" if root else "the first memory makes it; `recollect status` says how to begin"
         raise StorageError(f"there is no folder {place.path}; {hint}")
@@ -93,10 +93,10 @@ def command(
     if keyword is not None:
         context.exit(_query(place, keyword, as_json))
     if examines:
-        context.exit(_health(place, settings, now, as_json))
-    result = collect(place, settings, now, dry_run=dry_run)
+        context.exit(_health(place, workspace.settings, now, as_json))
+    result = collect(place, workspace.settings, now, dry_run=dry_run)
     message = f"{counted(len(result.paths), 'memory', 'memories')} put away"
-    result.warnings += finish(place, settings, folder, global_store, result.paths, message=message)
+    result.warnings += finish(place, workspace, result.paths, message=message)
     context.exit(_collected(place, result, dry_run, as_json))
 
 

@@ -10,14 +10,16 @@ from recollect.cli.shared import (
     global_store_option,
     is_terminal,
     json_option,
+    pass_workspace,
     print_json,
     project_root_option,
-    settings_of,
     styled,
     warn,
 )
 from recollect.config.settings_keys import EVENTS
+from recollect.config.workspace import Workspace
 from recollect.recall.start_block import inject
+from recollect.recall.start_request import StartRequest
 
 
 @click.command("inject")
@@ -40,9 +42,8 @@ from recollect.recall.start_block import inject
     is_flag=True,
     help="Only print the settings with which Claude Code injects at the start of every session.",
 )
-def command(
-    project_root: str, limit: int | None, global_store: str, event: str | None, as_json: bool, print_hook: bool
-) -> None:
+@pass_workspace
+def command(workspace: Workspace, limit: int | None, event: str | None, as_json: bool, print_hook: bool) -> None:
     """Print what a session that starts here is given.
 
     Of the project's own knowledge bank (docs/knowledge-bank) and of the global store, the entries that matter most for
@@ -53,7 +54,9 @@ def command(
     if print_hook:
         print_json({"hooks": {"SessionStart": [_handler(event) for event in EVENTS]}})
         return
-    result = inject(project_root, global_store, settings_of(project_root), limit=limit, event=event or "")
+    asked = StartRequest(workspace, event=event or "", limit=limit)
+    result = inject(asked)
+    result.warnings += asked.notes.problems
     warn(result.warnings)
     if as_json:
         print_json(

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from recollect.cli.shared import global_store_option, is_terminal, project_root_option
+from recollect.cli.shared import is_terminal, workspace_options
 from recollect.config.locations import TOKEN_VARIABLE
 from recollect.config.workspace import Workspace
 
@@ -25,9 +25,8 @@ def _address(context: click.Context, parameter: click.Parameter, value: str | No
 @click.command("mcp")
 @click.option("--http", metavar="HOST:PORT", callback=_address, help="Serve over HTTP; a port alone is on 127.0.0.1.")
 @click.option("--allow-host", "allowed", metavar="NAME", multiple=True, help="A name that HTTP clients may use for it.")
-@project_root_option
-@global_store_option
-def command(http: tuple[str, int] | None, allowed: tuple[str, ...], project_root: str, global_store: str) -> None:
+@workspace_options
+def command(http: tuple[str, int] | None, allowed: tuple[str, ...], workspace: Workspace) -> None:
     """Serve the memories to an MCP client.
 
     A client starts this and speaks to it over standard input and output: store_memory, search_memory, get_memories,
@@ -42,10 +41,9 @@ def command(http: tuple[str, int] | None, allowed: tuple[str, ...], project_root
         raise click.UsageError("--allow-host goes with --http")
     from recollect.mcp.serve import serve_http, serve_stdio
 
-    place = Workspace(project_root, global_store)
     if http is None:
         if is_terminal(sys.stdin):
             click.echo("An MCP client speaks to this, and starts it by itself; Ctrl-C ends it.", err=True)
-        serve_stdio(place)
+        serve_stdio(workspace)
     else:
-        serve_http(place, *http, os.environ.get(TOKEN_VARIABLE, ""), allowed)
+        serve_http(workspace, *http, os.environ.get(TOKEN_VARIABLE, ""), allowed)

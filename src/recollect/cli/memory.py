@@ -7,16 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.shared import (
-    global_store_option,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    warn,
-)
-from recollect.config.memory_root import memory_root
+from recollect.cli.shared import json_option, print_json, warn, workspace_options
 from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
 from recollect.errors import UnknownMemory
@@ -39,15 +32,14 @@ def reason_option(command: _Command) -> _Command:
     return click.option("--reason", metavar="TEXT", default="", help="Why; it is kept with the memory.")(command)
 
 
-def change_options(command: _Command) -> _Command:
+def change_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options for changing one memory to a command."""
-    return slug_argument(project_root_option(global_store_option(json_option(command))))
+    return slug_argument(workspace_options(json_option(command)))
 
 
 def change(
     slug: str,
-    project_root: str,
-    global_store: str,
+    workspace: Workspace,
     as_json: bool,
     made: _Change,
     sentences: dict[str, str],
@@ -57,18 +49,17 @@ def change(
 
     A `slug` without a memory file goes to `by_id`, if it looks like the id of an entry.
     """
-    settings = settings_of(project_root)
-    root = memory_root(project_root, settings)
+    root = workspace.memory_root()
     try:
-        memory = read_named(root, slug, project_root)
+        memory = read_named(root, slug, workspace.project_root)
     except UnknownMemory:
         if by_id is None or not looks_like_id(slug):
             raise
-        with Engine(global_store, settings, project_root=project_root) as engine:
+        with Engine(workspace) as engine:
             _told(by_id(engine), as_json, sentences)
         return
-    written = made(root, settings, memory)
-    finish(root, settings, project_root, global_store, written)
+    written = made(root, workspace.settings, memory)
+    finish(root, workspace, written)
     if as_json:
         print_json(written.document())
     else:
@@ -87,7 +78,7 @@ def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
         click.echo(sentences[done.outcome].format(title=one_line(entry.name), name=name))
 
 
-def finish(root: MemoryRoot, settings: Settings, project_root: str, global_store: str, written: write.Written) -> None:
+def finish(root: MemoryRoot, workspace: Workspace, written: write.Written) -> None:
     """Update the store and git after a change; print warnings to standard error."""
-    warnings = finish_change(root, settings, project_root, global_store, written.paths, message=written.message)
+    warnings = finish_change(root, workspace, written.paths, message=written.message)
     warn(dict.fromkeys([*written.warnings, *warnings]))

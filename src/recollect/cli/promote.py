@@ -2,17 +2,8 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.shared import (
-    entry_options,
-    entry_text,
-    global_store_option,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
+from recollect.cli.shared import entry_options, entry_text, json_option, print_json, styled, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.promote.candidates import Candidate, from_json
 from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL
 from recollect.promote.likeness import Alike, alike
@@ -31,8 +22,7 @@ from recollect.sync.follow import follow
 
 @click.command("promote")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@project_root_option
-@global_store_option
+@workspace_options
 @click.option(
     "--as",
     "judgement",
@@ -45,8 +35,7 @@ from recollect.sync.follow import follow
 @json_option
 def command(
     names: tuple[str, ...],
-    project_root: str,
-    global_store: str,
+    workspace: Workspace,
     judgement: str | None,
     entry_json: str | None,
     entry_file: str | None,
@@ -62,18 +51,16 @@ def command(
     A text that is known already gains an observation instead of a copy. A lesson from a session goes to the global
     store or to the project's bank, and what is like it is shown: `recollect retire ID` takes one of two away.
     """
-    settings = settings_of(project_root)
     if sum(map(bool, (names, entry_json is not None, entry_file is not None))) > 1:
         raise click.UsageError("give either names, or --entry-json, or --entry-file")
     given = entry_text(entry_json, entry_file)
     if given is None:
-        candidates, warnings = candidates_of(project_root, global_store, names)
+        candidates, warnings = candidates_of(workspace, names)
     else:
         candidates, warnings = from_json(given), []
-    similar = alike(project_root, global_store, settings, candidates)
+    similar = alike(workspace, candidates)
     result = promote(
-        project_root,
-        global_store,
+        workspace,
         [candidate.from_feature(feature) for candidate in candidates],
         judgement=judgement or "",
         only_new=given is None and not names,
@@ -81,7 +68,7 @@ def command(
     )
     warnings = list(dict.fromkeys(warnings + result.warnings))
     if result.promoted or result.kept:
-        warnings += follow(project_root, global_store, settings)
+        warnings += follow(workspace)
     warn(warnings)
     if as_json:
         print_json(
@@ -96,7 +83,7 @@ def command(
         )
         return
     if not result.outcomes:
-        click.echo(f"Nothing to promote: {nothing_new(project_root)}.")
+        click.echo(f"Nothing to promote: {nothing_new(workspace.bank)}.")
     for outcome in result.outcomes:
         click.echo(f"{_action(outcome)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")

@@ -2,30 +2,22 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.shared import (
-    counted,
-    global_store_option,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    warn,
-)
+from recollect.cli.shared import counted, json_option, print_json, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.sync.rebuild import rebuild
 
 
 @click.command("rebuild")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def command(project_root: str, global_store: str, as_json: bool) -> None:
+def command(workspace: Workspace, as_json: bool) -> None:
     """Make the database again from the files.
 
     Reads the global bank, the journal, this project's bank and memories, and those of all projects that the database
     knew. How often entries were recalled, the receipts and the vectors are kept. A damaged database is put aside, not
     removed.
     """
-    result = rebuild(project_root, global_store, settings_of(project_root))
+    result = rebuild(workspace)
     warn(result.warnings)
     if as_json:
         print_json(

@@ -4,16 +4,8 @@ import sys
 
 import click
 
-from recollect.cli.shared import (
-    counted,
-    global_store_option,
-    is_terminal,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    warn,
-)
+from recollect.cli.shared import counted, is_terminal, json_option, print_json, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.engine.embed import Embedded, adopt_model, embed_pending, start_over
 from recollect.engine.engine import Engine
 from recollect.sync.sync import sync
@@ -21,18 +13,16 @@ from recollect.sync.sync import sync
 
 @click.command("reembed")
 @click.option("--all", "everything", is_flag=True, help="Make all vectors again, also those that are up to date.")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def command(everything: bool, project_root: str, global_store: str, as_json: bool) -> None:
+def command(everything: bool, workspace: Workspace, as_json: bool) -> None:
     """Make the vectors that are missing, for example after a change of provider or model.
 
     Vectors of another model are dropped first: they are never compared with new ones. May be interrupted at any time
     and goes on where it stopped; until it is done, entries without a vector are found by their words.
     """
-    settings = settings_of(project_root)
-    with Engine(global_store, settings, project_root=project_root) as engine:
-        warnings = sync(engine.store, project_root, global_store, engine.labels())
+    with Engine(workspace) as engine:
+        warnings = sync(engine.store, workspace, engine.labels())
         reason = start_over(engine) if everything else ""
         done = Embedded(reason) if reason else _with_progress(engine)
         model = engine.store.model()

@@ -4,6 +4,7 @@ import click
 
 from recollect.cli.memory import change, change_options
 from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.stored import ACTIVE, ARCHIVED
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
@@ -19,7 +20,7 @@ _SENTENCES = {
 
 @click.command("restore")
 @change_options
-def command(slug: str, project_root: str, global_store: str, as_json: bool) -> None:
+def command(slug: str, workspace: Workspace, as_json: bool) -> None:
     """Make a retired or archived memory, or a retired lesson, active again.
 
     SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
@@ -27,12 +28,11 @@ def command(slug: str, project_root: str, global_store: str, as_json: bool) -> N
     """
     change(
         slug,
-        project_root,
-        global_store,
+        workspace,
         as_json,
         _restored,
         _SENTENCES,
-        lambda engine: bring_back(engine, project_root, slug),
+        lambda engine: bring_back(engine, slug),
     )
 
 

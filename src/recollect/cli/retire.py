@@ -3,6 +3,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.memory import change, change_options, reason_option
+from recollect.config.workspace import Workspace
 from recollect.memories import write
 from recollect.memories.forget import forget
 
@@ -15,7 +16,7 @@ _SENTENCES = {
 @click.command("retire")
 @change_options
 @reason_option
-def command(slug: str, project_root: str, global_store: str, as_json: bool, reason: str) -> None:
+def command(slug: str, workspace: Workspace, as_json: bool, reason: str) -> None:
     """Retire a memory or a lesson that no longer holds.
 
     SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
@@ -24,10 +25,9 @@ def command(slug: str, project_root: str, global_store: str, as_json: bool, reas
     """
     change(
         slug,
-        project_root,
-        global_store,
+        workspace,
         as_json,
         lambda root, _settings, memory: write.retire(root, memory.path, memory.category, reason),
         _SENTENCES,
-        lambda engine: forget(engine, project_root, slug, reason),
+        lambda engine: forget(engine, slug, reason),
     )

@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.shared import counted, global_store_option, json_option, print_json, project_root_option, styled
+from recollect.cli.shared import counted, json_option, print_json, styled, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
 from recollect.domain.text import cut, one_line, visible
 from recollect.files.journal.kinds import Staged
@@ -19,16 +20,14 @@ _LONGEST = 100
 @click.option("--dismiss", multiple=True, metavar="ID", help="It is not worth keeping. Can be given several times.")
 @click.option("--dismiss-all", is_flag=True, help="Nothing that awaits review is worth keeping.")
 @json_option
-@project_root_option
-@global_store_option
+@workspace_options
 def command(
     capture_id: str | None,
     saved: tuple[str, ...],
     dismiss: tuple[str, ...],
     dismiss_all: bool,
     as_json: bool,
-    project_root: str,
-    global_store: str,
+    workspace: Workspace,
 ) -> None:
     """Review what sessions have staged.
 
@@ -38,11 +37,11 @@ def command(
     """
     if capture_id and (saved or dismiss or dismiss_all):
         raise click.UsageError("give an ID to see it, or --saved, --dismiss and --dismiss-all to settle captures")
-    captures = captures_to_review(project_root, global_store)
+    captures = captures_to_review(workspace)
     if capture_id:
         _show(capture_named(captures, capture_id), as_json)
     elif saved or dismiss or dismiss_all:
-        _mark(captures, global_store, saved, dismiss, dismiss_all, as_json)
+        _mark(captures, workspace, saved, dismiss, dismiss_all, as_json)
     elif as_json:
         print_json(seen({"captures": [_document(each) for each in captures]}))
     else:
@@ -51,7 +50,7 @@ def command(
 
 def _mark(
     captures: list[Staged],
-    global_store: str,
+    workspace: Workspace,
     saved: tuple[str, ...],
     dismiss: tuple[str, ...],
     dismiss_all: bool,
@@ -60,7 +59,7 @@ def _mark(
     if dismiss_all:
         kept_ids = {capture_named(captures, name).id for name in saved}
         dismiss = (*dismiss, *(each.id for each in captures if each.id not in kept_ids))
-    kept, dropped = mark_reviewed(captures, global_store, saved=saved, dismissed=dismiss)
+    kept, dropped = mark_reviewed(captures, workspace, saved=saved, dismissed=dismiss)
     left = len(captures) - len(kept) - len(dropped)
     if as_json:
         print_json(

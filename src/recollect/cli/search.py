@@ -6,16 +6,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.shared import (
-    global_store_option,
-    is_terminal,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
+from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
@@ -40,8 +32,7 @@ _FIELDS = (
 @click.option("--include-retired", is_flag=True, help="Also find retired and archived entries, marked as such.")
 @click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N hits.")
 @click.option("--explain", is_flag=True, help="Show what each hit's score is made of.")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
 def command(
     query: tuple[str, ...],
@@ -51,8 +42,7 @@ def command(
     include_retired: bool,
     limit: int,
     explain: bool,
-    project_root: str,
-    global_store: str,
+    workspace: Workspace,
     as_json: bool,
 ) -> None:
     """Find entries by meaning and by words.
@@ -62,12 +52,10 @@ def command(
     """
     if project_name and all_projects:
         raise click.UsageError("give either --project or --all-projects")
-    settings = settings_of(project_root)
     asked = " ".join(query)
-    with Engine(global_store, settings, project_root=project_root) as engine:
+    with Engine(workspace) as engine:
         result = find_memories(
             engine,
-            project_root,
             asked,
             project_name=None if all_projects else project_name or "",
             categories=categories,

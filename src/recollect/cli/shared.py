@@ -6,15 +6,17 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from recollect.cli.screen import ours
 from recollect.config import locations, project
-from recollect.config.memory_root import memory_root, memory_root_at, project_of
+from recollect.config.memory_root import memory_root_at, project_of
 from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_report import complaints
+from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe
 from recollect.errors import InvalidEntry, StorageError
@@ -72,6 +74,21 @@ global_store_option = click.option(
     help="The folder of what is known in every project.  [default: $RECOLLECT_HOME or ~/.claude/iflow/memory]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def pass_workspace(command: Callable[..., None]) -> Callable[..., None]:
+    """Hand a command with both options above one `workspace` instead; it warns of its settings once they are used."""
+
+    @wraps(command)
+    def with_workspace(*args: Any, project_root: str, global_store: str, **options: Any) -> None:
+        command(*args, workspace=Workspace(project_root, global_store, load=settings_of), **options)
+
+    return with_workspace
+
+
+def workspace_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add --project-root and --global-store to a command, and hand them to it as a `workspace`."""
+    return project_root_option(global_store_option(pass_workspace(command)))
 
 
 def entry_options(command: _Command) -> _Command:
@@ -139,15 +156,17 @@ def root_options(command: _Command) -> _Command:
     return root(folder(command))
 
 
-def memory_place(root: str | None, project_root: str | None, target: str = "") -> tuple[str, Settings, MemoryRoot]:
-    """Return the project's folder, its settings and its memory root.
+def memory_place(
+    root: str | None, project_root: str | None, global_store: str, target: str = ""
+) -> tuple[Workspace, MemoryRoot]:
+    """Return the workspace and the memory root to use.
 
     Without `root` and `project_root`, an absolute path as `target` tells the project.
     """
-    folder = _project(root, project_root, target)
-    settings = settings_of(folder)
-    place = memory_root_at(os.path.expanduser(root), settings) if root else memory_root(folder, settings)
-    return folder, settings, place
+    workspace = Workspace(_project(root, project_root, target), global_store, load=settings_of)
+    if root:
+        return workspace, memory_root_at(os.path.expanduser(root), workspace.settings)
+    return workspace, workspace.memory_root()
 
 
 def _project(root: str | None, project_root: str | None, target: str) -> str:

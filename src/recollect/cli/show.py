@@ -9,19 +9,9 @@ from typing import Any, cast
 import click
 
 from recollect.cli.memory import slug_argument
-from recollect.cli.shared import (
-    global_store_option,
-    is_terminal,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
+from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config import locations
-from recollect.config.memory_root import memory_root
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.ranking.trust import REPOSITORY, origin_of
 from recollect.domain.secrets.detect import redact, redacted
@@ -34,7 +24,7 @@ from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, slu
 from recollect.files.textfile import read_text
 from recollect.memories.forget import Known, find_entry, looks_like_id
 from recollect.memories.lookup import find_memory, read_named
-from recollect.sync.memories import sync_memories_of
+from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
 _NEWEST = 10
@@ -51,9 +41,8 @@ _ELSEWHERE = ("title", "category", "record_status", "tags", "related_files", "co
 @click.option("--history", is_flag=True, help=f"Show all of its history, not only the last {_NEWEST} changes.")
 @click.option("--raw", is_flag=True, help="Print the file as it is.")
 @json_option
-@project_root_option
-@global_store_option
-def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: str, global_store: str) -> None:
+@workspace_options
+def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Workspace) -> None:
     """Show one memory, or one lesson, with all that is known of it.
 
     SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
@@ -61,23 +50,22 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: st
     """
     if raw and (as_json or history):
         raise click.UsageError("--raw goes with neither --json nor --history")
-    settings = settings_of(project_root)
-    root = memory_root(project_root, settings)
+    root = workspace.memory_root()
     try:
-        find_memory(root, slug, project_root)
+        find_memory(root, slug, workspace.project_root)
     except UnknownMemory:
         if not looks_like_id(slug):
             raise
-        known, slug = _by_id(settings, slug, project_root, global_store)
+        known, slug = _by_id(workspace, slug)
         if not slug:
             if raw:
                 raise click.UsageError("--raw is for memory files, and this is a lesson") from None
-            _show_knowledge(known, global_store, as_json)
+            _show_knowledge(known, workspace.global_store, as_json)
             return
     if raw:
-        _print_raw(find_memory(root, slug, project_root).path)
+        _print_raw(find_memory(root, slug, workspace.project_root).path)
         return
-    memory = read_named(root, slug, project_root)
+    memory = read_named(root, slug, workspace.project_root)
     memory.record = redacted(memory.record)
     if as_json:
         facts = {"path": root.shown(memory.path), "hash": memory.hash, "origin": REPOSITORY}
@@ -86,12 +74,12 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, project_root: st
         click.echo("\n".join(_lines(root, memory, history)))
 
 
-def _by_id(settings: Settings, id: str, project_root: str, global_store: str) -> tuple[Known, str]:
+def _by_id(workspace: Workspace, id: str) -> tuple[Known, str]:
     """Return the entry with an id, and its name as a memory; the name is empty for a lesson."""
-    with Engine(global_store, settings, project_root=project_root) as engine:
-        warn(sync(engine.store, project_root, global_store, engine.labels()))
-        warn(sync_memories_of(engine.store, project_root, settings))
-        known = find_entry(engine, project_root, id)
+    with Engine(workspace) as engine:
+        warn(sync(engine.store, workspace, engine.labels()))
+        warn(sync_memories(engine.store, workspace))
+        known = find_entry(engine, id)
         path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
     if known.entry.category in KNOWLEDGE:
         return known, ""

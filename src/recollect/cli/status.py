@@ -6,18 +6,9 @@ from typing import Any
 import click
 
 from recollect.cli.index import issue_document, issue_text
-from recollect.cli.shared import (
-    counted,
-    global_store_option,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
-from recollect.config.memory_root import memory_root
+from recollect.cli.shared import counted, json_option, print_json, styled, warn, workspace_options
 from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.doctor.status import Status, status_of_project
 from recollect.domain.memory import seen
 from recollect.domain.stored import STATUSES
@@ -43,18 +34,15 @@ This project has no memories yet. To begin:
 
 
 @click.command("status")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def command(project_root: str, global_store: str, as_json: bool) -> None:
+def command(workspace: Workspace, as_json: bool) -> None:
     """Show what this project remembers and what needs attention.
 
     Counts memories by category and state, looks for what is wrong with them and says what puts it right. Nothing is
     changed.
     """
-    settings = settings_of(project_root)
-    root = memory_root(project_root, settings)
-    status = status_of_project(root, project_root, global_store, settings, datetime.now(UTC))
+    status, settings = status_of_project(workspace, datetime.now(UTC)), workspace.settings
     warn(status.warnings)
     if as_json:
         print_json(seen(_document(status, settings)))
@@ -62,7 +50,7 @@ def command(project_root: str, global_store: str, as_json: bool) -> None:
     if status.is_empty:
         click.echo(_BEGIN)
     else:
-        click.echo(f"{styled('Memory root', 'cyan')}   {one_line(root.path)}")
+        click.echo(f"{styled('Memory root', 'cyan')}   {one_line(status.root.path)}")
         click.echo("\n".join(["", *_table(status, settings), ""]))
     for name, value in _facts(status):
         click.echo(f"{styled(f'{name:<13}', 'cyan')} {one_line(value)}")

@@ -5,16 +5,8 @@ import sys
 
 import click
 
-from recollect.cli.shared import (
-    global_store_option,
-    is_terminal,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
+from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.plugin.uninstall import Removal, plan, uninstall
 
 
@@ -22,10 +14,9 @@ from recollect.plugin.uninstall import Removal, plan, uninstall
 @click.option("--keep-store", is_flag=True, help="Leave the database and the logs beside the global bank.")
 @click.option("--claude", metavar="PATH", default="", help="Claude Code's command.  [default: claude]")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def command(keep_store: bool, claude: str, yes: bool, project_root: str, global_store: str, as_json: bool) -> None:
+def command(keep_store: bool, claude: str, yes: bool, workspace: Workspace, as_json: bool) -> None:
     """Remove the plugin, and everything that recollect made except memories.
 
     Claude Code's own commands remove the plugin and its marketplace, in every scope. The server's entry is taken out of
@@ -33,7 +24,7 @@ def command(keep_store: bool, claude: str, yes: bool, project_root: str, global_
     with what was counted in it, logs, locks and notes for agents are removed. What stays: knowledge banks, memory
     files with their index, session-captures.jsonl, and settings. On a terminal it asks first.
     """
-    removal = plan(project_root, global_store, settings_of(project_root), keep_store=keep_store)
+    removal = plan(workspace, keep_store=keep_store)
     if not removal.client and not removal.servers and not removal.paths:
         _report(removal, as_json)
         return

@@ -5,16 +5,8 @@ from typing import Any
 
 import click
 
-from recollect.cli.shared import (
-    entry_options,
-    entry_text,
-    global_store_option,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    warn,
-)
+from recollect.cli.shared import entry_options, entry_text, json_option, print_json, warn, workspace_options
+from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, Journalled, RecollectError, StoreError
@@ -49,12 +41,9 @@ class _Command(click.Command):
 @click.command("upsert", cls=_Command)
 @click.option("--action", type=click.Choice(["upsert"]), expose_value=False, help="What to do: nothing else is known.")
 @entry_options
-@project_root_option
-@global_store_option
+@workspace_options
 @json_option
-def command(
-    entry_json: str | None, entry_file: str | None, project_root: str, global_store: str, as_json: bool
-) -> None:
+def command(entry_json: str | None, entry_file: str | None, workspace: Workspace, as_json: bool) -> None:
     """Remember an entry, or count one more observation of it.
 
     An entry is a JSON object with name, description and category (anti-patterns, heuristics or patterns), and
@@ -63,28 +52,27 @@ def command(
     used, the entry is kept all the same, and a warning says that searches will find it later. Exit code 1 means that
     the entry cannot be stored as it is, 2 that nothing could be written.
     """
-    settings = settings_of(project_root)
     if (entry_json is None) == (entry_file is None):
         raise InvalidEntry("give the entry with --entry-json or with --entry-file")
     text = entry_text(entry_json, entry_file) or ""
     given = entries_from_json(text)
     try:
-        noted = note_down(global_store, settings, given)  # before the store is opened: opening it may fail
+        noted = note_down(workspace, given)  # before the store is opened: opening it may fail
     except RecollectError as error:
         click.echo(redact(f"Error: {error}"), err=True)
         sys.exit(_NOT_WRITTEN)
     documents: list[dict[str, object]] = []
     warnings: list[str] = []
     try:
-        with Engine(global_store, settings, project_root=project_root) as engine:
+        with Engine(workspace) as engine:
             for each in noted:
-                result = stored(engine, project_root, each)
+                result = stored(engine, each)
                 warnings += result.warnings
                 documents.append(_document(result))
                 if not as_json:
                     _tell(result)
     except StoreError as failure:
-        error = failure if isinstance(failure, Journalled) else journalled(global_store, failure)
+        error = failure if isinstance(failure, Journalled) else journalled(workspace, failure)
         warnings.append(str(error))
         for each in noted[len(documents) :]:
             documents.append(_journalled(each, str(error)))

@@ -63,10 +63,11 @@ def command(
         target,
         {"--input": given is not None, "--hash": expected, "--reason": reason, "--auto": auto, "--check": check},
     )
-    folder, settings, place = memory_place(root, project_root, target or "")
+    workspace, place = memory_place(root, project_root, global_store, target or "")
+    settings = workspace.settings
     try:
         record = read_handover(given, place) if given is not None else {}
-        path, of_path = _target(place, folder, target, category, record)
+        path, of_path = _target(place, workspace.project_root, target, category, record)
         if action == "create":
             result = write.create(place, settings, path, of_path, record, auto=auto, check=check)
         elif action == "update":
@@ -79,7 +80,7 @@ def command(
         raise WriteRefused("WRITE_ERROR", ("error", error), ("fix", "make the place writable and try again")) from error
     if given is not None and not check:
         remove_handover(given, place)
-    warnings = finish(place, settings, folder, global_store, result.paths, message=result.message)
+    warnings = finish(place, workspace, result.paths, message=result.message)
     print_json(result.document())
     warn([*result.warnings, *warnings])
 

@@ -83,9 +83,9 @@ def is_checkout(folder: str) -> bool:
     return os.path.isdir(folder) and not os.path.isfile(os.path.join(folder, "HEAD"))
 
 
-def name(root: str) -> str:
-    """Return the project's name: its main folder's name, the same in every worktree."""
-    return os.path.basename(identity(root)).removesuffix(".git") or "root"
+def name(identity: str) -> str:
+    """Return the name of the project with an identity: that of its main folder."""
+    return os.path.basename(identity).removesuffix(".git") or "root"
 
 
 def _checkout(repository: str) -> str:

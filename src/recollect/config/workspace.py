@@ -1,13 +1,89 @@
-"""The project and the global store of a server."""
+# hot
+"""The common argument of the use cases: a project with its settings, and the global store."""
 
 from __future__ import annotations
 
+from recollect.config import locations, project
+from recollect.config.settings import load_settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from recollect.config.settings import Settings
+    from recollect.files.memory.memories import MemoryRoot
+
 
 class Workspace:
-    """A project's root, and the global store shared by all projects."""
+    """A project's root and settings, and the global store shared by all projects.
 
-    __slots__ = ("global_store", "project_root")
+    Everything is computed on first use and kept, so a server makes a new workspace for each call.
+    """
 
-    def __init__(self, project_root: str, global_store: str) -> None:
+    __slots__ = ("_identity", "_load", "_memory_root", "_settings", "global_store", "project_root")
+
+    def __init__(
+        self,
+        project_root: str,
+        global_store: str,
+        settings: Settings | None = None,
+        *,
+        load: Callable[[str], Settings] = load_settings,
+    ) -> None:
+        """Make a workspace with the given settings; without them, `load` is called when they are needed."""
         self.project_root = project_root
         self.global_store = global_store
+        self._settings = settings
+        self._load = load
+        self._identity = ""
+        self._memory_root: MemoryRoot | None = None
+
+    @property
+    def settings(self) -> Settings:
+        if self._settings is None:
+            self._settings = self._load(self.project_root)
+        return self._settings
+
+    @property
+    def identity(self) -> str:
+        """Return the folder identifying the project, the same for all its worktrees; empty without a project."""
+        if not self._identity and self.project_root:
+            self._identity = project.identity(self.project_root)
+        return self._identity
+
+    @property
+    def name(self) -> str:
+        """Return the project's name, the same for all its worktrees."""
+        return project.name(self.identity)
+
+    @property
+    def bank(self) -> str:
+        """Return the folder of the project's knowledge bank."""
+        return locations.bank(self.project_root)
+
+    @property
+    def journal(self) -> str:
+        return locations.journal(self.global_store)
+
+    def memory_root(self) -> MemoryRoot:
+        """Return the project's memory root.
+
+        Raises:
+            WriteRefused: its place is not allowed, or two categories share a folder.
+        """
+        if self._memory_root is None:
+            from recollect.config.memory_root import memory_root  # imported late: not every hook needs it
+
+            self._memory_root = memory_root(self.project_root, self.settings)
+        return self._memory_root
+
+    def reloaded(self) -> Workspace:
+        """Return a new workspace for the same places, to see changed settings."""
+        return Workspace(self.project_root, self.global_store)
+
+
+def load_workspace(folder: str, global_store: str = "", environment: Mapping[str, str] | None = None) -> Workspace:
+    """Return the workspace of the project around a folder; `environment` takes the place of this process's."""
+    root = project.find_root(folder)
+    settings = None if environment is None else load_settings(root, environment)
+    return Workspace(root, global_store or locations.global_store(), settings)

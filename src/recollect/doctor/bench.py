@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.stored import StoredEntry
 from recollect.engine.embed import embed_pending
@@ -59,7 +60,10 @@ def measure_retrieval(
     for place, folder in enumerate(loaded, 1):
         result.documents += len(folder.documents)
         result.queries += len(folder.relevant)
-        with tempfile.TemporaryDirectory(prefix="recollect-bench-") as home, Engine(home, settings) as engine:
+        with (
+            tempfile.TemporaryDirectory(prefix="recollect-bench-") as home,
+            Engine(Workspace("", home, settings)) as engine,
+        ):
             result.model = engine.embedder().identity
             _hold(engine, folder)
             done = embed_pending(engine, most=-1, progress=_reporter(progress, place, len(folder.documents)))

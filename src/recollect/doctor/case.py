@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 
 OK = "ok"
 WARNING = "warning"
@@ -15,11 +15,9 @@ ERROR = "error"
 
 @dataclass(frozen=True)
 class Case:
-    """The project, global store, settings and environment variables to examine."""
+    """The workspace and environment variables to examine."""
 
-    project_root: str
-    global_store: str
-    settings: Settings
+    workspace: Workspace
     environ: Mapping[str, str]
     progress: Callable[[str], None] = field(default=lambda _sentence: None)  # called with the current step
 

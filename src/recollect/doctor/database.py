@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterator
 
-from recollect.config import project
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text, some
 from recollect.errors import EmbeddingError, StillReading, StoreDamaged, StoreError
 from recollect.store.open import database_name, store_exists, store_files
@@ -24,11 +23,11 @@ _REPAIRING = 60.0
 
 def database(case: Case) -> Iterator[Finding]:
     """Check the database, using a copy of it."""
-    if not store_exists(case.global_store):
+    if not store_exists(case.workspace.global_store):
         yield Finding(OK, "Database", "there is none yet; it is made from the files when it is needed")
         return
     try:
-        copy = StoreCopy(database_name(case.global_store), _LOOKING)
+        copy = StoreCopy(database_name(case.workspace.global_store), _LOOKING)
     except StoreError as error:
         sentence, _, fix = str(error).partition("; ")
         level = WARNING if isinstance(error, StillReading) else ERROR  # it does not prove any damage
@@ -52,7 +51,7 @@ def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         else:
             told = f"{sentence}, so words found nothing or not all"
             yield Finding(ERROR, "Database", told, "`recollect doctor --fix` makes it again", lambda: _mend(case))
-    size = sum(os.path.getsize(path) for path in store_files(case.global_store) if os.path.exists(path))
+    size = sum(os.path.getsize(path) for path in store_files(case.workspace.global_store) if os.path.exists(path))
     entries = some(copy.store.coverage().entries, "active entry", "active entries")
     version = f"version {copy.version}"
     if copy.version != copy.newest:
@@ -69,7 +68,7 @@ def _mend(case: Case) -> str:
     """Open and check the store; both repair the full-text index."""
     from recollect.engine.engine import Engine
 
-    with Engine(case.global_store, case.settings) as engine:
+    with Engine(case.workspace) as engine:
         engine.store.check()
         found = list(engine.store.findings)
     return "; ".join(found) or "somebody else had repaired it by now"
@@ -80,7 +79,7 @@ def _rebuild(case: Case) -> str:
     from recollect.sync.rebuild import rebuild
 
     case.progress("Database: made again from the files")
-    made = rebuild(case.project_root, case.global_store, case.settings)
+    made = rebuild(case.workspace)
     told = f"it was made again from {some(made.sources, 'file', 'files')}"
     if made.set_aside:
         told += f"; the damaged one is {made.set_aside}, and {made.rescued:,} rows of usage were rescued from it"
@@ -88,11 +87,11 @@ def _rebuild(case: Case) -> str:
 
 
 def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
-    settings = case.settings
+    settings = case.workspace.settings
     if not settings.flag("memory_embedding_enabled"):
         return
     provider = settings.text("memory_embedding_provider")
-    here = None if provider == "local" else project.identity(case.project_root)  # other projects' are not sent out
+    here = None if provider == "local" else case.workspace.identity  # other projects' are not sent out
     coverage = copy.store.coverage_of(Scope(here))
     model = copy.store.model()
     wanted = _configured(case)
@@ -117,7 +116,7 @@ def _configured(case: Case) -> str:
     """Return the identity of the configured model; empty if it is not available (the self-test reports this)."""
     from recollect.embedding.registry import create_embedder
 
-    settings = case.settings
+    settings = case.workspace.settings
     try:
         return create_embedder(
             settings.text("memory_embedding_provider"), settings.text("memory_embedding_model"), case.environ
@@ -137,7 +136,7 @@ def _embed(case: Case) -> str:
         made += count
         case.progress(f"Vectors: {made:,} made")
 
-    with Engine(case.global_store, case.settings, project_root=case.project_root) as engine:
+    with Engine(case.workspace) as engine:
         done = embed_pending(engine, most=-1, seconds=_REPAIRING, progress=shown)
     told = some(done.done, "entry was given a vector", "entries were given a vector")
     left = f"; {done.pending:,} still await one, for `recollect reembed`" if done.pending else ""
@@ -146,17 +145,17 @@ def _embed(case: Case) -> str:
 
 def _behind(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     """Count the files changed since the last sync, by syncing the copy."""
-    if not case.settings.flag("memory_semantic_enabled"):
+    if not case.workspace.settings.flag("memory_semantic_enabled"):
         return
-    from recollect.sync.memories import sync_memories_of
+    from recollect.sync.memories import sync_memories
     from recollect.sync.sync import sync
 
     before = _marks(copy)
     end = time.monotonic() + _READING
     copy.allow(_READING)
     try:
-        problems = sync(copy.store, case.project_root, case.global_store, end=end)
-        problems += sync_memories_of(copy.store, case.project_root, case.settings, end=end)
+        problems = sync(copy.store, case.workspace, end=end)
+        problems += sync_memories(copy.store, case.workspace, end=end)
     except StoreError as error:
         if not copy.is_late and not isinstance(error, StillReading):
             raise
@@ -182,5 +181,5 @@ def _marks(copy: StoreCopy) -> dict[str, tuple[str, int]]:
 def _read(case: Case) -> str:
     from recollect.sync.follow import follow
 
-    problems = follow(case.project_root, case.global_store, case.settings)
+    problems = follow(case.workspace)
     return "; ".join(problems) or "the store has read the files as they are"

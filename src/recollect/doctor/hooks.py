@@ -38,7 +38,7 @@ def installed_launcher() -> str:
 
 def plugin(case: Case) -> Iterator[Finding]:
     """Check that the plugin is installed, has this version, and is switched on for this project."""
-    found = [item for item in installed() if _is_for(item, case.project_root)]
+    found = [item for item in installed() if _is_for(item, case.workspace.project_root)]
     if not found:
         if not _is_client_here():
             yield Finding(OK, "Plugin", "Claude Code is not on this machine")
@@ -46,7 +46,7 @@ def plugin(case: Case) -> Iterator[Finding]:
             told = "Claude Code does not have it, so its sessions are told nothing"
             yield Finding(WARNING, "Plugin", told, "`recollect init` installs it")
         return
-    switched = _switched(case.project_root)
+    switched = _switched(case.workspace.project_root)
     if switched and switched[1] is False:
         told = f"it is installed, but {switched[0]} switches it off"
         yield Finding(WARNING, "Plugin", told, f"claude plugin enable {PLUGIN}")
@@ -127,7 +127,7 @@ def notes(case: Case) -> Iterator[Finding]:
     """Check the hooks' log for recent notes. Hooks never disturb a session, so failures are only in the log."""
     from recollect.files.log import NAME, lately
 
-    lines = lately(case.global_store)
+    lines = lately(case.workspace.global_store)
     if not lines:
         yield Finding(OK, "Hooks", "they left no note in the last day")
         return
@@ -135,4 +135,4 @@ def notes(case: Case) -> Iterator[Finding]:
     by_hook = ", ".join(f"{cut(name, 40)} {count:,}" for name, count in counts[:6])
     last = cut(one_line(": ".join(lines[-1])), _LONGEST)
     told = f"they left {some(len(lines), 'note', 'notes')} in the last day ({by_hook}); the last: {last}"
-    yield Finding(WARNING, "Hooks", told, f"see {os.path.join(case.global_store, NAME)}")
+    yield Finding(WARNING, "Hooks", told, f"see {os.path.join(case.workspace.global_store, NAME)}")

@@ -121,10 +121,10 @@ def settings(case: Case) -> Iterator[Finding]:
     """Check the settings for problems, and list the main features switched off."""
     from recollect.config.settings_report import complaints
 
-    found = complaints(case.settings)
+    found = complaints(case.workspace.settings)
     for sentence in found:
         yield Finding(WARNING, "Settings", one_line(sentence), "`recollect config` shows each setting and its source")
-    off = [name for name in _SWITCHES if not case.settings.flag(name)]
+    off = [name for name in _SWITCHES if not case.workspace.settings.flag(name)]
     if off:
         told = f"{', '.join(off)} {'is' if len(off) == 1 else 'are'} switched off"
         yield Finding(OK, "Settings", told, "`recollect config` says where that was set")
@@ -143,9 +143,9 @@ def keywords(case: Case) -> Iterator[Finding]:
     from recollect.keywords import anthropic, ollama
     from recollect.keywords.registry import tiers
 
-    provider = case.settings.text("memory_keyword_provider")
+    provider = case.workspace.settings.text("memory_keyword_provider")
     found = tiers(provider, case.environ)
-    if not case.settings.flag("memory_keyword_generation") or not found:
+    if not case.workspace.settings.flag("memory_keyword_generation") or not found:
         yield Finding(OK, "Keywords", "switched off: entries have the labels that they were given")
         return
     names = [tier.name for tier in found]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recollect.config import locations
+from recollect.config.workspace import Workspace
 from recollect.doctor.case import ERROR, OK, Case, Finding
 from recollect.doctor.hooks import installed_launcher
 from recollect.domain.text import cut, one_line
@@ -70,6 +71,9 @@ class Workshop:
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
+    def workspace(self, settings: Settings) -> Workspace:
+        return Workspace(self.project, self.store, settings)
+
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return the variables for a process here, so that it does not touch the user's store and resident."""
         return {**environ, locations.HOME_VARIABLE: self.store, "XDG_RUNTIME_DIR": self.top}
@@ -84,7 +88,7 @@ class Workshop:
         from recollect.sync.entry_input import parse_entry_input
 
         for lesson in _LESSONS:
-            remember(engine, self.project, parse_entry_input(lesson))
+            remember(engine, parse_entry_input(lesson))
 
 
 def self_test(case: Case) -> Iterator[Finding]:
@@ -92,11 +96,12 @@ def self_test(case: Case) -> Iterator[Finding]:
     from recollect.engine.engine import Engine
     from recollect.recall.search import search
 
-    by_meaning = case.settings.flag("memory_embedding_enabled")
+    settings = case.workspace.settings
+    by_meaning = settings.flag("memory_embedding_enabled")
     with Workshop() as shop:
         begun = time.monotonic()
         try:
-            with Engine(shop.store, case.settings, project_root=shop.project, answer_within=_PATIENCE) as engine:
+            with Engine(shop.workspace(settings), answer_within=_PATIENCE) as engine:
                 shop.fill(engine)
                 worded = search(engine, _WORDS, project=engine.project)
                 meant = search(engine, _MEANT, project=engine.project)
@@ -116,7 +121,7 @@ def self_test(case: Case) -> Iterator[Finding]:
         return
     best = meant.hits[0] if meant.hits else None
     if best is not None and best.entry.name == _LESSON and best.vector is not None:
-        told = f"found one that shares no word with the question, by {case.settings.text('memory_embedding_provider')}"
+        told = f"found one that shares no word with the question, by {settings.text('memory_embedding_provider')}"
         yield Finding(OK, "Embeddings", f"{told}/{meant.retrieval.model} (cosine {best.vector:.2f})")
         return
     why = "; ".join(map(str, meant.retrieval.degraded)) or "the wrong one came first"
@@ -134,7 +139,7 @@ def prompt_hook(case: Case) -> Iterator[Finding]:
         variables = shop.environment(case.environ)
         settings = load_settings(shop.project, variables)
         words_alone = {**variables, "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
-        with Engine(shop.store, load_settings(shop.project, words_alone), project_root=shop.project) as engine:
+        with Engine(shop.workspace(load_settings(shop.project, words_alone))) as engine:
             shop.fill(engine)
         python = interpreter_of(_data(case)) or sys.executable
         times: list[float] = []

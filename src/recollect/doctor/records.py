@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Iterator
 
-from recollect.config import locations
 from recollect.config.locations import LEDGER
 from recollect.doctor.case import OK, WARNING, Case, Finding
 from recollect.errors import StorageError
@@ -30,7 +29,7 @@ def records(case: Case) -> Iterator[Finding]:
     """Check that recollect's own records can be read."""
     damaged = False
     for name, told in _RECORDS.items():
-        path = os.path.join(case.global_store, name)
+        path = os.path.join(case.workspace.global_store, name)
         try:
             text = read_text(path, _LARGEST)
             if text:
@@ -54,8 +53,8 @@ def clock(case: Case) -> Iterator[Finding]:
 
 
 def _dated(case: Case) -> list[str]:
-    store = case.global_store
-    return [locations.journal(store), *store_files(store), os.path.join(store, LOG)]
+    store = case.workspace.global_store
+    return [case.workspace.journal, *store_files(store), os.path.join(store, LOG)]
 
 
 def _written(path: str) -> float:

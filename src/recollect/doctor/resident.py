@@ -18,7 +18,7 @@ def resident(case: Case) -> Iterator[Finding]:
 
     An absent resident is no fault, because it only runs while an MCP client is open.
     """
-    places = [folder for folder in folders(case.global_store) if os.path.lexists(socket_in(folder))]
+    places = [folder for folder in folders(case.workspace.global_store) if os.path.lexists(socket_in(folder))]
     for folder in places:
         for path in (folder, socket_in(folder)):
             if not is_private(path):
@@ -29,12 +29,12 @@ def resident(case: Case) -> Iterator[Finding]:
             told = f"{socket_in(folder)} was left behind by a resident that was killed"
             yield Finding(WARNING, "Resident", told, "`recollect doctor --fix` removes it", lambda f=folder: _sweep(f))
             return
-    for version in _other_versions(case.global_store):
+    for version in _other_versions(case.workspace.global_store):
         told = f"one of version {version} is running, which the hooks of {VERSION} do not ask"
         yield Finding(WARNING, "Resident", told, "close the MCP clients that were open before the update")
     begun = time.monotonic()
     try:
-        answer = ask(case.global_store, "status", {}, _PATIENCE)
+        answer = ask(case.workspace.global_store, "status", {}, _PATIENCE)
     except Unanswered as why:
         if why.is_absent:
             told = "no resident is running; one does while an MCP client is open, and makes hooks faster"

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import one_line
 from recollect.errors import RecollectError
@@ -44,14 +44,10 @@ _CHECKS = (
 
 
 def examine(
-    project_root: str,
-    global_store: str,
-    settings: Settings,
-    environ: Mapping[str, str],
-    progress: Callable[[str], None] | None = None,
+    workspace: Workspace, environ: Mapping[str, str], progress: Callable[[str], None] | None = None
 ) -> list[Finding]:
     """Run all checks in a fixed order, without changing anything or raising an exception."""
-    case = Case(project_root, global_store, settings, environ, progress or (lambda _sentence: None))
+    case = Case(workspace, environ, progress or (lambda _sentence: None))
     findings: list[Finding] = []
     for subject, module, name, seconds in _CHECKS:
         case.progress(subject)

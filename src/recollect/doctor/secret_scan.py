@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from recollect.config import locations
-from recollect.config.memory_root import memory_root
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.doctor.secret_history import History
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.memory import texts
@@ -70,9 +69,7 @@ class Scan:
             self.unread.append(f"only the first {MOST_LEAKS} secrets are listed; look again when these are gone")
 
 
-def scan_secrets(
-    project_root: str, global_store: str, settings: Settings, progress: Callable[[str], None] | None = None
-) -> Scan:
+def scan_secrets(workspace: Workspace, progress: Callable[[str], None] | None = None) -> Scan:
     """Look for secrets in all stored data of this user and this project, without changing anything."""
     scan = Scan()
 
@@ -80,13 +77,13 @@ def scan_secrets(
         if progress:
             progress(sentence)
 
-    roots = [locations.bank(project_root)]
+    roots = [workspace.bank]
     try:
-        roots.append(memory_root(project_root, settings).path)
+        roots.append(workspace.memory_root().path)
     except RecollectError as error:
         scan.unread.append(f"the memory files: {one_line(str(error))}")
     end = time.monotonic() + _FILE_SECONDS
-    for number, path in enumerate(_paths(global_store, roots)):
+    for number, path in enumerate(_paths(workspace.global_store, roots)):
         if number >= MOST_FILES or time.monotonic() > end:
             limit = f"{MOST_FILES:,} files or {_FILE_SECONDS:g} seconds"
             scan.unread.append(f"{path} and the files after it: the limit is {limit}")
@@ -94,8 +91,8 @@ def scan_secrets(
         tell(f"files ({number + 1:,})")
         _scan_file(path, scan, end)
     tell("database")
-    _scan_database(global_store, scan)
-    history = History(project_root, roots)
+    _scan_database(workspace.global_store, scan)
+    history = History(workspace.project_root, roots)
     for commit, path, line, text in history:
         tell(f"history ({history.commits:,} commits)")
         scan.add(_kind(text), f"{commit[:12]}:{path}:{line}", HISTORY)

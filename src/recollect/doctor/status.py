@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.config import locations
 from recollect.config.settings import Settings
 from recollect.config.settings_keys import KEYS
+from recollect.config.workspace import Workspace
 from recollect.domain.clock import parse_time, time_text
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreDamaged, StoreError
@@ -61,26 +61,25 @@ class Status:
         return not self.files and not self.knowledge.project_bank
 
 
-def status_of_project(
-    root: MemoryRoot, project_root: str, global_store: str, settings: Settings, now: datetime
-) -> Status:
+def status_of_project(workspace: Workspace, now: datetime) -> Status:
     """Return the status of a project, without writing anything or creating a missing store."""
+    root = workspace.memory_root()
     problems: list[str] = []
     memories = scan(root, problems)
-    health = examine(root, memories, problems, settings, now)
+    health = examine(root, memories, problems, workspace.settings, now)
     sizes = [found.size for found in find_memories(root, [])]
-    knowledge, warnings = _knowledge(project_root, global_store)
+    knowledge, warnings = _knowledge(workspace)
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _store_issues(global_store, settings, knowledge) + _hook_issues(global_store)
-    staged = _staged(project_root, global_store, warnings)
+    issues += _store_issues(workspace, knowledge) + _hook_issues(workspace.global_store)
+    staged = _staged(workspace, warnings)
     return Status(
         root,
         health,
-        settings_off=switched_off(settings),
+        settings_off=switched_off(workspace.settings),
         files=len(sizes),
         bytes=sum(sizes),
-        database_bytes=sum(map(_size, store_files(global_store))),
-        last_capture=_last_capture(memories, locations.journal(global_store)),
+        database_bytes=sum(map(_size, store_files(workspace.global_store))),
+        last_capture=_last_capture(memories, workspace.journal),
         knowledge=knowledge,
         awaiting_review=staged,
         issues=issues,
@@ -93,32 +92,32 @@ def switched_off(settings: Settings) -> list[str]:
     return [key.name for key in KEYS if key.default is True and not settings.flag(key.name)]
 
 
-def _knowledge(project_root: str, global_store: str) -> tuple[Knowledge, list[str]]:
-    own, warnings = read_bank(locations.bank(project_root), "local")
-    shared, complaints = read_bank(global_store, "global")
+def _knowledge(workspace: Workspace) -> tuple[Knowledge, list[str]]:
+    own, warnings = read_bank(workspace.bank, "local")
+    shared, complaints = read_bank(workspace.global_store, "global")
     return Knowledge(len(own), len(shared)), warnings + complaints
 
 
-def _store_issues(global_store: str, settings: Settings, knowledge: Knowledge) -> list[Issue]:
+def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
     """Fill in the store's numbers of entries, if there is a store, and return its issues."""
-    if not store_exists(global_store):
+    if not store_exists(workspace.global_store):
         return []
     try:
-        with Engine(global_store, settings, patience=_PATIENCE) as engine:
+        with Engine(workspace, patience=_PATIENCE) as engine:
             coverage = engine.store.coverage()
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)]
     knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
-    if coverage.pending <= _SOON or not settings.flag("memory_embedding_enabled"):
+    if coverage.pending <= _SOON or not workspace.settings.flag("memory_embedding_enabled"):
         return []
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
     return [Issue("vectors", text, "`recollect reembed`")]
 
 
-def _staged(project_root: str, global_store: str, warnings: list[str]) -> int:
+def _staged(workspace: Workspace, warnings: list[str]) -> int:
     try:
-        return len(captures_to_review(project_root, global_store))
+        return len(captures_to_review(workspace))
     except StorageError as error:
         warnings.append(str(error))
         return 0

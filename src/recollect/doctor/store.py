@@ -26,7 +26,7 @@ _OPEN = stat.S_IRWXG | stat.S_IRWXO
 
 def folder(case: Case) -> Iterator[Finding]:
     """Check that the store's folder can be written, or could be created if it is missing."""
-    store = case.global_store
+    store = case.workspace.global_store
     if os.path.isdir(store):
         if may(store, os.R_OK | os.W_OK | os.X_OK):
             yield Finding(OK, "Store", store)
@@ -49,16 +49,16 @@ def folder(case: Case) -> Iterator[Finding]:
 
 
 def _make(case: Case) -> str:
-    os.makedirs(case.global_store, mode=0o700, exist_ok=True)
+    os.makedirs(case.workspace.global_store, mode=0o700, exist_ok=True)
     from recollect.sync.follow import follow
 
-    problems = follow(case.project_root, case.global_store, case.settings)
-    return f"made {case.global_store}" + (f"; {'; '.join(problems)}" if problems else "")
+    problems = follow(case.workspace)
+    return f"made {case.workspace.global_store}" + (f"; {'; '.join(problems)}" if problems else "")
 
 
 def permissions(case: Case) -> Iterator[Finding]:
     """Check that no other user may read the store's files, or write them and so put text into sessions."""
-    store = case.global_store
+    store = case.workspace.global_store
     if os.name != "posix" or not os.path.isdir(store):
         return
     wrong: list[tuple[str, int]] = []
@@ -100,7 +100,7 @@ def disk(case: Case) -> Iterator[Finding]:
     """Check the free space on the disk."""
     from shutil import disk_usage
 
-    place = case.global_store
+    place = case.workspace.global_store
     while not os.path.exists(place) and os.path.dirname(place) != place:
         place = os.path.dirname(place)
     free = disk_usage(place).free
@@ -112,8 +112,8 @@ def locks(case: Case) -> Iterator[Finding]:
     """Check that the locks of the database and the journal can be taken within a second, if the files exist."""
     held: list[str] = []
     taken: list[str] = []
-    name, journal_path = database_name(case.global_store), locations.journal(case.global_store)
-    if store_exists(case.global_store):
+    name, journal_path = database_name(case.workspace.global_store), case.workspace.journal
+    if store_exists(case.workspace.global_store):
         from recollect.store.repair import take_turn
 
         with suppress(StoreError):  # the check of the database reports errors
@@ -142,7 +142,7 @@ def journal(case: Case) -> Iterator[Finding]:
     from recollect.files.journal.log import read_lines
     from recollect.sync.journal import captured
 
-    path = locations.journal(case.global_store)
+    path = case.workspace.journal
     if not os.path.lexists(path):
         yield Finding(OK, "Journal", "nothing was captured yet")
         return
@@ -171,8 +171,8 @@ def banks(case: Case) -> Iterator[Finding]:
     """Check that the markdown files of the project's bank and of the global bank can be read."""
     from recollect.files.bank.bank import read_bank
 
-    own, warnings = read_bank(locations.bank(case.project_root), "local")
-    shared, complaints = read_bank(case.global_store, "global")
+    own, warnings = read_bank(case.workspace.bank, "local")
+    shared, complaints = read_bank(case.workspace.global_store, "global")
     for sentence in (*warnings, *complaints):
         yield Finding(WARNING, "Banks", sentence, "correct the file, or move it away")
     told = f"{some(len(own), 'entry', 'entries')} in the project's, {len(shared):,} in the global one"
@@ -181,7 +181,6 @@ def banks(case: Case) -> Iterator[Finding]:
 
 def withheld(case: Case) -> Iterator[Finding]:
     """List the withheld memory files and bank entries, hidden until corrected."""
-    from recollect.config.memory_root import memory_root
     from recollect.domain.secrets.detect import find_secret, redact
     from recollect.domain.start_block import entry_text
     from recollect.domain.withheld import fault
@@ -189,12 +188,12 @@ def withheld(case: Case) -> Iterator[Finding]:
     from recollect.files.bank.bank import read_bank
     from recollect.files.memory.memories import scan
 
-    root = memory_root(case.project_root, case.settings)
+    root = case.workspace.memory_root()
     found: list[str] = []
     for memory in scan(root, found):
         reason = fault(memory.record, memory.category)
         found += [f"{redact(root.shown(memory.path))}: {reason}"] if reason else []
-    for folder, origin in ((locations.bank(case.project_root), "local"), (case.global_store, "global")):
+    for folder, origin in ((case.workspace.bank, "local"), (case.workspace.global_store, "global")):
         for entry in read_bank(folder, origin)[0]:
             kind = find_secret(entry_text(entry))
             found += [withheld_text(entry.title, kind)] if kind else []
@@ -210,7 +209,7 @@ def sessions(case: Case) -> Iterator[Finding]:
     """Check that the records of sessions can be read and written, and count them."""
     from recollect.files.session.record import FOLDER
 
-    place = os.path.join(case.global_store, FOLDER)
+    place = os.path.join(case.workspace.global_store, FOLDER)
     try:
         with os.scandir(place) as entries:
             sizes = [entry.stat(follow_symlinks=False).st_size for entry in entries]

@@ -47,7 +47,6 @@ class PromptHit:
         self.key = key  # its name in a session's record
         self.id = id  # its id in the store
         self.nats = nats  # the certainty of a match with the prompt; points, if found by its title
-        self.rendered = ""  # its lines in a block, cached
 
 
 def prompt_block(told: Sequence[PromptHit], source: str) -> tuple[str, list[PromptHit]]:
@@ -58,12 +57,11 @@ def prompt_block(told: Sequence[PromptHit], source: str) -> tuple[str, list[Prom
     shown: list[PromptHit] = []
     parts: list[str] = []
     for each in told:
-        if not each.rendered:
-            each.rendered = "".join(f"{line}\n" for line in (_headline(each), *(f"  {line}" for line in _lines(each))))
-        left -= client_length(each.rendered)
+        part = "".join(f"{line}\n" for line in (_headline(each), *(f"  {line}" for line in _lines(each))))
+        left -= client_length(part)
         if left < 0:
             break
-        parts.append(each.rendered)
+        parts.append(part)
         shown.append(each)
     return (head + "".join(parts) + end if shown else "", shown)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 
-from recollect.config import project
 from recollect.store.open import open_store
 
 TYPE_CHECKING = False
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.embedding.base import Embedder
     from recollect.engine.numpy_ranking import NumpyRanking
     from recollect.engine.warm import Warm
@@ -27,15 +27,13 @@ class Engine:
 
     def __init__(
         self,
-        global_store: str,
-        settings: Settings,
+        workspace: Workspace,
         *,
-        project_root: str = "",
         patience: float = 10.0,
         answer_within: float = 20.0,
         warm: Warm | None = None,
     ) -> None:
-        """Open the store in a folder, for a project with these settings.
+        """Open the global store of a workspace.
 
         Wait up to `patience` seconds for other writers, and up to `answer_within` seconds for a provider. With `warm`,
         use its open store and loaded models.
@@ -43,13 +41,20 @@ class Engine:
         Raises:
             StoreError: the store cannot be used.
         """
-        self.global_store = global_store
-        self.settings = settings
-        self.project = project.identity(project_root) if project_root else ""
-        self.store: Store = warm.store(patience) if warm else open_store(global_store, patience=patience)
+        self.workspace = workspace
+        self.store: Store = warm.store(patience) if warm else open_store(workspace.global_store, patience=patience)
         self._warm = warm
         self._embedder: Embedder | None = None
         self._answer_within = answer_within
+
+    @property
+    def settings(self) -> Settings:
+        return self.workspace.settings
+
+    @property
+    def project(self) -> str:
+        """Return the identity of the workspace's project; empty without one."""
+        return self.workspace.identity
 
     def __enter__(self) -> Engine:
         return self

@@ -6,10 +6,11 @@ from __future__ import annotations
 import os
 
 from recollect.config import locations, project
-from recollect.config.settings import load_settings
 from recollect.config.settings_keys import EVENTS
+from recollect.config.workspace import Workspace
 from recollect.files.log import log
 from recollect.recall.start_block import inject
+from recollect.recall.start_request import StartRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,16 +27,17 @@ def run(arguments: Sequence[str]) -> int:
         options = _parse(arguments, warnings)
         store = os.path.expanduser(options.get("--global-store") or locations.global_store())
         root = os.path.expanduser(options.get("--project-root") or project.find_root(os.getcwd()))
-        settings = load_settings(root)
-        warnings += [str(problem) for problem in settings.problems if not problem.doubtful]
+        workspace = Workspace(root, store)
+        warnings += [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
         limit = _limit(options.get("--limit"), warnings)
         event = options.get("--event", "")
         if event and event not in EVENTS:
             warnings.append(f"{event[:40]!r} is no event that is known; nothing is injected on it")
-        result = inject(root, store, settings, limit=limit, event=event)
+        asked = StartRequest(workspace, event=event, limit=limit)
+        result = inject(asked)
         _write(1, result.text)
         result.finish()
-        warnings += result.warnings
+        warnings += result.warnings + asked.notes.problems
     except Exception as error:  # a hook must never break its session
         warnings.append(f"nothing was injected: {type(error).__name__}: {error}")
     log(store, "inject", *warnings)

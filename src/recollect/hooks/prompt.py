@@ -39,19 +39,17 @@ def _answer(text: str, warnings: list[str]) -> Answer:
 
 def _found(prompt: str, event: Event, store: str) -> Answer:
     """Find memories in this process, without the resident, by words alone."""
-    from recollect.config import project
-    from recollect.config.settings import load_settings
+    from recollect.config.workspace import load_workspace
     from recollect.recall.prompt import memories_for
 
-    root = project.find_root(event.folder())
-    settings = load_settings(root)
-    found = memories_for(prompt, root, store, settings, event.text("session_id"))
+    workspace = load_workspace(event.folder(), store)
+    found = memories_for(prompt, workspace, event.text("session_id"))
     answer = _answer(found.text, found.warnings)
-    if settings.problems:
+    if workspace.settings.problems:
         from recollect.recall.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems
 
-        answer.warnings += settings_problems(settings, store, DeferredWrites())
+        answer.warnings += settings_problems(workspace, DeferredWrites())
     answer.afterwards = found.afterwards
     if found.afterwards and found.is_long:
         answer.afterwards = _apart(found.afterwards, store)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from recollect.hooks.apart import Tell
     from recollect.hooks.stdin import Event
+    from recollect.sessions.start import Start
 
 # Deadlines in seconds from the beginning: for the choice by the store, and for the fallback to markdown.
 _CHOOSING = 2.1
@@ -96,25 +97,25 @@ def _output(block: str, sentences: list[str]) -> str:
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Report the block and the notices, and return the work for after the answer."""
     from recollect.sessions.attention import weakness
-    from recollect.sessions.start import begin, follow, load, notices, withheld
+    from recollect.sessions.start import begin, follow, notices, withheld
 
-    start = load(event.text("source"), event.text("session_id"), event.folder())
-    start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
+    start = _start(event)
     built = _environment(start.problems)
     tell(_NOTICES, "\n".join([*notices(start), built]))
     start.notes.write()
     injection = begin(start)
     tell(_BLOCK, injection.text)
     if not built:  # both would say the same
-        tell(_WEAKNESS, weakness(start.global_store, injection.degraded, start.notes))
+        tell(_WEAKNESS, weakness(start.workspace.global_store, injection.degraded, start.notes))
     tell(_WITHHELD, withheld(start, injection))
 
     def afterwards() -> list[str]:
-        _log(start.global_store, start.problems + injection.warnings)
+        store = start.workspace.global_store
+        _log(store, start.problems + injection.warnings)
         try:
-            return _log(start.global_store, follow(start, injection, can_embed=_has_packages()))
+            return _log(store, follow(start, injection, can_embed=_has_packages()))
         except Exception as error:  # the log is the only place left for it
-            return _log(start.global_store, [f"{type(error).__name__}: {error}"])
+            return _log(store, [f"{type(error).__name__}: {error}"])
 
     return afterwards
 
@@ -123,16 +124,24 @@ def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list
     """Report the block from markdown alone, after the store failed to answer."""
     from recollect.recall.deferred import DeferredWrites
     from recollect.sessions.attention import weakness
-    from recollect.sessions.start import begin, load, note_words, withheld
+    from recollect.sessions.start import begin, note_words, withheld
 
-    start = load(event.text("source"), event.text("session_id"), event.folder())
-    start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
+    start = _start(event)
     start.notes = DeferredWrites()  # drops the records of notices, because none are shown here
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
-    tell(_WEAKNESS, weakness(start.global_store, injection.degraded, start.notes))
+    tell(_WEAKNESS, weakness(start.workspace.global_store, injection.degraded, start.notes))
     tell(_WITHHELD, withheld(start, injection))
-    return lambda: _log(start.global_store, injection.warnings + note_words(start, injection))
+    return lambda: _log(start.workspace.global_store, injection.warnings + note_words(start, injection))
+
+
+def _start(event: Event) -> Start:
+    from recollect.config.workspace import load_workspace
+    from recollect.sessions.start import Start
+
+    start = Start(load_workspace(event.folder()), event.text("source") or "startup", event.text("session_id"))
+    start.transcript, start.idle = event.text("transcript_path"), _seconds(event)
+    return start
 
 
 def _environment(problems: list[str]) -> str:

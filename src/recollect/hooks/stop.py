@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.config import locations
+from recollect.config.workspace import load_workspace
 from recollect.domain.quick_json import dump
 from recollect.hooks.answer import Answer
 from recollect.sessions.stop import Stop, capture
@@ -22,13 +22,12 @@ def handle(event: Event) -> Answer:
         return Answer()
     stop = Stop(
         event.text("transcript_path"),
-        event.folder(),
         event.text("session_id"),
         event.text("last_assistant_message"),
         event.flag("stop_hook_active") if "stop_hook_active" in event else None,
         planning=event.text("permission_mode") == "plan",
     )
-    done = capture(stop, locations.global_store())
+    done = capture(stop, load_workspace(event.folder()))
     answer = Answer(stderr=_request(done), code=HOLD) if done.held else Answer()
     answer.warnings += done.warnings
     return answer

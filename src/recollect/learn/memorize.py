@@ -8,9 +8,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from recollect.config import project
 from recollect.config.locations import home
-from recollect.config.memory_root import memory_root, target_file
+from recollect.config.memory_root import target_file
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.lifecycle import change
@@ -73,7 +72,6 @@ class Memorized:
 
 def memorize(
     engine: Engine,
-    project_root: str,
     *,
     name: str,
     description: str,
@@ -97,14 +95,14 @@ def memorize(
         )
     note = parse_input(name, description, reasoning, category, references)
     if note.category in KNOWLEDGE:
-        return _knowledge(engine, project_root, note)
-    if not has_project(project_root):
+        return _knowledge(engine, note)
+    if not has_project(engine.workspace.project_root):
         raise InvalidEntry(
             f"a {note.category} belongs to a project, and there is none here; start the server in the project's folder"
             f" or with `recollect mcp --project-root DIR`. {', '.join(KNOWLEDGE)} can be stored anywhere"
         )
     check_enabled(settings, note.category)
-    return _Memory(engine, project_root, note).store()
+    return _Memory(engine, note).store()
 
 
 def has_project(root: str) -> bool:
@@ -119,8 +117,9 @@ def has_project(root: str) -> bool:
     return not around or (own != real and os.path.exists(os.path.join(real, ".git")))
 
 
-def _knowledge(engine: Engine, project_root: str, note: MemoryInput) -> Memorized:
-    is_ours = has_project(project_root)
+def _knowledge(engine: Engine, note: MemoryInput) -> Memorized:
+    workspace = engine.workspace
+    is_ours = has_project(workspace.project_root)
     given = parse_entry_input(
         {
             "name": note.name,
@@ -128,16 +127,16 @@ def _knowledge(engine: Engine, project_root: str, note: MemoryInput) -> Memorize
             "reasoning": note.reasoning,
             "category": note.category,
             "references": list(note.references),
-            "source_project": project.name(project_root) if is_ours else "",
+            "source_project": workspace.name if is_ours else "",
         }
     )
-    identity = project.identity(project_root) if is_ours else ""
-    [noted] = note_down(engine.global_store, engine.settings, [given], source=_SOURCE, identity=identity)
+    identity = workspace.identity if is_ours else ""
+    [noted] = note_down(workspace, [given], source=_SOURCE, identity=identity)
     try:
         known = engine.store.entries([given.content_hash])
-        done = stored(engine, project_root, noted)
+        done = stored(engine, noted)
     except StoreError as failure:
-        error = failure if isinstance(failure, Journalled) else journalled(engine.global_store, failure)
+        error = failure if isinstance(failure, Journalled) else journalled(workspace, failure)
         kept = Memorized(given.content_hash, given.name, given.category, JOURNALLED)
         kept.warnings = [str(error)]
         return kept
@@ -157,14 +156,14 @@ def _knowledge(engine: Engine, project_root: str, note: MemoryInput) -> Memorize
 class _Memory:
     """A note on its way into a memory file."""
 
-    def __init__(self, engine: Engine, project_root: str, note: MemoryInput) -> None:
+    def __init__(self, engine: Engine, note: MemoryInput) -> None:
         self._engine = engine
         self._settings = engine.settings
-        self._project_root = project_root
+        self._project_root = engine.workspace.project_root
         self._note = note
         self._title = clean_title(note.name)
-        self._root: MemoryRoot = memory_root(project_root, engine.settings)
-        self._files, others = parted(note.references, (project_root, self._root.project))
+        self._root: MemoryRoot = engine.workspace.memory_root()
+        self._files, others = parted(note.references, (self._project_root, self._root.project))
         self._draft: Draft = drafted(note, others)
 
     def store(self) -> Memorized:
@@ -282,7 +281,7 @@ class _Memory:
         last = old.changes[-1] if old.changes else {}
         today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
         if today or len(old.changes) >= _MOST_NOTED:
-            id = entry_id(project.identity(self._project_root), old.category, old.slug)
+            id = entry_id(self._engine.project, old.category, old.slug)
             return Memorized(id, old.title, old.category, REINFORCED, self._root.shown(old.path))
         return self._changed(old, REINFORCED, [change(_AGAIN, _now())])
 
@@ -308,19 +307,11 @@ class _Memory:
     def _finished(self, outcome: str, written: write.Written, hints: list[str]) -> Memorized:
         engine = self._engine
         warnings = [*hints, *written.warnings]
-        warnings += finish(
-            self._root,
-            self._settings,
-            self._project_root,
-            engine.global_store,
-            written.paths,
-            message=written.message,
-            engine=engine,
-        )
+        warnings += finish(self._root, engine.workspace, written.paths, message=written.message, engine=engine)
         if self._settings.flag("memory_semantic_enabled"):
             warnings += _embedded(engine)
         slug, title = str(written.facts["id"]), str(written.facts["title"])
-        id = entry_id(project.identity(self._project_root), self._note.category, slug)
+        id = entry_id(engine.project, self._note.category, slug)
         return Memorized(id, title, self._note.category, outcome, written.target, warnings)
 
     def _tags(self) -> list[str]:

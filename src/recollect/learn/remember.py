@@ -7,8 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.config import locations
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.stored import SOURCES, StoredEntry
 from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending
@@ -46,7 +45,7 @@ class Noted:
     warnings: tuple[str, ...] = ()
 
 
-def remember(engine: Engine, project_root: str, given: EntryInput, *, source: str = "") -> Remembered:
+def remember(engine: Engine, given: EntryInput, *, source: str = "") -> Remembered:
     """Add an entry, or count one more observation of it: first in the journal, then in the store.
 
     Raises:
@@ -54,12 +53,12 @@ def remember(engine: Engine, project_root: str, given: EntryInput, *, source: st
         StorageError: the journal cannot be written; nothing was changed.
         Journalled: the entry is in the journal, but the store could not be synced yet.
     """
-    [noted] = note_down(engine.global_store, engine.settings, [given], source=source)
-    return stored(engine, project_root, noted)
+    [noted] = note_down(engine.workspace, [given], source=source)
+    return stored(engine, noted)
 
 
 def note_down(
-    global_store: str, settings: Settings, entries: Sequence[EntryInput], *, source: str = "", identity: str = ""
+    workspace: Workspace, entries: Sequence[EntryInput], *, source: str = "", identity: str = ""
 ) -> list[Noted]:
     """Append entries to the journal, all of them or none, whatever the state of the database.
 
@@ -69,6 +68,7 @@ def note_down(
         LockTimeout: other writers held the journal for too long; nothing was written.
         StorageError: the journal cannot be written; nothing was changed.
     """
+    settings = workspace.settings
     noted: list[Noted] = []
     lines: list[dict[str, object]] = []
     for given in entries:
@@ -79,11 +79,11 @@ def note_down(
         warnings = tuple(f"no keywords from {failure}" for failure in failures)
         noted.append(Noted(given, len(lines), tuple(labels), tier, warnings))
         lines.append(_capture(given, labels, source) | ({"project": identity} if identity else {}))
-    places = append_lines(locations.journal(global_store), CAPTURE, lines)
+    places = append_lines(workspace.journal, CAPTURE, lines)
     return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
 
 
-def stored(engine: Engine, project_root: str, noted: Noted) -> Remembered:
+def stored(engine: Engine, noted: Noted) -> Remembered:
     """Sync the store with the journal, and return the result for an entry in it.
 
     Raises:
@@ -92,31 +92,32 @@ def stored(engine: Engine, project_root: str, noted: Noted) -> Remembered:
     given, store = noted.given, engine.store
     warnings = list(noted.warnings)
     try:
-        warnings += sync(store, project_root, engine.global_store, engine.labels())
+        warnings += sync(store, engine.workspace, engine.labels())
         entries = store.entries([given.content_hash])
         done = embed_pending(engine)
     except StoreError as error:
-        raise journalled(engine.global_store, error) from error
+        raise journalled(engine.workspace, error) from error
     if not entries:
-        raise journalled(engine.global_store, StoreError("; ".join(warnings) or "the journal could not be read"))
+        raise journalled(engine.workspace, StoreError("; ".join(warnings) or "the journal could not be read"))
     warnings += done.warnings
-    added = entries[0].observation_count <= _observed_since(engine.global_store, noted)
+    added = entries[0].observation_count <= _observed_since(engine.workspace.journal, noted)
     return Remembered(entries[0], added, noted.keyword_tier, done.pending, warnings)
 
 
-def journalled(global_store: str, error: StoreError) -> Journalled:
+def journalled(workspace: Workspace, error: StoreError) -> Journalled:
     """Return an error for an entry in the journal but not yet in the store, with the reason."""
-    journal = locations.journal(global_store)
-    return Journalled(f"{error}. The entry is safe in {journal} and will be in the store later; do not repeat it")
+    return Journalled(
+        f"{error}. The entry is safe in {workspace.journal} and will be in the store later; do not repeat it"
+    )
 
 
-def _observed_since(global_store: str, noted: Noted) -> int:
+def _observed_since(journal: str, noted: Noted) -> int:
     """Return the number of observations of an entry in the journal, from its line on.
 
     If the store counts more, the entry was known before.
     """
     try:
-        lines = read_lines(locations.journal(global_store), noted.place).lines
+        lines = read_lines(journal, noted.place).lines
     except StorageError:
         return 1
     return max(1, sum(line.get("id") == noted.given.content_hash for line in lines))

@@ -14,7 +14,7 @@ from recollect.resident.background import Background
 _LONGEST_LINE = 500
 
 
-def serve_stdio(place: Workspace) -> None:
+def serve_stdio(workspace: Workspace) -> None:
     """Serve over standard input and output until the client is gone, then end the process.
 
     Raises:
@@ -33,8 +33,8 @@ def serve_stdio(place: Workspace) -> None:
     from recollect.mcp.stdio import Conversation
     from recollect.mcp.worker import Worker
 
-    background = Background(place)
-    worker = Worker(place, background)
+    background = Background(workspace)
+    worker = Worker(workspace, background)
     ending.wait_for(worker.is_busy)
     ending.finally_do(background.end)
     ending.finally_do(worker.close)
@@ -47,7 +47,7 @@ def serve_stdio(place: Workspace) -> None:
     ending.wait()
 
 
-def serve_http(place: Workspace, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+def serve_http(workspace: Workspace, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
     """Serve over HTTP until a signal, then end the process. Without a token, make one and show it.
 
     Raises:
@@ -60,8 +60,8 @@ def serve_http(place: Workspace, host: str, port: int, token: str, allowed: tupl
     from recollect.mcp.http import Listener
     from recollect.mcp.worker import Worker
 
-    background = Background(place)
-    worker = Worker(place, background)
+    background = Background(workspace)
+    worker = Worker(workspace, background)
     listener = Listener(host, port, token, allowed)
     ending.wait_for(worker.is_busy)
     ending.finally_do(background.end)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.engine.warm import Embedders, Warm
 from recollect.errors import StoreError
 
 
-def engine_without_store(place: Workspace, settings: Settings, error: StoreError) -> Engine:
+def engine_without_store(workspace: Workspace, error: StoreError) -> Engine:
     """Return an engine with a store raising the error on every use. Files can still be written."""
-    warm = cast(Warm, _Broken(error))
-    return Engine(place.global_store, settings, project_root=place.project_root, warm=warm)
+    return Engine(workspace, warm=cast(Warm, _Broken(error)))
 
 
 class _Broken:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from recollect.config.workspace import Workspace
 from recollect.domain.category_names import category_named
 from recollect.domain.retirement import is_id
 from recollect.domain.stored import ACTIVE, STATUSES
@@ -21,7 +20,7 @@ from recollect.recall.browse import full_entries, list_entries
 from recollect.recall.find import find_memories, synced_scope
 from recollect.sync.if_changed import sync_if_changed
 
-Tool = Callable[[Engine, Workspace, Arguments], Answer]
+Tool = Callable[[Engine, Arguments], Answer]
 
 # In seconds: the time for reading changed files, and for embedding entries, before a search.
 _READING = 2.0
@@ -32,11 +31,10 @@ _MOST_REFERENCES = 1_000
 DOCTOR = "`recollect doctor` says what is wrong with the store"
 
 
-def store_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def store_memory(engine: Engine, given: Arguments) -> Answer:
     """Store one memory, or count one more observation of it."""
     done = memorize(
         engine,
-        place.project_root,
         name=given.text("name"),
         description=given.text("description"),
         reasoning=given.text("reasoning"),
@@ -49,7 +47,7 @@ def store_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return answered(data, [shown], done.warnings)
 
 
-def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def search_memory(engine: Engine, given: Arguments) -> Answer:
     """Search for a query, and count the hits as recalled."""
     query = given.text("query")
     if not query.strip():
@@ -59,7 +57,6 @@ def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     scores = given.flag("scores")
     result = find_memories(
         engine,
-        place.project_root,
         query,
         project_name=_project_name(given),
         categories=categories,
@@ -85,10 +82,10 @@ def search_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return answered({"results": fitting}, [line(place, item) for place, item in enumerate(fitting, 1)], said)
 
 
-def get_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def get_memories(engine: Engine, given: Arguments) -> Answer:
     """Return the full text of memories, as many as fit."""
     ids = list(dict.fromkeys(id.strip() for id in given.texts("ids", schemas.MOST_GOT, 1)))
-    said = sync_if_changed(engine, place.project_root, seconds=_READING, thorough=True)
+    said = sync_if_changed(engine, seconds=_READING, thorough=True)
     # The ids may come from a search of all projects.
     looked, unknown = full_entries(engine, ids, project=None, problems=said)
     unknown = [cut(one_line(id[:200]), 40) for id in unknown]
@@ -108,14 +105,14 @@ def get_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return answered(data, ["\n\n".join(map(paragraphs, fitting))], said)
 
 
-def list_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def list_memories(engine: Engine, given: Arguments) -> Answer:
     """Return one page of the filtered memories."""
     categories = _categories(given)
     status = given.choice("status", (*STATUSES, schemas.ALL), ACTIVE)
     text = given.text("text")
     limit = given.number("limit", 1, schemas.MOST_LISTED, 20)
     offset = given.number("offset", 0, _FURTHEST, 0)
-    scope, said = synced_scope(engine, place.project_root, _project_name(given), reading=_READING)
+    scope, said = synced_scope(engine, _project_name(given), reading=_READING)
     page = list_entries(
         engine,
         project=scope,
@@ -138,14 +135,14 @@ def list_memories(engine: Engine, place: Workspace, given: Arguments) -> Answer:
     return answered(data, lines, said)
 
 
-def forget_memory(engine: Engine, place: Workspace, given: Arguments) -> Answer:
+def forget_memory(engine: Engine, given: Arguments) -> Answer:
     """Retire a memory; nothing is deleted."""
     id, reason = given.text("id").strip(), given.text("reason").strip()
     if not is_id(id):
         raise InvalidEntry("id must be the whole id of one memory, as search_memory and list_memories give it")
     if not reason:
         raise InvalidEntry("reason must not be empty: say why it does not hold any more")
-    done = forget(engine, place.project_root, id, reason)
+    done = forget(engine, id, reason)
     data = {"id": done.entry.id, "name": done.entry.name, "outcome": done.outcome, "restore": done.restore}
     was = "Retired" if done.outcome == "retired" else "Was retired already"
     back = f" `{done.restore}` brings it back." if done.restore else ""

@@ -17,7 +17,6 @@ from recollect.mcp import schemas
 from recollect.resident.background import Background
 
 if TYPE_CHECKING:
-    from recollect.config.settings import Settings
     from recollect.engine.engine import Engine
     from recollect.mcp.answers import Answer
 
@@ -36,8 +35,8 @@ class Failed(Exception):
 class Worker:
     """A worker for calls, run in the order of arrival. The first call imports the heavy modules."""
 
-    def __init__(self, place: Workspace, background: Background) -> None:
-        self._place = place
+    def __init__(self, workspace: Workspace, background: Background) -> None:
+        self._workspace = workspace
         self._background = background
         self._thread = ThreadPoolExecutor(1, "calls")
         self._running = threading.Lock()
@@ -63,9 +62,9 @@ class Worker:
 
     def may_store(self) -> bool:
         """Return True if the settings allow the agent to store memories."""
-        return self._settings().flag(_SWITCH)
+        return self._workspace.reloaded().settings.flag(_SWITCH)
 
-    def engine_for(self, settings: Settings) -> Engine:
+    def engine_for(self, workspace: Workspace) -> Engine:
         """Return the engine for a call, on the store kept open between calls.
 
         Raises:
@@ -73,15 +72,8 @@ class Worker:
         """
         from recollect.engine.engine import Engine
 
-        place = self._place
         self._has_opened = True
-        warm = self._background.warm
-        return Engine(place.global_store, settings, project_root=place.project_root, patience=_PATIENCE, warm=warm)
-
-    def _settings(self) -> Settings:
-        from recollect.config.settings import load_settings
-
-        return load_settings(self._place.project_root)
+        return Engine(workspace, patience=_PATIENCE, warm=self._background.warm)
 
     def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
         with self._running:
@@ -110,18 +102,18 @@ class Worker:
         from recollect.mcp.storeless import engine_without_store
         from recollect.mcp.tools import DOCTOR, TOOLS
 
-        settings = self._settings()
+        workspace = self._workspace.reloaded()  # its settings may have changed since the last call
         arguments = Arguments(tool, given)
         try:
-            engine = self.engine_for(settings)
+            engine = self.engine_for(workspace)
         except StoreError as error:
             if tool is not schemas.STORE:
                 raise
             # Files can still be written.
-            answer = TOOLS[tool.name](engine_without_store(self._place, settings, error), self._place, arguments)
+            answer = TOOLS[tool.name](engine_without_store(workspace, error), arguments)
             return remarked(answer, f"the store cannot be used: {error}", DOCTOR)
         with engine:
-            answer = TOOLS[tool.name](engine, self._place, arguments)
+            answer = TOOLS[tool.name](engine, arguments)
         if answer.data.get("outcome") == JOURNALLED:
             self._background.warm.let_go()  # the store has failed; the next call opens it again
             return remarked(answer, DOCTOR)

@@ -6,8 +6,6 @@ import os
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from recollect.config import locations, project
-from recollect.config.memory_root import memory_root
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError, WriteRefused
 from recollect.files.memory.memories import find_memories
@@ -18,19 +16,12 @@ from recollect.sync.memories import sync_memories
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.files.memory.memories import MemoryRoot
 
 
 def finish(
-    root: MemoryRoot,
-    settings: Settings,
-    project_root: str,
-    global_store: str,
-    paths: Sequence[str],
-    *,
-    message: str,
-    engine: Engine | None = None,
+    root: MemoryRoot, workspace: Workspace, paths: Sequence[str], *, message: str, engine: Engine | None = None
 ) -> list[str]:
     """Commit changed memory files if `auto_commit` is on, sync the store, and return warnings.
 
@@ -39,27 +30,26 @@ def finish(
     """
     if not paths:
         return []
-    _meet_own(root, project_root, global_store, paths)
+    _meet_own(root, workspace, paths)
     warnings: list[str] = []
-    if settings.flag("auto_commit"):
+    if workspace.settings.flag("auto_commit"):
         warnings += commit_memories(root, paths, f"memory: {message}")
-    if not settings.flag("memory_semantic_enabled"):
+    if not workspace.settings.flag("memory_semantic_enabled"):
         return warnings
     try:
-        if memory_root(project_root, settings).path != root.path:
-            return [*warnings, f"{root.path} is not the memory root of {project_root}: search does not find it there"]
-        own = nullcontext(engine) if engine else Engine(global_store, settings, project_root=project_root)
-        with own as opened:
-            warnings += sync_memories(opened.store, root, project.identity(project_root), settings)
+        if workspace.memory_root().path != root.path:
+            place = workspace.project_root
+            return [*warnings, f"{root.path} is not the memory root of {place}: search does not find it there"]
+        with nullcontext(engine) if engine else Engine(workspace) as opened:
+            warnings += sync_memories(opened.store, workspace)
     except (StoreError, WriteRefused) as error:
         warnings.append(f"the store does not follow yet: {error}")
     return warnings
 
 
-def _meet_own(root: MemoryRoot, project_root: str, global_store: str, paths: Sequence[str]) -> None:
+def _meet_own(root: MemoryRoot, workspace: Workspace, paths: Sequence[str]) -> None:
     """Mark a project as met if these are its first memories: they are from this machine, not from a repository."""
-    identity = project.identity(project_root)
-    if has_met(global_store, identity) or os.path.isdir(locations.bank(project_root)):
+    if has_met(workspace.global_store, workspace.identity) or os.path.isdir(workspace.bank):
         return
     if all(found.path in paths for found in find_memories(root, [])):
-        meet(global_store, identity)
+        meet(workspace.global_store, workspace.identity)

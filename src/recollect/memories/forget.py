@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.config import locations, project
-from recollect.config.memory_root import memory_root
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.retirement import LONGEST_REASON, Retirement, is_hexadecimal
 from recollect.domain.secrets.detect import find_secret
@@ -20,7 +18,7 @@ from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.lookup import read_named, shortest_name
 from recollect.store.values import Scope
-from recollect.sync.memories import memory_entry, sync_memories_of
+from recollect.sync.memories import memory_entry, sync_memories
 from recollect.sync.sync import sync, sync_journal
 
 TYPE_CHECKING = False
@@ -81,7 +79,7 @@ class Known:
         return everywhere or (bool(self.retirements) and "" not in self.projects)
 
 
-def forget(engine: Engine, project_root: str, id: str, reason: str = "") -> Forgotten:
+def forget(engine: Engine, id: str, reason: str = "") -> Forgotten:
     """Retire an entry, named by its id, the beginning of one (6 characters at least), a slug or category/slug.
 
     Raises:
@@ -92,22 +90,22 @@ def forget(engine: Engine, project_root: str, id: str, reason: str = "") -> Forg
         StorageError: the file cannot be written; nothing was changed.
         StoreError: the store cannot be used; the message says if the file was written before.
     """
-    return _changed(engine, project_root, id, _reason(reason), ended=False)
+    return _changed(engine, id, _reason(reason), ended=False)
 
 
-def bring_back(engine: Engine, project_root: str, id: str) -> Forgotten:
+def bring_back(engine: Engine, id: str) -> Forgotten:
     """Make a retired (or archived) entry active again, named as for `forget`. Raises as `forget` does."""
-    return _changed(engine, project_root, id, "", ended=True)
+    return _changed(engine, id, "", ended=True)
 
 
-def find_entry(engine: Engine, project_root: str, id: str) -> Known:
+def find_entry(engine: Engine, id: str) -> Known:
     """Return the stored entry with an id, or with the beginning of one. Entries of other projects are not shown.
 
     Raises:
         UnknownMemory: no entry or several have the id, or it belongs to another project.
         StoreError: the store cannot be read.
     """
-    here = project.identity(project_root)
+    here = engine.project
     beginning = id.strip().lower()
     anybodys = Scope(None, (), STATUSES)
     ids = engine.store.ids_beginning(beginning, anybodys, _MOST_FOUND) if looks_like_id(beginning) else []
@@ -139,35 +137,36 @@ def _known(engine: Engine, ids: list[str], here: str) -> list[Known]:
     return [Known(entry, store.sources_of(entry.id), store.retirements(entry.id), here) for entry in store.entries(ids)]
 
 
-def _changed(engine: Engine, project_root: str, name: str, reason: str, *, ended: bool) -> Forgotten:
+def _changed(engine: Engine, name: str, reason: str, *, ended: bool) -> Forgotten:
+    workspace = engine.workspace
     change = _restored_memory if ended else _retired_memory
-    root = _root_of(engine, project_root, name)
+    root = _root_of(engine, name)
     if root is not None:
         try:
-            memory = read_named(root, name, project_root)
+            memory = read_named(root, name, workspace.project_root)
         except UnknownMemory:
             if not looks_like_id(name) or _begins_a_slug(root, name):
                 raise
         else:
-            return change(engine, project_root, root, memory, reason)
-    warnings = sync(engine.store, project_root, engine.global_store, engine.labels())
-    warnings += sync_memories_of(engine.store, project_root, engine.settings)
-    known = find_entry(engine, project_root, name)
+            return change(engine, root, memory, reason)
+    warnings = sync(engine.store, workspace, engine.labels())
+    warnings += sync_memories(engine.store, workspace)
+    known = find_entry(engine, name)
     if known.entry.category in KNOWLEDGE:
-        return _changed_knowledge(engine, project_root, known.entry.id, reason, warnings, ended=ended)
+        return _changed_knowledge(engine, known.entry.id, reason, warnings, ended=ended)
     path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
-    root = memory_root(project_root, engine.settings)
+    root = workspace.memory_root()
     if not path:
         raise UnknownMemory(f"the file of '{one_line(known.entry.name)}' is gone, so there is nothing to change")
-    memory = read_named(root, f"{known.entry.category}/{slug_of(path)}", project_root)
-    done = change(engine, project_root, root, memory, reason)
+    memory = read_named(root, f"{known.entry.category}/{slug_of(path)}", workspace.project_root)
+    done = change(engine, root, memory, reason)
     done.warnings[:0] = warnings
     return done
 
 
-def _root_of(engine: Engine, project_root: str, name: str) -> MemoryRoot | None:
+def _root_of(engine: Engine, name: str) -> MemoryRoot | None:
     try:
-        return memory_root(project_root, engine.settings)
+        return engine.workspace.memory_root()
     except WriteRefused:
         if looks_like_id(name):
             return None  # knowledge needs no memory root
@@ -178,25 +177,22 @@ def _begins_a_slug(root: MemoryRoot, name: str) -> bool:
     return any(file.slug.startswith(name.strip().lower()) for file in find_memories(root, []))
 
 
-def _changed_knowledge(
-    engine: Engine, project_root: str, id: str, reason: str, warnings: list[str], *, ended: bool
-) -> Forgotten:
+def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str], *, ended: bool) -> Forgotten:
     """Retire or restore an entry in the journal, unless it is in the wanted state already.
 
     Two processes at once may both write a line; the result is the same. The store is not locked meanwhile: others need
     it, and the lock of the journal may take time.
     """
-    journal = locations.journal(engine.global_store)
-    here = project.identity(project_root)
+    journal, here = engine.workspace.journal, engine.project
     written = False
     try:
-        warnings += sync_journal(engine.store, engine.global_store, engine.labels())
+        warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
         [known] = _known(engine, [id], here)
         lines = _lines(known, reason, ended=ended)
         if lines:
             append_lines(journal, RETIREMENT, lines)
             written = True
-            warnings += sync_journal(engine.store, engine.global_store, engine.labels())
+            warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
             [known] = _known(engine, [id], here)
     except StoreError as error:
         if not written:
@@ -223,30 +219,26 @@ def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
     return [Retirement(id, each.project, at=now, ended=True) for each in known.retirements] if ended else []
 
 
-def _retired_memory(engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, reason: str) -> Forgotten:
-    return _finished(engine, project_root, root, memory, write.retire(root, memory.path, memory.category, reason))
+def _retired_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, reason: str) -> Forgotten:
+    return _finished(engine, root, memory, write.retire(root, memory.path, memory.category, reason))
 
 
-def _restored_memory(engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, _: str) -> Forgotten:
+def _restored_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, _: str) -> Forgotten:
     if memory.status == ACTIVE:
         written = write.Written("already_active", root.shown(memory.path))
     else:
         restore: Callable[..., write.Written] = write.unarchive if memory.status == ARCHIVED else write.restore
         written = restore(root, engine.settings, memory.path, memory.category)
         written.status = "restored"
-    return _finished(engine, project_root, root, memory, written)
+    return _finished(engine, root, memory, written)
 
 
-def _finished(
-    engine: Engine, project_root: str, root: MemoryRoot, memory: MemoryFile, written: write.Written
-) -> Forgotten:
+def _finished(engine: Engine, root: MemoryRoot, memory: MemoryFile, written: write.Written) -> Forgotten:
     """Commit a changed memory file, sync the store, and return the result."""
-    settings, store = engine.settings, engine.global_store
-    warnings = finish(root, settings, project_root, store, written.paths, message=written.message, engine=engine)
-    entry = memory_entry(
-        read_memory(memory.path, memory.category), project.identity(project_root), os.stat(memory.path).st_mtime_ns
-    )
-    entry.project = project.identity(project_root)
+    warnings = finish(root, engine.workspace, written.paths, message=written.message, engine=engine)
+    changed = read_memory(memory.path, memory.category)
+    entry = memory_entry(changed, engine.project, os.stat(memory.path).st_mtime_ns)
+    entry.project = engine.project
     name = shortest_name(root, memory.path, memory.category)
     return Forgotten(entry, written.status, f"recollect restore {name}", written.target, [*written.warnings, *warnings])
 

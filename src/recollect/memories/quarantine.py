@@ -7,6 +7,7 @@ import os
 from recollect.config.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import PROJECT
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, few, one_line
@@ -75,9 +76,9 @@ def follow_written(kept: Kept, global_store: str) -> list[str]:
     """Update the index and the store after a protected file was written or put aside. Return warnings."""
     if kept.leads_out or kept.kind not in (MEMORY, INDEX):
         return []
-    settings = load_settings(kept.project)
+    workspace = Workspace(kept.project, global_store)
     try:
-        root = memory_root(kept.project, settings)
+        root = workspace.memory_root()
         if not kept.path.startswith(root.path + os.sep):
             return []  # a worktree's own copy; nobody reads it
         warnings = _index_made(root, anew=kept.kind == INDEX)
@@ -88,7 +89,7 @@ def follow_written(kept: Kept, global_store: str) -> list[str]:
     except ImportError:  # packages are missing; the next session syncs the store
         return warnings
     message = f"written past the guard {root.shown(kept.path)}"
-    return warnings + finish(root, settings, kept.project, global_store, [kept.path], message=message)
+    return warnings + finish(root, workspace, [kept.path], message=message)
 
 
 def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from recollect.config.memory_root import memory_root
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.memory import LONGEST_SUMMARY, LONGEST_TITLE, MOST_TAGS, seen
 from recollect.domain.ranking.title_match import Wording
@@ -240,10 +239,10 @@ def _nearest(
     embedder, store = engine.embedder(), engine.store
     if embedder.identity not in LEAST_COSINE:
         raise EmbeddingError(f"how near is near enough was never measured for {embedder.identity}")
-    own = memory_root(engine.project, engine.settings)
+    own = engine.workspace.memory_root()
     if own.path != root.path and os.path.isdir(own.path):
         raise StorageError(f"the store follows the project's own memories in {own.path}")
-    warnings += sync_memories(store, root, engine.project, engine.settings)
+    warnings += sync_memories(store, engine.workspace, root)
     failed = embed_pending(engine, most=-1, seconds=_MOMENT).reason if is_behind(engine) else ""
     if failed:
         raise EmbeddingError(failed)

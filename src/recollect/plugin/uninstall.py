@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from recollect.config import locations
-from recollect.config.memory_root import memory_root
-from recollect.config.settings import Settings, load_settings
+from recollect.config.workspace import Workspace
 from recollect.errors import InstallError, RecollectError, StorageError, WriteRefused
 from recollect.files.bank.bank import bank_paths
 from recollect.files.log import NAME as LOG
@@ -74,15 +73,14 @@ class Removal:
     failed: list[str] = field(default_factory=list[str])
 
 
-def plan(project: str, store: str, settings: Settings, *, keep_store: bool) -> Removal:
+def plan(workspace: Workspace, *, keep_store: bool) -> Removal:
     """Find everything of ours, and the files to keep. Nothing is changed."""
+    project, store = workspace.project_root, workspace.global_store
     removal = Removal(store, project)
     removal.projects = sorted({project, *roots_of(read_sources(database_name(store)))})
     removal.client = list(traces(removal.projects))
     removal.servers = registered(removal.projects)
-    roots = {
-        other: _root_of(other, settings if other == project else load_settings(other)) for other in removal.projects
-    }
+    roots = {other: _root_of(workspace if other == project else Workspace(other, store)) for other in removal.projects}
     removal.paths = [
         *_of_environment(),
         *([] if keep_store else _of_store(store)),
@@ -224,10 +222,10 @@ def _whole(folder: str, ours: list[str]) -> list[str]:
     return [folder] if is_ours else ours
 
 
-def _root_of(project: str, settings: Settings) -> str:
+def _root_of(workspace: Workspace) -> str:
     """Return a project's memory root; empty if it is a link to elsewhere, because nothing of ours is there."""
     try:
-        return memory_root(project, settings).path
+        return workspace.memory_root().path
     except WriteRefused:
         return ""
 

@@ -43,7 +43,7 @@ def gather(root: str, identifiers: Collection[str]) -> ProjectFacts:
 
 
 def _names(root: str) -> Iterator[str]:
-    yield project.name(root)
+    yield project.name(project.identity(root))
     yield _declared(root, "pyproject.toml", tomllib.loads, "project")
     yield _declared(root, "Cargo.toml", tomllib.loads, "package")
     yield _declared(root, "package.json", json.loads, "").rpartition("/")[2]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from recollect.config import locations, project
+from recollect.config.workspace import Workspace
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
 from recollect.domain.text import one_line
@@ -24,14 +24,12 @@ from recollect.sync.journal import without_moved
 _SESSION_CAPTURE = "session-capture"
 
 
-def captured_lessons(
-    project_root: str, global_store: str, banked: Iterable[Entry], warnings: list[str]
-) -> list[Candidate]:
+def captured_lessons(workspace: Workspace, banked: Iterable[Entry], warnings: list[str]) -> list[Candidate]:
     """Return lessons captured in sessions of this project, and neither in its bank nor in the global one.
 
     `banked` are the entries of its bank. Lessons judged before or retired are included; the caller filters them.
     """
-    path = locations.journal(global_store)
+    path = workspace.journal
     if not os.path.exists(path):
         return []  # if the store cannot be accessed, the promotion itself reports it
     try:
@@ -39,12 +37,12 @@ def captured_lessons(
     except StorageError as error:
         warnings.append(f"{error}; what sessions have stored was not looked at")
         return []
-    own = _Own(project_root)
+    own = _Own(workspace)
     found = {id: of_it for id, of_it in _by_text(lines).items() if any(map(own.has, of_it))}
     if not found:
         return []
     known = {entry.content_hash for entry in banked}
-    for entry in read_bank(global_store, "global")[0]:
+    for entry in read_bank(workspace.global_store, "global")[0]:
         known |= {entry.content_hash, entry.stored_hash}
     return [lesson for id, of_it in found.items() if id not in known for lesson in _lesson(of_it, own)]
 
@@ -70,9 +68,9 @@ def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
 class _Own:
     """A test for lines from sessions of one project: another project may have the same name."""
 
-    def __init__(self, project_root: str) -> None:
-        self._name = one_line(project.name(project_root))
-        self._identity = project.identity(project_root)
+    def __init__(self, workspace: Workspace) -> None:
+        self._name = one_line(workspace.name)
+        self._identity = workspace.identity
 
     def has(self, line: Mapping[str, Any]) -> bool:
         """Return True if a line is from a session of the project.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.config import locations, project
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, LABEL
 from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
@@ -31,9 +30,7 @@ class Alike:
     title: str
 
 
-def alike(
-    project_root: str, global_store: str, settings: Settings, candidates: Sequence[Candidate]
-) -> dict[str, list[Alike]]:
+def alike(workspace: Workspace, candidates: Sequence[Candidate]) -> dict[str, list[Alike]]:
     """Return entries similar to captured candidates, by the hash of each candidate.
 
     The entries are from this project and the global store. They are only a hint, so failures of the store are ignored.
@@ -41,10 +38,10 @@ def alike(
     lessons = [candidate for candidate in candidates if candidate.captured][:_MOST_COMPARED]
     if not lessons:
         return {}
-    near = _by_meaning(global_store, settings, project_root, lessons)
+    near = _by_meaning(workspace, lessons)
     others = [Alike(each.content_hash, each.title) for each in lessons]
-    retired = set[str]().union(*retired_ids(locations.journal(global_store), project.identity(project_root), ALL))
-    for folder, origin in ((locations.bank(project_root), "local"), (global_store, "global")):
+    retired = set[str]().union(*retired_ids(workspace.journal, workspace.identity, ALL))
+    for folder, origin in ((workspace.bank, "local"), (workspace.global_store, "global")):
         entries = [entry for entry in read_bank(folder, origin)[0] if entry.content_hash not in retired]
         others += [Alike(entry.content_hash, one_line(entry.title)) for entry in entries]
     found: dict[str, list[Alike]] = {}
@@ -59,14 +56,12 @@ def alike(
     return found
 
 
-def _by_meaning(
-    global_store: str, settings: Settings, project_root: str, lessons: Sequence[Candidate]
-) -> dict[str, list[Alike]]:
-    if not compares_meanings(settings) or not store_exists(global_store):
+def _by_meaning(workspace: Workspace, lessons: Sequence[Candidate]) -> dict[str, list[Alike]]:
+    if not compares_meanings(workspace.settings) or not store_exists(workspace.global_store):
         return {}
     texts = [f"{each.name}\n{each.description}" for each in lessons]
     try:
-        with Engine(global_store, settings, project_root=project_root) as engine:
+        with Engine(workspace) as engine:
             near = nearest(engine, texts, KNOWLEDGE, _MOST + 1)
             return {
                 lesson.content_hash: _named(engine, [match.id for match in matches if match.id != lesson.content_hash])

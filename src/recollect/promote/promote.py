@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.config import locations, project
+from recollect.config import locations
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import normalize
@@ -80,7 +81,7 @@ class Promotion:
         )
 
 
-def candidates_of(project_root: str, global_store: str, names: Sequence[str] = ()) -> tuple[list[Candidate], list[str]]:
+def candidates_of(workspace: Workspace, names: Sequence[str] = ()) -> tuple[list[Candidate], list[str]]:
     """Return candidates for promotion, and warnings: the named entries, or all entries not judged before.
 
     Entries are from the project's bank and from its sessions. Retired ones are candidates only if named.
@@ -88,13 +89,13 @@ def candidates_of(project_root: str, global_store: str, names: Sequence[str] = (
     Raises:
         InvalidEntry: a name fits no entry, or several.
     """
-    entries, warnings = read_bank(locations.bank(project_root), "local")
-    known = [*entries, *captured_lessons(project_root, global_store, entries, warnings)]
+    entries, warnings = read_bank(workspace.bank, "local")
+    known = [*entries, *captured_lessons(workspace, entries, warnings)]
     if names:
         chosen = pick(known, names)
     else:
-        seen = _judged_before(project_root, global_store, warnings)
-        retired = _retired(project_root, global_store)
+        seen = _judged_before(workspace, warnings)
+        retired = _retired(workspace)
         chosen = [entry for entry in known if entry.content_hash not in seen and entry.content_hash not in retired]
     for entry in chosen:
         if not entry.description:
@@ -103,23 +104,22 @@ def candidates_of(project_root: str, global_store: str, names: Sequence[str] = (
     return [entry if isinstance(entry, Candidate) else from_bank(entry) for entry in described], warnings
 
 
-def _retired(project_root: str, global_store: str) -> set[str]:
+def _retired(workspace: Workspace) -> set[str]:
     """Return the ids of entries retired here, by the journal: they are promoted only if named."""
-    everywhere, here = retired_ids(locations.journal(global_store), project.identity(project_root), ALL)
+    everywhere, here = retired_ids(workspace.journal, workspace.identity, ALL)
     return everywhere | here
 
 
-def nothing_new(project_root: str) -> str:
-    """Return the reason why a project's bank has no candidates."""
-    folder = locations.bank(project_root)
+def nothing_new(folder: str) -> str:
+    """Return the reason why the bank in a folder has no candidates."""
     if read_bank(folder, "local")[0]:
         return f"nothing is new in {folder} since the last promotion"
     return f"there are no entries in {folder}"
 
 
-def _judged_before(project_root: str, global_store: str, warnings: list[str]) -> dict[str, str]:
+def _judged_before(workspace: Workspace, warnings: list[str]) -> dict[str, str]:
     try:
-        return _read_ledger(global_store, warnings).get(project.identity(project_root), {})
+        return _read_ledger(workspace.global_store, warnings).get(workspace.identity, {})
     except StorageError:
         return {}  # an unreadable ledger cannot be written either, and the promotion itself reports it
 
@@ -141,8 +141,7 @@ def _credential(candidate: Candidate) -> Verdict | None:
 
 
 def promote(
-    project_root: str,
-    global_store: str,
+    workspace: Workspace,
     candidates: Sequence[Candidate],
     *,
     judgement: str = "",
@@ -159,33 +158,33 @@ def promote(
         UnsafeEdit: a file of the store cannot be added to as it is.
     """
     result = Promotion()
-    verdicts = judge(project_root, candidates, judgement)
+    verdicts = judge(workspace.project_root, candidates, judgement)
     result.outcomes = [Outcome(c, verdict) for c, verdict in zip(candidates, verdicts, strict=True)]
     if dry_run or not candidates:
         return result
     try:
-        with locked(os.path.join(global_store, locations.PROMOTION_LOCK)):
-            _carry_out_in_turn(project_root, global_store, result, only_new)
+        with locked(os.path.join(workspace.global_store, locations.PROMOTION_LOCK)):
+            _carry_out_in_turn(workspace, result, only_new)
     except StorageError as error:
         for outcome in result.outcomes:
             outcome.action = NOT_WRITTEN
         result.warnings.append(f"{error}; nothing was promoted and the store is as it was")
     else:
-        _tell_journal(project_root, global_store, result)
+        _tell_journal(workspace, result)
     return result
 
 
-def _tell_journal(project_root: str, global_store: str, result: Promotion) -> None:
+def _tell_journal(workspace: Workspace, result: Promotion) -> None:
     """Restore retired entries now written again, and mark captures now counted in a bank as moved."""
     written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
-    journal = locations.journal(global_store)
     try:
-        bring_back(journal, project.identity(project_root), [each.content_hash for each in written])
+        bring_back(workspace.journal, workspace.identity, [each.content_hash for each in written])
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what was retired before is still so")
     observed = {each.content_hash: each.observations for each in written if each.captured}
     try:
-        append_lines(journal, MOVED, [Moved(id, utc_text(time.gmtime()), count) for id, count in observed.items()])
+        now = utc_text(time.gmtime())
+        append_lines(workspace.journal, MOVED, [Moved(id, now, count) for id, count in observed.items()])
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
 
@@ -203,30 +202,30 @@ def bring_back(journal: str, identity: str, ids: Iterable[str]) -> None:
     append_lines(journal, RETIREMENT, [Retirement(id, where, at=now, ended=True) for id, where in back])
 
 
-def _carry_out_in_turn(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
+def _carry_out_in_turn(workspace: Workspace, result: Promotion, only_new: bool) -> None:
     """Carry out a promotion; if somebody edits a bank at the same moment, start again from the new text."""
     for wait in _WAITS:
         try:
-            return _carry_out(project_root, global_store, result, only_new)
+            return _carry_out(workspace, result, only_new)
         except Overtaken:
             time.sleep(wait)  # an editor may be in the middle of writing
-    return _carry_out(project_root, global_store, result, only_new)
+    return _carry_out(workspace, result, only_new)
 
 
-def _carry_out(project_root: str, global_store: str, result: Promotion, only_new: bool) -> None:
-    name = project.name(project_root)
+def _carry_out(workspace: Workspace, result: Promotion, only_new: bool) -> None:
+    global_store = workspace.global_store
     banks = [os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE]
     sweep([*banks, os.path.join(global_store, locations.LEDGER)])
     _wait_for_editors(banks)
     shelf = _Shelf(global_store, "global")
     homeless: list[Outcome] = []
     ledger = _read_ledger(global_store, result.warnings)
-    seen = ledger.setdefault(project.identity(project_root), {})
+    seen = ledger.setdefault(workspace.identity, {})
     for outcome in result.outcomes:
         candidate = outcome.candidate
         seen[candidate.content_hash] = UNIVERSAL if outcome.verdict.universal else PROJECT_SPECIFIC
         if outcome.verdict.universal:
-            source = _source(candidate.project or name, candidate.feature)
+            source = _source(candidate.project or workspace.name, candidate.feature)
             outcome.action, entry = _put(shelf, candidate, source, only_new)
             outcome.stored_as, outcome.observation_count = entry.title, entry.observation_count
         elif candidate.shared:
@@ -238,12 +237,12 @@ def _carry_out(project_root: str, global_store: str, result: Promotion, only_new
     if not homeless:
         write_texts(texts, private=texts, read_as=shelf.read_as)
         return
-    bank = locations.bank(project_root)
+    bank = workspace.bank
     for path in (bank, *(os.path.join(bank, f"{category}.md") for category in KNOWLEDGE)):
-        refuse_link_out(path, project_root)
+        refuse_link_out(path, workspace.project_root)
     with locked_folder(bank):  # always after the store's lock, never before it
         own = _Shelf(bank, "local")
-        changed = _keep_local(project_root, own, homeless)
+        changed = _keep_local(workspace.name, own, homeless)
         write_texts({**changed, **texts}, private=texts, read_as={**own.read_as, **shelf.read_as})
 
 
@@ -262,13 +261,13 @@ def _was_just_emptied(path: str) -> bool:
     return not status.st_size and abs(time.time() - status.st_mtime) < 1
 
 
-def _keep_local(project_root: str, shelf: _Shelf, outcomes: Sequence[Outcome]) -> dict[str, str]:
+def _keep_local(name: str, shelf: _Shelf, outcomes: Sequence[Outcome]) -> dict[str, str]:
     """Add project-specific candidates to the project's bank, else they would be lost. Return its changed files."""
     for outcome in outcomes:
         candidate = outcome.candidate
         if shelf.find(candidate) is None:
             outcome.action = SAVED
-            feature = f"Feature #{candidate.feature}" if candidate.feature else project.name(project_root)
+            feature = f"Feature #{candidate.feature}" if candidate.feature else name
             lines = local_entry(
                 candidate.category,
                 candidate.name,

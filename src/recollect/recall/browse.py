@@ -120,7 +120,7 @@ def _meant(engine: Engine, given: str, scope: Scope) -> str:
 
 def _looked(engine: Engine, entries: list[StoredEntry], *, whole: bool = False) -> tuple[list[Looked], list[str]]:
     """Return the entries with their paths and origins, and a sentence on each withheld one."""
-    found, said = harmless_entries(engine.global_store, entries)
+    found, said = harmless_entries(engine.workspace.global_store, entries)
     paths = engine.store.memory_paths([entry.id for entry in found])
     origins = engine.store.origins(entry.id for entry in found)
     looked: list[Looked] = []

@@ -8,7 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from recollect.config import project
+from recollect.config.workspace import Workspace
 from recollect.domain.stored import ACTIVE
+from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending, is_behind
 from recollect.errors import InvalidEntry, StoreError
 from recollect.recall.search import SearchResult, search
@@ -27,7 +29,6 @@ _LONGEST_QUERY = 1_000
 
 def find_memories(
     engine: Engine,
-    project_root: str,
     query: str,
     *,
     project_name: str | None = "",
@@ -43,7 +44,7 @@ def find_memories(
     At most `embedding` seconds are spent on vectors. A `counted` search leaves a receipt. The other arguments are those
     of `synced_scope` and `search`, and so are the errors.
     """
-    scope, warnings = synced_scope(engine, project_root, project_name, reading=reading)
+    scope, warnings = synced_scope(engine, project_name, reading=reading)
     if is_behind(engine):
         with suppress(StoreError):  # a store without write access is searched as it is
             embed_pending(engine, most=-1, seconds=embedding)
@@ -53,27 +54,27 @@ def find_memories(
 
 
 def synced_scope(
-    engine: Engine, project_root: str, project_name: str | None = "", *, reading: float | None = None
+    engine: Engine, project_name: str | None = "", *, reading: float | None = None
 ) -> tuple[str | None, list[str]]:
     """Sync the store, for at most `reading` seconds; return the identity of the project to search, and warnings.
 
-    An empty `project_name` means the project of `project_root`. None means all projects, and so does the returned None.
+    An empty `project_name` means the engine's project. None means all projects, and so does the returned None.
     Other projects to search are synced as well, wherever they are.
 
     Raises:
         InvalidEntry: no project with this name or folder is known, or several have the name.
         StoreError: the store cannot be read.
     """
-    warnings = sync_if_changed(engine, project_root, seconds=reading, thorough=True)
-    here = project.identity(project_root)
+    warnings = sync_if_changed(engine, seconds=reading, thorough=True)
     if project_name == "":
-        return here, warnings
+        return engine.project, warnings
     roots = _roots_of(engine, project_name) if project_name else known_roots(engine.store)
     found: list[str] = []
     try:
-        for root in roots:
-            found += sync(engine.store, root, engine.global_store, engine.labels())
-        found += sync_all_memories(engine.store, roots, here)
+        places = [Workspace(root, engine.workspace.global_store) for root in roots]
+        for place in places:
+            found += sync(engine.store, place, engine.labels())
+        found += sync_all_memories(engine.store, places, engine.project)
     except StoreError as error:
         found.append(f"the newest changes to files may not be found: {error}")
     warnings += [problem for problem in dict.fromkeys(found) if problem not in warnings]
@@ -102,7 +103,7 @@ def _count(engine: Engine, result: SearchResult) -> list[str]:
     # For privacy, only those words of the query are kept that the store holds already.
     known = [term for term in result.retrieval.terms if result.retrieval.statistics.frequencies.get(term)]
     receipt = Receipt(
-        at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        at=utc_text(time.gmtime()),
         event="search",
         project=engine.project,
         session="",

@@ -5,22 +5,17 @@ from __future__ import annotations
 
 import os
 
-from recollect.config.memory_root import memory_root
-from recollect.domain.prompt_block import prompt_block
 from recollect.domain.triage.spoken import is_worth_asking
 from recollect.errors import StoreError, WriteRefused
-from recollect.recall.deferred import DeferredWrites
+from recollect.files.session.record import read_record
 from recollect.recall.prompt_request import PromptRequest
 from recollect.store.open import store_exists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from recollect.config.settings import Settings
-    from recollect.domain.prompt_block import PromptHit
+    from recollect.config.workspace import Workspace
     from recollect.engine.warm import Warm
-    from recollect.files.memory.memories import MemoryRoot
 
 # The least number of points if titles and tags only replace the store: one shared word is too weak a match.
 _STANDING_IN = 5
@@ -30,83 +25,63 @@ _SHORT = 0.3
 LONG = 60.0
 
 
-class PromptMemories:
-    """The block for a prompt, or the reason for its absence, with warnings."""
-
-    __slots__ = ("afterwards", "is_long", "notes", "reason", "text", "told", "warnings")
-
-    def __init__(self, reason: str = "") -> None:
-        self.text = ""
-        self.reason = reason
-        self.told: list[PromptHit] = []
-        self.notes = DeferredWrites()  # deferred writes for when the block was used; empty unless there is a `Warm`
-        self.warnings: list[str] = []
-        self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
-        self.is_long = False  # whether that work is too long to wait for
-
-
-def memories_for(
-    prompt: str,
-    project_root: str,
-    global_store: str,
-    settings: Settings,
-    session: str = "",
-    *,
-    warm: Warm | None = None,
-) -> PromptMemories:
+def memories_for(prompt: str, workspace: Workspace, session: str = "", *, warm: Warm | None = None) -> PromptRequest:
     """Build the block for a prompt and record it as given; a session never gets an entry twice.
 
     With `warm`, the record is deferred: it is written when the caller writes the `notes`.
     """
-    found = PromptMemories(_suppressed(prompt, settings))
-    if found.reason:
-        found.notes = DeferredWrites(wait=warm is not None)
-        return found
-    root = _root(project_root, settings, found)
-    asked = PromptRequest(prompt, project_root, global_store, settings, session, root, found.warnings, warm)
-    found.notes = asked.notes
-    found.told = _found(asked, found)
+    asked = PromptRequest(prompt, workspace, session, warm)
+    asked.reason = _suppressed(prompt, workspace.settings)
+    if asked.reason:
+        return asked
+    asked.given = read_record(workspace.global_store, session).given
+    try:
+        asked.root = workspace.memory_root()
+    except WriteRefused as error:
+        asked.warnings.append(f"the project's memories were not read: {' '.join(str(error).split())}")
+    _find(asked)
     if asked.is_behind:
-        found.is_long, found.afterwards = True, lambda: _follow(asked, LONG)
-    found.text, _ = prompt_block(found.told, asked.source)
-    asked.note_words(found.text)
-    found.warnings += asked.notes.problems
-    if not found.text:
-        found.reason = found.reason or "nothing stored is about it"
-    elif not found.told[0].id and found.afterwards is None and store_exists(global_store):
-        found.afterwards = lambda: _record(asked, found.told)
-    return found
+        asked.is_long, asked.afterwards = True, lambda: _follow(asked, LONG)
+    asked.note_words()
+    asked.warnings += asked.notes.problems
+    if not asked.text:
+        asked.reason = "nothing stored is about it"
+    return asked
 
 
-def _found(asked: PromptRequest, found: PromptMemories) -> list[PromptHit]:
+def _find(asked: PromptRequest) -> None:
     """Search the store, or titles and tags if the settings say so or the store cannot be used."""
-    settings = asked.settings
+    settings = asked.workspace.settings
+    has_store = store_exists(asked.workspace.global_store)
     by_titles = settings.text("retrieval.match_strategy") == "title_tags"
     if not by_titles and settings.flag("memory_semantic_enabled"):
-        if store_exists(asked.global_store):
+        if has_store:
             try:
                 from recollect.recall.prompt_store import from_store
 
                 return from_store(asked)
             except (StoreError, ImportError) as error:  # this Python may lack the store's driver
-                found.warnings.append(f"{error}; the prompt was compared with titles and tags only")
+                asked.warnings.append(f"{error}; the prompt was compared with titles and tags only")
         else:
-            _begin(asked, found)
+            _begin(asked)
     if asked.root is None:
-        return []
+        return None
     from recollect.recall.prompt_titles import from_titles
 
-    return asked.take(from_titles(asked, asked.root, least=1 if by_titles else _STANDING_IN))
+    asked.take(from_titles(asked, asked.root, least=1 if by_titles else _STANDING_IN))
+    if asked.told and has_store:
+        asked.afterwards = lambda: _record(asked)
+    return None
 
 
-def _begin(asked: PromptRequest, found: PromptMemories) -> None:
+def _begin(asked: PromptRequest) -> None:
     """Schedule the creation of the missing store, for the next prompt."""
     from recollect.sync.if_changed import LARGE, bank_bytes
 
-    size = bank_bytes(asked.project_root, asked.global_store)
+    size = bank_bytes(asked.workspace)
     if size or (asked.root and os.path.isdir(asked.root.path)):
-        found.is_long = size > LARGE
-        found.afterwards = lambda: _follow(asked, LONG if found.is_long else _SHORT)
+        asked.is_long = size > LARGE
+        asked.afterwards = lambda: _follow(asked, LONG if asked.is_long else _SHORT)
 
 
 def _follow(asked: PromptRequest, seconds: float) -> list[str]:
@@ -114,14 +89,13 @@ def _follow(asked: PromptRequest, seconds: float) -> list[str]:
         from recollect.engine.engine import Engine
         from recollect.sync.if_changed import sync_if_changed
 
-        root = asked.project_root
-        with Engine(asked.global_store, asked.settings, project_root=root, patience=1.0, warm=asked.warm) as engine:
-            return sync_if_changed(engine, root, seconds=seconds)
+        with Engine(asked.workspace, patience=1.0, warm=asked.warm) as engine:
+            return sync_if_changed(engine, seconds=seconds)
     except (StoreError, ImportError) as error:
         return [str(error)]
 
 
-def _record(asked: PromptRequest, told: Sequence[PromptHit]) -> list[str]:
+def _record(asked: PromptRequest) -> list[str]:
     """Keep a receipt of memories found by title, without the store's search."""
     try:
         from recollect.domain.ranking.title_match import Wording
@@ -130,23 +104,14 @@ def _record(asked: PromptRequest, told: Sequence[PromptHit]) -> list[str]:
         from recollect.recall.prompt_store import keep_receipt
         from recollect.sync.memories import entry_id
 
-        titles = Wording(" ".join(f"{each.title} {' '.join(each.tags)}" for each in told)).words
+        titles = Wording(" ".join(f"{each.title} {' '.join(each.tags)}" for each in asked.told)).words
         words = sorted(Wording(asked.prompt).words & titles)
-        root = asked.project_root
-        with Engine(asked.global_store, asked.settings, project_root=root, patience=0.5, warm=asked.warm) as engine:
-            given = [(entry_id(engine.project, each.category, slug_of(each.path)), each.nats) for each in told]
+        with Engine(asked.workspace, patience=0.5, warm=asked.warm) as engine:
+            given = [(entry_id(engine.project, each.category, slug_of(each.path)), each.nats) for each in asked.told]
             keep_receipt(engine, asked.session, words, given)
     except (StoreError, ImportError) as error:
         return [f"the recall was not counted: {error}"]
     return []
-
-
-def _root(project_root: str, settings: Settings, found: PromptMemories) -> MemoryRoot | None:
-    try:
-        return memory_root(project_root, settings)
-    except WriteRefused as error:
-        found.warnings.append(f"the project's memories were not read: {' '.join(str(error).split())}")
-        return None
 
 
 def _suppressed(prompt: str, settings: Settings) -> str:

@@ -15,17 +15,17 @@ from recollect.domain.withheld import basic_problems
 from recollect.errors import StorageError
 from recollect.files.looked import secrets_in
 from recollect.files.memory.memories import LARGEST, MemoryFile
-from recollect.files.session.record import add_given, add_words, read_record
+from recollect.files.session.record import add_given, add_words
 from recollect.files.textfile import read_regular
 from recollect.recall.deferred import DeferredWrites
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import Any
 
-    from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.domain.prompt_block import PromptHit
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
@@ -36,81 +36,66 @@ _LONGEST = 100_000
 
 
 class PromptRequest:
-    """A prompt of a session in a project. `root` is None if the project's memories must not be read."""
+    """A prompt of a session, and the memories found for it. `root` is None if memory files must not be read."""
 
     __slots__ = (
-        "_real",
-        "given",
-        "global_store",
-        "is_behind",
-        "notes",
-        "project_root",
-        "prompt",
-        "root",
-        "session",
-        "settings",
-        "source",
-        "warm",
-        "warnings",
+        *("_real", "afterwards", "given", "is_behind", "is_long", "notes", "prompt", "reason", "root", "session"),
+        *("text", "told", "warm", "warnings", "workspace"),
     )
 
-    def __init__(  # noqa: PLR0917 (the arguments of `memories_for`)
-        self,
-        prompt: str,
-        project_root: str,
-        global_store: str,
-        settings: Settings,
-        session: str,
-        root: MemoryRoot | None,
-        warnings: list[str],
-        warm: Warm | None = None,
-    ) -> None:
+    def __init__(self, prompt: str, workspace: Workspace, session: str, warm: Warm | None) -> None:
         self._real: dict[str, bool] = {}  # the cache of `_is_real`
         half = _LONGEST // 2
         self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
-        self.project_root = project_root
-        self.global_store = global_store
-        self.settings = settings
+        self.workspace = workspace
         self.session = session
-        self.root = root
-        self.warnings = warnings
         self.warm = warm
+        self.given: Collection[str] = ()  # keys of the memories the session has already
+        self.root: MemoryRoot | None = None
         self.notes = DeferredWrites(wait=warm is not None)
-        self.source = settings.text("memory_root") + "/"
-        self.given = read_record(global_store, session).given
+        self.warnings: list[str] = []
+        self.text = ""  # the block
+        self.reason = ""  # why there is no block
+        self.told: list[PromptHit] = []
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
+        self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
+        self.is_long = False  # whether that work is too long to wait for
 
     def leave(self) -> None:
         """Leave the reading of files to the background."""
         self.is_behind = True
 
-    def take(self, told: Sequence[PromptHit]) -> list[PromptHit]:
-        """Select memories for the block and note them as given.
+    def take(self, told: Sequence[PromptHit]) -> None:
+        """Build the block of these memories, and note them as given.
 
         Memories given to another prompt of the session in the meantime are left out.
         """
-        _, shown = prompt_block(self._harmless(told), self.source)
+        source = self.workspace.settings.text("memory_root") + "/"
+        self.text, self.told = prompt_block(self._harmless(told), source)
         had: set[str] = set()
 
         def note() -> None:
-            had.update(add_given(self.global_store, self.session, [each.key for each in shown]))
+            had.update(add_given(self.workspace.global_store, self.session, [each.key for each in self.told]))
 
         self.notes.do(note)
-        return [each for each in shown if each.key not in had]
+        if had:
+            self.text, self.told = prompt_block([each for each in self.told if each.key not in had], source)
 
     def _harmless(self, told: Sequence[PromptHit]) -> list[PromptHit]:
         """Return the memories without a credential; memory files were checked when they were read."""
         entries = [each for each in told if not each.path]
         groups = [[each.title, each.description, each.reasoning, each.details, *each.tags] for each in entries]
         bad = {
-            each.key for each, kind in zip(entries, secrets_in(self.global_store, groups, VERSION), strict=True) if kind
+            each.key
+            for each, kind in zip(entries, secrets_in(self.workspace.global_store, groups, VERSION), strict=True)
+            if kind
         }
         return [each for each in told if each.key not in bad]
 
-    def note_words(self, text: str) -> None:
+    def note_words(self) -> None:
         """Record the words of the block, so that triage does not take a quotation for something new."""
-        if text:
-            self.notes.do(lambda: add_words(self.global_store, self.session, marks(text)))
+        if self.text:
+            self.notes.do(lambda: add_words(self.workspace.global_store, self.session, marks(self.text)))
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
         """Return the current memory file at a path, or None if it must not be shown.
@@ -131,7 +116,7 @@ class PromptRequest:
         is_active = memory.status == ACTIVE
         return (
             memory
-            if is_active and secrets_in(self.global_store, [texts(record, names=True)], VERSION) == [""]
+            if is_active and secrets_in(self.workspace.global_store, [texts(record, names=True)], VERSION) == [""]
             else None
         )
 

@@ -71,24 +71,22 @@ class Answer:
         self.known = known
 
 
-def from_store(asked: PromptRequest) -> list[PromptHit]:
-    """Return the memories for a prompt, the best first, and keep a receipt of them.
+def from_store(asked: PromptRequest) -> None:
+    """Find the memories for a prompt, take the best, and keep a receipt of them.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    settings, root = asked.settings, asked.project_root
-    with Engine(asked.global_store, settings, project_root=root, patience=_PATIENCE, warm=asked.warm) as engine:
+    with Engine(asked.workspace, patience=_PATIENCE, warm=asked.warm) as engine:
         store = engine.store
-        asked.warnings += sync_if_changed(engine, root, asked.root, engine.project, leave=asked.leave)
-        answer = ask(store, asked.prompt, Scope(engine.project, _used(settings)), _by_meaning(engine, asked))
-        shown = asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
-        if shown:
+        asked.warnings += sync_if_changed(engine, leave=asked.leave)
+        answer = ask(store, asked.prompt, Scope(engine.project, _used(engine.settings)), _by_meaning(engine, asked))
+        asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
+        if asked.told:
             # For privacy, only those words of the prompt are kept that the store holds already.
-            given = [(each.id, each.nats) for each in shown]
+            given = [(each.id, each.nats) for each in asked.told]
             asked.notes.do(lambda: keep_receipt(engine, asked.session, answer.known, given))
         asked.warnings += store.findings
-    return shown
 
 
 def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
@@ -120,7 +118,7 @@ def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
 def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store) -> list[PromptHit]:
     """Return the memories new to the session, with the current text of their memory files."""
     paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
-    most = asked.settings.whole("retrieval.max_inject")
+    most = asked.workspace.settings.whole("retrieval.max_inject")
     new: list[PromptHit] = []
     for hit in hits:
         told = _told(hit, asked, paths.get(hit.entry.id, ""))

@@ -55,7 +55,7 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
         return []
     entries = [entry for entry in _entries(root, asked.warnings) if entry.path not in asked.given]
     scored = [_Scored(entry, _points(wording, entry)) for entry in entries]
-    scored = [each for each in scored if each.points >= least and _is_used(each.entry, asked.settings)]
+    scored = [each for each in scored if each.points >= least and _is_used(each.entry, asked.workspace.settings)]
     scored.sort(key=lambda each: each.order)
     recent = time.strftime("%Y-%m-%d", time.gmtime(time.time() - _RECENT * 86_400))
     best = [each for each in scored[:_OPENED] if each.open(asked, root)]
@@ -64,7 +64,7 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
     kept = sorted([*best, *scored[_OPENED:]], key=lambda each: each.order)
     told: list[PromptHit] = []
     for each in kept:
-        if len(told) == asked.settings.whole("retrieval.max_inject"):
+        if len(told) == asked.workspace.settings.whole("retrieval.max_inject"):
             break
         if each.open(asked, root) and each.memory:
             told.append(_told(each, each.memory))

@@ -265,7 +265,7 @@ def search(
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
     now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
-    found, result.withheld = harmless_entries(engine.global_store, engine.store.entries(best))
+    found, result.withheld = harmless_entries(engine.workspace.global_store, engine.store.entries(best))
     most = max((entry.observation_count for entry in found), default=1)
     for entry in found:
         result.hits.append(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from recollect.config import locations, project
 from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.selection import deduplicate, select
 from recollect.domain.start_block import markdown_status
@@ -17,18 +16,16 @@ from recollect.engine.withhold import harmless_block
 from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
 from recollect.files.session.last_injection import write_last_injection
-from recollect.recall.deferred import DeferredWrites
 from recollect.recall.degradation import MARKDOWN_ONLY, STALE, Degradation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from recollect.config.settings import Settings
     from recollect.domain.entry import Entry
     from recollect.domain.start_block import Block
     from recollect.engine.engine import Engine
-    from recollect.engine.warm import Warm
+    from recollect.recall.start_request import StartRequest
 
 # In seconds: how long to make missing vectors after a session has been served.
 _MOMENT = 0.4
@@ -41,8 +38,8 @@ class Injection:
     """The block for a session, or the reason why it is empty, with warnings."""
 
     __slots__ = (
-        *("degraded", "dropped", "engine", "entries", "keys", "pending", "reason", "text"),
-        *("warnings", "withheld"),
+        *("banks_read", "degraded", "dropped", "engine", "entries", "keys", "pending", "reason"),
+        *("text", "warnings", "withheld"),
     )
 
     def __init__(self, reason: str = "") -> None:
@@ -52,6 +49,7 @@ class Injection:
         self.keys: list[str] = []  # the ids of the entries in the store
         self.dropped = 0
         self.pending = 0
+        self.banks_read = 0  # when the store has read banks and journal, in nanoseconds; 0 if it has not
         self.warnings: list[str] = []
         self.degraded: list[Degradation] = []  # why the choice was not as good as it could be
         self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
@@ -75,76 +73,30 @@ class Injection:
                     self.warnings.append(f"{self.pending} of the entries are without a vector: {error}")
 
 
-def inject(
-    project_root: str,
-    global_store: str,
-    settings: Settings,
-    *,
-    limit: int | None = None,
-    event: str = "",
-    session: str = "",
-    without: Collection[str] = (),
-    markdown: str = "",
-    notes: DeferredWrites | None = None,
-    warm: Warm | None = None,
-) -> Injection:
-    """Build the block for a session's start in a project, and record it as the last injection.
+def inject(asked: StartRequest, *, markdown: str = "") -> Injection:
+    """Build the block for a session's start, and record it as the last injection.
 
-    `limit` overrides the setting. Without an `event` the configured events are not consulted. Entries with keys in
-    `without` are left out, and no others take their place. `markdown` is a reason not to use the store; if it is empty,
-    the store is used. Records are written through `notes`, if given.
+    `markdown` is a reason not to use the store; if it is empty, the store is used.
     """
-    if limit is None:
-        limit = settings.whole("memory_injection_limit")
-    reason = _suppressed(settings, limit, event)
-    if reason:
-        return Injection(reason)
-    asked = _StartRequest(project_root, global_store, settings, limit, event, session, without)
-    asked.notes, asked.warm = notes or DeferredWrites(), warm
-    injection = Injection()
-    if markdown or not settings.flag("memory_semantic_enabled"):
+    workspace = asked.workspace
+    injection = Injection(_suppressed(asked))
+    if injection.reason:
+        return injection
+    if markdown or not workspace.settings.flag("memory_semantic_enabled"):
         chosen = _from_markdown(asked, injection, markdown)
     else:
         chosen = _from_store(asked, injection)
     injection.text, injection.entries, injection.dropped = chosen.text, chosen.entries, chosen.dropped
-    if not os.path.isdir(project_root):
-        injection.warnings.append(f"there is no folder {project_root}")
+    if not os.path.isdir(workspace.project_root):
+        injection.warnings.append(f"there is no folder {workspace.project_root}")
     if not chosen.text:
         injection.reason = _nothing(asked, injection)
         return injection
-    asked.notes.do(lambda: write_last_injection(global_store, project.name(project_root), chosen.entries))
-    if notes is None:
-        injection.warnings += asked.notes.problems
+    asked.notes.do(lambda: write_last_injection(workspace.global_store, workspace.name, chosen.entries))
     return injection
 
 
-class _StartRequest:
-    """The arguments of `inject`: the session, its project, and the entries to leave out."""
-
-    __slots__ = ("event", "global_store", "limit", "notes", "project_root", "session", "settings", "warm", "without")
-
-    def __init__(  # noqa: PLR0917 (the arguments of `inject`)
-        self,
-        project_root: str,
-        global_store: str,
-        settings: Settings,
-        limit: int,
-        event: str,
-        session: str,
-        without: Collection[str],
-    ) -> None:
-        self.project_root = project_root
-        self.global_store = global_store
-        self.settings = settings
-        self.limit = limit
-        self.event = event
-        self.session = session
-        self.without = without
-        self.notes = DeferredWrites()
-        self.warm: Warm | None = None
-
-
-def _nothing(asked: _StartRequest, injection: Injection) -> str:
+def _nothing(asked: StartRequest, injection: Injection) -> str:
     """Return the reason for an empty block; warn as well if all entries are too long."""
     if injection.dropped:
         reason = f"each of the {injection.dropped} selected entries is too long to inject"
@@ -152,31 +104,22 @@ def _nothing(asked: _StartRequest, injection: Injection) -> str:
         return reason
     if asked.without:
         return "there is nothing that the session has not had"
-    return f"no entries in {locations.bank(asked.project_root)} or {asked.global_store}"
+    return f"no entries in {asked.workspace.bank} or {asked.workspace.global_store}"
 
 
-def _from_store(asked: _StartRequest, injection: Injection) -> Block:
+def _from_store(asked: StartRequest, injection: Injection) -> Block:
     """Build the block by relevance, or from markdown with the reason if the store cannot be used."""
     try:
         from recollect.recall.start_choice import session_block
 
-        found = session_block(
-            asked.project_root,
-            asked.global_store,
-            asked.settings,
-            asked.limit,
-            event=asked.event,
-            session=asked.session,
-            without=asked.without,
-            notes=asked.notes,
-            warm=asked.warm,
-        )
+        found = session_block(asked)
     except (StoreError, ImportError) as error:  # this Python may lack the store's driver
         injection.warnings.append(str(error))
         return _from_markdown(asked, injection, str(error))
     injection.engine = None if asked.warm else found.engine
     is_stale = STALE in [each.code for each in found.retrieval.degraded]
     injection.pending = 0 if is_stale else found.retrieval.pending
+    injection.banks_read = 0 if is_stale else found.began
     injection.warnings += found.warnings
     injection.withheld = found.withheld
     injection.degraded += found.retrieval.degraded
@@ -184,9 +127,9 @@ def _from_store(asked: _StartRequest, injection: Injection) -> Block:
     return found.block
 
 
-def _from_markdown(asked: _StartRequest, injection: Injection, degraded: str = "") -> Block:
-    local, warnings = read_bank(locations.bank(asked.project_root), "local")
-    shared, more_warnings = read_bank(asked.global_store, "global")
+def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = "") -> Block:
+    local, warnings = read_bank(asked.workspace.bank, "local")
+    shared, more_warnings = read_bank(asked.workspace.global_store, "global")
     injection.warnings += warnings + more_warnings
     everything = deduplicate(_not_retired(asked, local, shared))
     why = one_line(degraded).replace("*", " ").replace("|", " ")[:200]
@@ -198,20 +141,23 @@ def _from_markdown(asked: _StartRequest, injection: Injection, degraded: str = "
     injection.degraded += [Degradation(MARKDOWN_ONLY, error=degraded)] if degraded else []
     status = degraded_status if degraded else markdown_status
     chosen, injection.withheld = harmless_block(
-        asked.global_store, select(everything, asked.limit), status, lambda entry: _key(entry) not in asked.without
+        asked.workspace.global_store,
+        select(everything, asked.limit),
+        status,
+        lambda entry: _key(entry) not in asked.without,
     )
     injection.keys = [_key(entry) for entry in chosen.entries]
     return chosen
 
 
-def _not_retired(asked: _StartRequest, local: list[Entry], shared: list[Entry]) -> list[Entry]:
+def _not_retired(asked: StartRequest, local: list[Entry], shared: list[Entry]) -> list[Entry]:
     """Return the entries of both banks without those retired in the journal."""
-    journal = locations.journal(asked.global_store)
+    journal = asked.workspace.journal
     if not os.path.exists(journal):
         return [*local, *shared]
     from recollect.files.journal.tail import retired_ids
 
-    everywhere, here = retired_ids(journal, project.identity(asked.project_root))
+    everywhere, here = retired_ids(journal, asked.workspace.identity)
     if not everywhere and not here:
         return [*local, *shared]
     kept = [entry for entry in local if _key(entry) not in everywhere | here]
@@ -223,9 +169,10 @@ def _key(entry: Entry) -> str:
     return entry.content_hash if entry.description else content_hash(entry.title)
 
 
-def _suppressed(settings: Settings, limit: int, event: str) -> str:
+def _suppressed(asked: StartRequest) -> str:
+    settings, event = asked.workspace.settings, asked.event
     if not settings.flag("memory_injection_enabled"):
         return f"memory_injection_enabled is false ({settings.source('memory_injection_enabled')})"
     if event and _COUNTS_AS.get(event, event) not in settings.words("memory_injection_events"):
         return f"memory_injection_events leaves out {event} ({settings.source('memory_injection_events')})"
-    return "the limit is 0" if limit == 0 else ""
+    return "the limit is 0" if asked.limit == 0 else ""

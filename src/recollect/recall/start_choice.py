@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 
-from recollect.config import project
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
@@ -18,7 +17,6 @@ from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StillReading, StoreError
 from recollect.recall.context import collect
-from recollect.recall.deferred import DeferredWrites
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.store.values import Receipt, ReceiptLine, Scope
@@ -26,13 +24,13 @@ from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
     from recollect.domain.start_block import Block
     from recollect.domain.stored import StoredEntry
-    from recollect.engine.warm import Warm
+    from recollect.recall.start_request import StartRequest
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
 # large bank, for the sync, and for all together.
@@ -52,7 +50,7 @@ _LONGEST_SESSION = 100
 class SessionBlock:
     """The block for a session's start, the search behind it, and warnings."""
 
-    __slots__ = ("block", "engine", "retrieval", "warnings", "withheld")
+    __slots__ = ("began", "block", "engine", "retrieval", "warnings", "withheld")
 
     def __init__(self, engine: Engine, block: Block, retrieval: RetrievalResult, warnings: list[str]) -> None:
         self.engine = engine
@@ -60,53 +58,33 @@ class SessionBlock:
         self.retrieval = retrieval
         self.warnings = warnings
         self.withheld: list[str] = []
+        self.began = 0  # when its sync began, in nanoseconds
 
 
-def session_block(
-    project_root: str,
-    global_store: str,
-    settings: Settings,
-    limit: int,
-    *,
-    event: str = "",
-    session: str = "",
-    without: Collection[str] = (),
-    notes: DeferredWrites | None = None,
-    warm: Warm | None = None,
-) -> SessionBlock:
+def session_block(asked: StartRequest) -> SessionBlock:
     """Build the block of the entries most relevant to the current work, and record them as recalled.
-
-    Entries with ids in `without` are left out, and no others take their place.
 
     Raises:
         StoreError: the store cannot be used; the caller falls back to markdown.
     """
-    engine = Engine(
-        global_store, settings, project_root=project_root, patience=_PATIENCE, answer_within=_ANSWER, warm=warm
-    )
-    now = utc_text(time.gmtime())
-    receipt = Receipt(
-        at=now, event=event or "inject", project="", session=session[:_LONGEST_SESSION], query="", lines=()
-    )
+    engine = Engine(asked.workspace, patience=_PATIENCE, answer_within=_ANSWER, warm=asked.warm)
     try:
-        return _chosen(engine, project_root, limit, receipt, without, notes or DeferredWrites())
+        return _chosen(engine, asked)
     except StoreError:
         engine.close()
         raise
 
 
-def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)
-    engine: Engine, project_root: str, limit: int, receipt: Receipt, without: Collection[str], notes: DeferredWrites
-) -> SessionBlock:
-    settings, store = engine.settings, engine.store
-    identity = project.identity(project_root)
+def _chosen(engine: Engine, asked: StartRequest) -> SessionBlock:
+    workspace, store = asked.workspace, engine.store
+    now = utc_text(time.gmtime())
     warnings: list[str] = []
     labels = engine.labels()
     brief = BriefLabels(labels, _LABELLING) if labels else None
     behind: Degradation | None = None
-    started = time.monotonic()
+    began, started = time.time_ns(), time.monotonic()
     try:
-        warnings += sync(store, project_root, engine.global_store, brief, end=started + _SYNCING)
+        warnings += sync(store, workspace, brief, end=started + _SYNCING)
         if brief and brief.cut_short:
             leave_for_later(engine)
     except StillReading:
@@ -117,26 +95,34 @@ def _chosen(  # noqa: PLR0917 (the arguments of `session_block`)
         behind = Degradation(STALE)
         warnings.append(f"{error}; {behind}")
     left = _ALL_IN_ALL - (time.monotonic() - started)
-    context = collect(project_root, seconds=max(0.2, min(1.0, left)))
-    scope = Scope(identity, KNOWLEDGE)
+    context = collect(workspace.project_root, seconds=max(0.2, min(1.0, left)))
+    scope = Scope(workspace.identity, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    ranked = _ranked(engine, retrieval, scope, receipt.at, limit)
-    chosen = select_ranked(_trusted(engine, ranked, retrieval), limit)
+    ranked = _ranked(engine, retrieval, scope, now, asked.limit)
+    chosen = select_ranked(_trusted(engine, ranked, retrieval), asked.limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
     rendered, withheld = harmless_block(
-        engine.global_store,
+        workspace.global_store,
         entries,
         lambda shown: _status(len(shown), retrieval),
-        lambda entry: entry.stored_hash not in without,
+        lambda entry: entry.stored_hash not in asked.without,
     )
     if rendered.entries and not behind:  # after one failed write, do not wait for a second
-        receipt.project, receipt.query = identity, retrieval.query or ""
-        receipt.lines = _lines(rendered, chosen)
-        notes.do(lambda: store.recalled(receipt, counted=settings.flag("memory_recall_tracking")), slow=True)
+        receipt = Receipt(
+            at=now,
+            event=asked.event or "inject",
+            project=workspace.identity,
+            session=asked.session[:_LONGEST_SESSION],
+            query=retrieval.query or "",
+            lines=_lines(rendered, chosen),
+        )
+        counted = workspace.settings.flag("memory_recall_tracking")
+        asked.notes.do(lambda: store.recalled(receipt, counted=counted), slow=True)
     warnings += context.warnings + store.findings
     found = SessionBlock(engine, rendered, retrieval, warnings)
+    found.began = began
     found.withheld = withheld
     return found
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Background:
     """A starter of the resident, called after the client has had its first answer."""
 
-    def __init__(self, place: Workspace) -> None:
-        self._place = place
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._lock = threading.Lock()
         self._made: Resident | None = None
         self._begun = False
@@ -42,12 +42,12 @@ class Background:
         from recollect.resident.handlers import prepare
 
         resident = self._resident()
-        resident.start(lambda: prepare(resident.warm, self._place.project_root))
+        resident.start(lambda: prepare(resident.warm, self._workspace.reloaded()))
 
     def _resident(self) -> Resident:
         with self._lock:
             if self._made is None:
                 from recollect.resident.server import Resident
 
-                self._made = Resident(self._place.global_store)
+                self._made = Resident(self._workspace.global_store)
             return self._made

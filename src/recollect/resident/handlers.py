@@ -6,8 +6,8 @@ import os
 from base64 import b64encode
 from typing import cast
 
-from recollect.config import locations, project
-from recollect.config.settings import load_settings
+from recollect.config import locations
+from recollect.config.workspace import Workspace, load_workspace
 from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
 from recollect.engine.warm import Warm
@@ -23,8 +23,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
-
-    from recollect.config.settings import Settings
 
 _MOST_TEXTS = 50
 
@@ -71,35 +69,35 @@ def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:
     raise Declined(f"there is no answer to {kind!r}")
 
 
-def prepare(warm: Warm, project_root: str) -> list[str]:
+def prepare(warm: Warm, workspace: Workspace) -> list[str]:
     """Load the local model, and embed entries without a vector; return warnings.
 
     With another provider, do nothing.
     """
-    settings = load_settings(project_root)
+    settings = workspace.settings
     if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
         return []
     try:
         warm.embedders.load(settings.text("memory_embedding_model"))
-        with Engine(warm.global_store, settings, project_root=project_root, warm=warm) as engine:
+        with Engine(workspace, warm=warm) as engine:
             return embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings if is_behind(engine) else []
     except (EmbeddingError, StoreError) as error:
         return [str(error)]
 
 
 def _prompt(question: Mapping[str, Any], warm: Warm) -> Answered:
-    root, settings = _place(question)
-    prompt, session = _text(question, "prompt"), _text(question, "session")
-    found = memories_for(prompt, root, warm.global_store, settings, session, warm=warm)
-    warnings = found.warnings + attention.settings_problems(settings, warm.global_store, found.notes)
+    workspace = _workspace(question, warm)
+    found = memories_for(_text(question, "prompt"), workspace, _text(question, "session"), warm=warm)
+    warnings = found.warnings + attention.settings_problems(workspace, found.notes)
     return Answered({"text": found.text, "warnings": warnings}, found.notes.write, found.afterwards)
 
 
 def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
-    root, settings = _place(question)
+    workspace = _workspace(question, warm)
+    settings = workspace.settings
     if settings.flag("memory_embedding_enabled") and settings.text("memory_embedding_provider") != "local":
         raise Declined("its provider takes longer than a hook waits, and may know only whoever asks")
-    start = Start(_text(question, "source"), _text(question, "session"), root, warm.global_store, settings, warm)
+    start = Start(workspace, _text(question, "source"), _text(question, "session"), warm)
     start.transcript, idle = _text(question, "transcript"), question.get("idle")
     start.idle = idle if isinstance(idle, float) else None
     found = notices(start)
@@ -143,17 +141,16 @@ def _telling(weights: Mapping[str, object]) -> Callable[[str], float]:
     return weight
 
 
-def _place(question: Mapping[str, Any]) -> tuple[str, Settings]:
-    """Return the project of a question, and its settings with the client's environment."""
+def _workspace(question: Mapping[str, Any], warm: Warm) -> Workspace:
+    """Return the workspace of a question, with the settings in the client's environment."""
     folder = _text(question, "folder")
     if not os.path.isabs(folder) or "\0" in folder:
         raise Declined("it says not from where")
-    root = project.find_root(folder)
     variables: Any = question.get("settings")
     if not isinstance(variables, dict):
         raise Declined("it has no settings")
     known = {str(name): value for name, value in variables.items() if isinstance(value, str)}  # pyright: ignore
-    return root, load_settings(root, known)
+    return load_workspace(folder, warm.global_store, known)
 
 
 def _text(question: Mapping[str, Any], name: str) -> str:

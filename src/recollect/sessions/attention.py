@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.engine.warm import Warm
     from recollect.recall.deferred import DeferredWrites
     from recollect.recall.degradation import Degradation
@@ -27,29 +27,25 @@ _PATIENCE = 0.3
 _NOTED = "a hook left a note"
 
 
-def captures(project_root: str, global_store: str) -> str:
+def captures(workspace: Workspace) -> str:
     """Return a notice about captures awaiting review, or an empty string."""
-    from recollect.config import locations, project
     from recollect.files.journal.tail import awaiting  # not through sessions.review, which also writes
 
-    count = len(awaiting(locations.journal(global_store), project.identity(project_root)))
+    count = len(awaiting(workspace.journal, workspace.identity))
     who = "1 capture awaits" if count == 1 else f"{count} captures await"
     return f"{who} your review: /memory:review" if count else ""
 
 
-def newcomer(
-    project_root: str, global_store: str, settings: Settings, notes: DeferredWrites, warm: Warm | None = None
-) -> str:
+def newcomer(workspace: Workspace, notes: DeferredWrites, warm: Warm | None = None) -> str:
     """Return a notice about the memories in a repository, for its first session only."""
-    from recollect.config import project
     from recollect.files.met import has_met, meet
 
-    identity = project.identity(project_root)
+    global_store, identity = workspace.global_store, workspace.identity
     if has_met(global_store, identity):
         return ""
-    known = _was_given(global_store, settings, identity, warm)  # in use since before first sessions were recorded
-    found = [] if known else [_counted(_memories(project_root, settings), "memory", "memories")]
-    found += [] if known else [_counted(_entries(project_root), "bank entry", "bank entries")]
+    known = _was_given(workspace, warm)  # in use since before first sessions were recorded
+    found = [] if known else [_counted(_memories(workspace), "memory", "memories")]
+    found += [] if known else [_counted(_entries(workspace.bank), "bank entry", "bank entries")]
     brought = " and ".join(filter(None, found))
     notes.do(lambda: meet(global_store, identity))  # last, so that a failed count is tried again next time
     return f"this repository brings {brought}, given as its notes and never obeyed (`recollect list`)" * bool(brought)
@@ -62,39 +58,36 @@ def _counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}" if count else ""
 
 
-def _was_given(global_store: str, settings: Settings, identity: str, warm: Warm | None) -> bool:
+def _was_given(workspace: Workspace, warm: Warm | None) -> bool:
     """Return True if the store has receipts of a project's sessions."""
     from recollect.engine.engine import Engine
     from recollect.errors import StoreError
     from recollect.store.open import store_exists
 
-    if not store_exists(global_store):
+    if not store_exists(workspace.global_store):
         return False
     try:
-        with Engine(global_store, settings, patience=_PATIENCE, warm=warm) as engine:
-            return engine.store.has_receipts(identity)
+        with Engine(workspace, patience=_PATIENCE, warm=warm) as engine:
+            return engine.store.has_receipts(workspace.identity)
     except (StoreError, ImportError):
         return False
 
 
-def _memories(project_root: str, settings: Settings) -> int:
+def _memories(workspace: Workspace) -> int:
     """Return the number of a project's memory files."""
-    from recollect.config.memory_root import memory_root
     from recollect.errors import WriteRefused
     from recollect.files.memory.memories import find_memories
 
     try:
-        return sum(1 for _ in find_memories(memory_root(project_root, settings), []))
+        return sum(1 for _ in find_memories(workspace.memory_root(), []))
     except WriteRefused:
         return 0
 
 
-def _entries(project_root: str) -> int:
-    """Return the number of entries in a project's bank; -1 if it is too large to count in time."""
-    from recollect.config import locations
+def _entries(folder: str) -> int:
+    """Return the number of entries in the bank in a folder; -1 if it is too large to count in time."""
     from recollect.files.bank.bank import bank_paths, read_bank
 
-    folder = locations.bank(project_root)
     if sum(os.path.getsize(path) for path in bank_paths(folder, "local")[0]) > _LARGEST_BANK:
         return -1
     return len(read_bank(folder, "local")[0])
@@ -115,10 +108,10 @@ def log_notes(global_store: str, notes: DeferredWrites) -> str:
     return told if _is_news(global_store, _NOTED, notes) else ""
 
 
-def settings_problems(settings: Settings, global_store: str, notes: DeferredWrites) -> list[str]:
+def settings_problems(workspace: Workspace, notes: DeferredWrites) -> list[str]:
     """Return the problems of the settings for the log, each once a day, because every hook finds them again."""
-    problems = [str(problem) for problem in settings.problems if not problem.doubtful]
-    return [problem for problem in problems if _is_news(global_store, problem, notes)]
+    problems = [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
+    return [problem for problem in problems if _is_news(workspace.global_store, problem, notes)]
 
 
 def settings_not_used(problems: Sequence[str]) -> str:

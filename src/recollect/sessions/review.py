@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from recollect.config import locations, project
+from recollect.config.workspace import Workspace
 from recollect.domain.text import utc_text
 from recollect.errors import UnknownMemory
 from recollect.files.journal.kinds import DISMISSED, REVIEWED, SAVED, Reviewed, Staged
@@ -13,13 +13,13 @@ from recollect.files.journal.log import append_lines
 from recollect.files.journal.tail import awaiting
 
 
-def captures_to_review(project_root: str, global_store: str) -> list[Staged]:
+def captures_to_review(workspace: Workspace) -> list[Staged]:
     """Return the captures awaiting review in a project, the oldest first.
 
     Raises:
         StorageError: the journal cannot be read.
     """
-    return awaiting(locations.journal(global_store), project.identity(project_root))
+    return awaiting(workspace.journal, workspace.identity)
 
 
 def capture_named(captures: Sequence[Staged], name: str) -> Staged:
@@ -38,7 +38,7 @@ def capture_named(captures: Sequence[Staged], name: str) -> Staged:
 
 
 def mark_reviewed(
-    captures: Sequence[Staged], global_store: str, *, saved: Iterable[str] = (), dismissed: Iterable[str] = ()
+    captures: Sequence[Staged], workspace: Workspace, *, saved: Iterable[str] = (), dismissed: Iterable[str] = ()
 ) -> tuple[list[Staged], list[Staged]]:
     """Record captures as saved or dismissed, by their ids, and return both groups.
 
@@ -54,8 +54,7 @@ def mark_reviewed(
         raise UnknownMemory(f"{min(both)} cannot be saved and dismissed at once; say which of the two")
     outcomes = [(each, SAVED) for each in kept] + [(each, DISMISSED) for each in dropped]
     now = utc_text(time.gmtime())
-    reviews = [Reviewed(each.id, now, outcome) for each, outcome in outcomes]
-    append_lines(locations.journal(global_store), REVIEWED, reviews)
+    append_lines(workspace.journal, REVIEWED, [Reviewed(each.id, now, outcome) for each, outcome in outcomes])
     return kept, dropped
 
 

@@ -6,12 +6,11 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.config import locations, project
-from recollect.config.settings import load_settings
 from recollect.errors import StoreError
 from recollect.files.session.record import add_given, add_words, read_record, reset_given, sweep_records
 from recollect.recall.deferred import DeferredWrites
 from recollect.recall.start_block import Injection, inject
+from recollect.recall.start_request import StartRequest
 from recollect.sessions import attention
 from recollect.store.open import store_exists
 
@@ -19,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Set
 
-    from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.engine.engine import Engine
     from recollect.engine.warm import Warm
 
@@ -39,50 +38,20 @@ _ENDING = ".jsonl"
 _CLOCK = 2.0  # in seconds: the tolerance for times reported by a client
 
 
-class Start:
-    """A starting session: its source, project and settings, with the settings' problems.
+class Start(StartRequest):
+    """A starting session, with the problems of its settings.
 
     `transcript` is the path of its future transcript, `idle` the number of seconds since its last answer.
     """
 
-    __slots__ = (
-        "global_store",
-        "idle",
-        "notes",
-        "problems",
-        "project_root",
-        "session",
-        "settings",
-        "source",
-        "transcript",
-        "warm",
-    )
+    __slots__ = ("idle", "problems", "transcript")
 
-    def __init__(  # noqa: PLR0917 (the facts about a session's start)
-        self,
-        source: str,
-        session: str,
-        project_root: str,
-        global_store: str,
-        settings: Settings,
-        warm: Warm | None = None,
-    ) -> None:
-        self.source = source
-        self.session = session
-        self.project_root = project_root
-        self.global_store = global_store
-        self.settings = settings
-        self.warm = warm
+    def __init__(self, workspace: Workspace, event: str, session: str, warm: Warm | None = None) -> None:
+        super().__init__(workspace, event=event, session=session, warm=warm)
         self.notes = DeferredWrites(wait=True)  # written once the notices were shown
-        self.problems = attention.settings_problems(settings, global_store, self.notes)
+        self.problems = attention.settings_problems(workspace, self.notes)
         self.transcript = ""
         self.idle: float | None = None
-
-
-def load(source: str, session: str, folder: str) -> Start:
-    """Return the start of a session in a folder, with the settings of the folder's project."""
-    root = project.find_root(folder)
-    return Start(source or "startup", session, root, locations.global_store(), load_settings(root))
 
 
 def begin(start: Start, *, markdown: str = "") -> Injection:
@@ -93,18 +62,9 @@ def begin(start: Start, *, markdown: str = "") -> Injection:
     without = _had(start)
     if without is None:
         return Injection("a fork has had what its session had")
-    injection = inject(
-        start.project_root,
-        start.global_store,
-        start.settings,
-        event=start.source,
-        session=start.session,
-        without=without,
-        markdown=markdown,
-        notes=start.notes,
-        warm=start.warm,
-    )
-    start.notes.do(lambda: add_given(start.global_store, start.session, injection.keys))
+    start.without = without
+    injection = inject(start, markdown=markdown)
+    start.notes.do(lambda: add_given(start.workspace.global_store, start.session, injection.keys))
     if start.warm is None:
         injection.warnings += start.notes.problems
     return injection
@@ -112,17 +72,14 @@ def begin(start: Start, *, markdown: str = "") -> Injection:
 
 def notices(start: Start) -> list[str]:
     """Return notices for the user; none for a session in the middle of its work."""
-    if start.source in _QUIET:
+    if start.event in _QUIET:
         return []
-    store = start.global_store
+    workspace, problems = start.workspace, start.problems
     found = [
-        _noticed(
-            start.problems,
-            lambda: attention.newcomer(start.project_root, store, start.settings, start.notes, start.warm),
-        ),
-        attention.settings_not_used(start.problems),
-        _noticed(start.problems, lambda: attention.captures(start.project_root, store)),
-        _noticed(start.problems, lambda: attention.log_notes(store, start.notes)),
+        _noticed(problems, lambda: attention.newcomer(workspace, start.notes, start.warm)),
+        attention.settings_not_used(problems),
+        _noticed(problems, lambda: attention.captures(workspace)),
+        _noticed(problems, lambda: attention.log_notes(workspace.global_store, start.notes)),
     ]
     return [notice for notice in found if notice]
 
@@ -144,24 +101,22 @@ def withheld(start: Start, injection: Injection) -> str:
 def _withheld(start: Start, injection: Injection) -> str:
     """Return the notice about withheld entries and memory files, after a sync of the store."""
     files: list[str] = []
-    if store_exists(start.global_store) and start.settings.flag("memory_semantic_enabled") and not injection.degraded:
+    is_on = start.workspace.settings.flag("memory_semantic_enabled") and not injection.degraded
+    if is_on and store_exists(start.workspace.global_store):
         from recollect.engine.engine import Engine
         from recollect.sync.if_changed import sync_if_changed
         from recollect.sync.memories import withheld_memories
 
         def named(engine: Engine) -> list[str]:
-            injection.warnings += sync_if_changed(engine, start.project_root)
-            return withheld_memories(engine.store, start.project_root)
+            injection.warnings += sync_if_changed(engine, banks_read=injection.banks_read)
+            return withheld_memories(engine.store, engine.project)
 
         if injection.engine:
             files = named(injection.engine)
         else:
-            place = start.project_root
-            with Engine(
-                start.global_store, start.settings, project_root=place, patience=0.5, warm=start.warm
-            ) as engine:
+            with Engine(start.workspace, patience=0.5, warm=start.warm) as engine:
                 files = named(engine)
-    return attention.withheld(start.global_store, injection.withheld + files, start.notes)
+    return attention.withheld(start.workspace.global_store, injection.withheld + files, start.notes)
 
 
 def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> list[str]:
@@ -170,19 +125,16 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
     Vectors are made only with a local model, and only if `can_embed`.
     """
     warnings = note_words(start, injection)
-    sweep_records(start.global_store)
-    if not start.settings.flag("memory_semantic_enabled"):
+    sweep_records(start.workspace.global_store)
+    if not start.workspace.settings.flag("memory_semantic_enabled"):
         return warnings
     engine, injection.engine = injection.engine, None
     try:
         from recollect.engine.engine import Engine
         from recollect.sync.if_changed import sync_if_changed
 
-        engine = engine or Engine(
-            start.global_store, start.settings, project_root=start.project_root, patience=_PATIENCE, warm=start.warm
-        )
-        with engine:
-            warnings += sync_if_changed(engine, start.project_root, seconds=_SYNCING, thorough=True)
+        with engine or Engine(start.workspace, patience=_PATIENCE, warm=start.warm) as engine:
+            warnings += sync_if_changed(engine, seconds=_SYNCING, thorough=True, banks_read=injection.banks_read)
             if can_embed:
                 from recollect.engine.embed import embed_pending, is_behind
 
@@ -199,7 +151,7 @@ def note_words(start: Start, injection: Injection) -> list[str]:
     notes = DeferredWrites()
     found = marks(injection.text)
     if found:
-        notes.do(lambda: add_words(start.global_store, start.session, found))
+        notes.do(lambda: add_words(start.workspace.global_store, start.session, found))
     return notes.problems
 
 
@@ -208,17 +160,17 @@ def _had(start: Start) -> Set[str] | None:
 
     None means a fork of an unknown session: its context has entries, but there is no record of them.
     """
-    if start.source not in _AGAIN:
-        start.notes.do(lambda: reset_given(start.global_store, start.session))
+    if start.event not in _AGAIN:
+        start.notes.do(lambda: reset_given(start.workspace.global_store, start.session))
         return frozenset()
-    record = read_record(start.global_store, start.session)
-    if start.source == "fork" and not record.known:
-        record = read_record(start.global_store, _forked_from(start))
+    record = read_record(start.workspace.global_store, start.session)
+    if start.event == "fork" and not record.known:
+        record = read_record(start.workspace.global_store, _forked_from(start))
         if not record.known:
             return None
-        start.notes.do(lambda: add_given(start.global_store, start.session, record.given))
+        start.notes.do(lambda: add_given(start.workspace.global_store, start.session, record.given))
         if record.words:
-            start.notes.do(lambda: add_words(start.global_store, start.session, record.words))
+            start.notes.do(lambda: add_words(start.workspace.global_store, start.session, record.words))
     return record.given
 
 

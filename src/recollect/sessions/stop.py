@@ -7,8 +7,7 @@ import os
 import time
 from binascii import crc32
 
-from recollect.config import locations, project
-from recollect.config.settings import load_settings
+from recollect.config import locations
 from recollect.domain.categories import PROJECT, SESSION_SUMMARY
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Said, find
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.config.settings import Settings
+    from recollect.config.workspace import Workspace
     from recollect.domain.triage.score import Finding
     from recollect.files.session.record import SessionRecord
     from recollect.files.session.transcript import Heard
@@ -43,13 +43,12 @@ class Stop:
     the agent must not write anything, so it is not asked to save memories.
     """
 
-    __slots__ = ("answer", "continued", "folder", "planning", "session", "transcript")
+    __slots__ = ("answer", "continued", "planning", "session", "transcript")
 
     def __init__(
-        self, transcript: str, folder: str, session: str, answer: str, continued: bool | None, *, planning: bool = False
+        self, transcript: str, session: str, answer: str, continued: bool | None, *, planning: bool = False
     ) -> None:
         self.transcript = transcript
-        self.folder = folder
         self.session = session if session.replace("-", "").replace("_", "").isalnum() else ""
         self.answer = answer
         self.continued = continued
@@ -77,7 +76,7 @@ class Capture:
         self.warnings: list[str] = []
 
 
-def capture(stop: Stop, global_store: str) -> Capture:
+def capture(stop: Stop, workspace: Workspace) -> Capture:
     """Triage the messages since the last stop, then hold the stop or stage the findings.
 
     If several hooks serve the same stop at once, only one does the work; the others let the stop pass.
@@ -87,7 +86,7 @@ def capture(stop: Stop, global_store: str) -> Capture:
     if turn is None:
         return done
     try:
-        _capture(stop, global_store, done)
+        _capture(stop, workspace, done)
     except (StorageError, LockTimeout) as error:
         done.warnings.append(str(error))
     finally:
@@ -102,8 +101,8 @@ def _turn(stop: Stop) -> int | None:
         return take_turn("")  # a refused path is not read, so there is nothing to lock
 
 
-def _capture(stop: Stop, global_store: str, done: Capture) -> None:
-    root = project.find_root(stop.folder)
+def _capture(stop: Stop, workspace: Workspace, done: Capture) -> None:
+    root, global_store = workspace.project_root, workspace.global_store
     record = read_record(global_store, stop.session)
     flag = read_flag(root, stop.session)
     passes = stop.continued or (flag.is_ours and flag.is_fresh)
@@ -112,7 +111,7 @@ def _capture(stop: Stop, global_store: str, done: Capture) -> None:
     if not passes:
         if record.held:  # the saving was interrupted; clear the mark, as the next hold may be another hook's
             set_triaged(global_store, stop.session, record.triaged, record.said)
-        _triage(stop, global_store, root, record, done)
+        _triage(stop, workspace, record, done)
     elif stop.continued is not False and (flag.is_ours or record.held):
         # The hold was ours, so the messages since then are only the saving, nothing new.
         from recollect.files.session.triage_context import sweep_contexts
@@ -143,13 +142,13 @@ def checked_transcript(path: str) -> str:
     raise StorageError(f"{path[:200]!r} is no transcript: it is neither in the home folder nor in a temporary one")
 
 
-def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, done: Capture) -> None:
-    settings = load_settings(root)
+def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, done: Capture) -> None:
+    root, global_store, settings = workspace.project_root, workspace.global_store, workspace.settings
     if settings.problems:
         from recollect.recall.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems
 
-        done.warnings += settings_problems(settings, global_store, DeferredWrites())
+        done.warnings += settings_problems(workspace, DeferredWrites())
     mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
     thresholds = {
         category: settings.real(f"triage.thresholds.{category}")
@@ -175,7 +174,7 @@ def _triage(stop: Stop, global_store: str, root: str, record: SessionRecord, don
         if not findings:
             return
     if mode == "stage":
-        _stage(stop, global_store, root, findings)
+        _stage(stop, workspace, findings)
         set_triaged(global_store, stop.session, heard.end, last)
         return
     try:
@@ -278,14 +277,14 @@ def _redact(heard: Heard, done: Capture) -> bool:
     return count > 0
 
 
-def _stage(stop: Stop, global_store: str, root: str, findings: Sequence[Finding]) -> None:
+def _stage(stop: Stop, workspace: Workspace, findings: Sequence[Finding]) -> None:
     """Stage the findings for review, without duplicates."""
     from recollect.domain.text import utc_text
     from recollect.files.journal.kinds import STAGED, Staged, new_id
     from recollect.files.journal.log import append_lines
     from recollect.files.journal.tail import awaiting
 
-    journal, identity = locations.journal(global_store), project.identity(root)
+    journal, identity = workspace.journal, workspace.identity
     known = {_likeness(each.category, each.snippets, each.session) for each in awaiting(journal, identity)}
     now = utc_text(time.gmtime())
     chosen: list[Staged] = []

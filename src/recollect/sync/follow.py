@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
-from recollect.sync.memories import sync_memories_of
+from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
 
-def follow(project_root: str, global_store: str, settings: Settings) -> list[str]:
+def follow(workspace: Workspace) -> list[str]:
     """Sync the store with files just written; return warnings.
 
     The files are the source of truth and already written, so nothing is raised: the next sync catches up.
     """
-    if not settings.flag("memory_semantic_enabled"):
+    if not workspace.settings.flag("memory_semantic_enabled"):
         return []
     try:
-        with Engine(global_store, settings, project_root=project_root) as engine:
-            warnings = sync(engine.store, project_root, global_store, engine.labels())
-            warnings += sync_memories_of(engine.store, project_root, settings)
+        with Engine(workspace) as engine:
+            warnings = sync(engine.store, workspace, engine.labels())
+            warnings += sync_memories(engine.store, workspace)
             return warnings + embed_pending(engine).warnings + engine.store.findings
     except StoreError as error:
         return [f"the store does not follow yet: {error}"]

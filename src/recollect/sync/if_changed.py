@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.config import locations, project
-from recollect.config.memory_root import memory_root
+from recollect.config import locations
 from recollect.domain.categories import KNOWLEDGE
 from recollect.errors import StillReading, StoreError, WriteRefused
 
@@ -18,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from recollect.config.workspace import Workspace
     from recollect.engine.engine import Engine
-    from recollect.files.memory.memories import MemoryRoot
     from recollect.store.values import Source
 
 _NOTE = "followed "
@@ -37,43 +36,43 @@ _SETTLED_AFTER = 2 * 10**9
 
 def sync_if_changed(
     engine: Engine,
-    project_root: str,
-    root: MemoryRoot | None = None,
-    identity: str = "",
     *,
     seconds: float | None = _PATIENCE,
     leave: Callable[[], None] | None = None,
     thorough: bool = False,
+    banks_read: int = 0,
 ) -> list[str]:
     """Sync the store with files changed since the last call; return warnings.
 
     After `seconds` (if not None), the rest of a large bank or of very many files is left for the next call. If banks
     and journal have more than `LARGE` unread bytes, `leave` (if given) is called instead of reading them. A `thorough`
-    call also finds memory files overwritten in place, which do not change a folder's time.
+    call also finds memory files overwritten in place, which do not change a folder's time. If banks and journal were
+    synced just now, at the time `banks_read` in nanoseconds, only memory files are read.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    identity = identity or project.identity(project_root)
-    marks, newest = _marks(engine, project_root, root or _root(engine, project_root))
-    is_known = engine.store.get_meta(_NOTE + identity) == marks
+    workspace = engine.workspace
+    marks, newest = _marks(workspace)
+    is_known = engine.store.get_meta(_NOTE + workspace.identity) == marks
     if is_known and not thorough:
         return []
-    from recollect.sync.memories import sync_memories_of
+    from recollect.sync.memories import sync_memories
     from recollect.sync.sync import sync
 
     end = None if seconds is None else time.monotonic() + seconds
-    left = leave is not None and _unread(engine, project_root) > LARGE
+    left = not banks_read and leave is not None and _unread(engine) > LARGE
     warnings: list[str] = []
     try:
         if left and leave:
             leave()
-        else:
-            warnings += sync(engine.store, project_root, engine.global_store, engine.labels(), end=end)
-        warnings += sync_memories_of(engine.store, project_root, engine.settings, end=end)
-        is_settled = not 0 <= time.time_ns() - newest <= _SETTLED_AFTER  # a time in the future counts as settled
+        elif not banks_read:
+            warnings += sync(engine.store, workspace, engine.labels(), end=end)
+        warnings += sync_memories(engine.store, workspace, end=end)
+        now = time.time_ns()
+        is_settled = not (banks_read or now) - _SETTLED_AFTER <= newest <= now  # a time in the future counts as settled
         if not left and not is_known and is_settled and not engine.store.read_only:
-            engine.store.set_meta(_NOTE + identity, marks)
+            engine.store.set_meta(_NOTE + workspace.identity, marks)
     except StillReading:
         return warnings  # no failure: the next call continues from there
     except StoreError as error:
@@ -81,44 +80,46 @@ def sync_if_changed(
     return warnings
 
 
-def bank_bytes(project_root: str, global_store: str, known: Mapping[str, Source] | None = None) -> int:
+def bank_bytes(workspace: Workspace, known: Mapping[str, Source] | None = None) -> int:
     """Return the size of the project's and the global banks in bytes, without those unchanged since `known`."""
     total = 0
-    for path in _banks(project_root, global_store):
+    for path in _banks(workspace):
         try:
             status = os.stat(path)
         except (OSError, ValueError):
             continue
-        source = known.get(locations.source_key(path, global_store)) if known else None
+        source = known.get(locations.source_key(path, workspace.global_store)) if known else None
         if source is None or (source.size, source.modified) != (status.st_size, status.st_mtime_ns):
             total += status.st_size
     return total
 
 
-def _unread(engine: Engine, project_root: str) -> int:
+def _unread(engine: Engine) -> int:
     """Return the number of unread bytes in banks and the journal."""
     from recollect.store.values import BANK
     from recollect.sync.sync import unread_journal
 
-    banks = bank_bytes(project_root, engine.global_store, engine.store.sources(BANK))
-    return banks + unread_journal(engine.store, engine.global_store)
+    banks = bank_bytes(engine.workspace, engine.store.sources(BANK))
+    return banks + unread_journal(engine.store, engine.workspace.global_store)
 
 
-def _banks(project_root: str, global_store: str) -> list[str]:
-    folders = (locations.bank(os.path.realpath(project_root)), global_store)
+def _banks(workspace: Workspace) -> list[str]:
+    folders = (locations.bank(os.path.realpath(workspace.project_root)), workspace.global_store)
     return [os.path.join(folder, f"{name}.md") for folder in folders for name in KNOWLEDGE]
 
 
-def _marks(engine: Engine, project_root: str, root: MemoryRoot | None) -> tuple[str, int]:
+def _marks(workspace: Workspace) -> tuple[str, int]:
     """Return the modification times of all sources as a text to compare, and the latest of them."""
-    paths = _banks(project_root, engine.global_store)
-    paths.append(locations.journal(engine.global_store))
+    paths = [*_banks(workspace), workspace.journal]
     used: list[str] = []
-    if root is not None:
-        used = [name for name in root.folders if engine.settings.flag(f"categories.{name}.enabled")]
+    try:
+        root = workspace.memory_root()
+        used = [name for name in root.folders if workspace.settings.flag(f"categories.{name}.enabled")]
         paths += [root.folder(name) for name in used]
+    except WriteRefused:
+        pass  # reported when the memories are read
     times = [_changed(path) for path in paths]
-    return f"{project_root} {','.join(used)} {' '.join(map(str, times))}", max(times)
+    return f"{workspace.project_root} {','.join(used)} {' '.join(map(str, times))}", max(times)
 
 
 def _changed(path: str) -> int:
@@ -126,10 +127,3 @@ def _changed(path: str) -> int:
         return os.stat(path).st_mtime_ns
     except (OSError, ValueError):
         return 0
-
-
-def _root(engine: Engine, project_root: str) -> MemoryRoot | None:
-    try:
-        return memory_root(project_root, engine.settings)
-    except WriteRefused:
-        return None  # reported when the memories are read

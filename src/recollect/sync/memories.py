@@ -8,8 +8,7 @@ import time
 from stat import S_ISREG
 
 from recollect.config import project
-from recollect.config.memory_root import memory_root
-from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
@@ -25,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from recollect.config.settings import Settings
     from recollect.files.memory.memories import Found
     from recollect.store.base import Store
 
@@ -62,63 +60,29 @@ class _Read:
         self.is_withheld = source.hash.startswith(WITHHELD)  # then the store has no entry for it
 
 
-def sync_memories_of(
-    store: Store, project_root: str, settings: Settings, *, anew: bool = False, end: float | None = None
-) -> list[str]:
-    """Sync the store with the memories of a project, given by a root of it; return warnings.
-
-    After `end`, a time of the monotonic clock, the rest is left for the next sync.
-
-    Raises:
-        StillReading: `end` was reached.
-        StoreError: the store cannot be written.
-    """
-    try:
-        root = memory_root(project_root, settings)
-    except WriteRefused as error:
-        facts = "; ".join(f"{name}: {one_line(str(value))}" for name, value in error.facts)
-        return [f"the project's memories were not read: {facts}"]
-    return sync_memories(store, root, project.identity(project_root), settings, anew=anew, end=end)
-
-
-def sync_all_memories(store: Store, roots: Iterable[str], but: str = "", *, anew: bool = False) -> list[str]:
-    """Sync the store with the memories of several projects except `but`; return warnings.
-
-    Each project has its own settings. Worktrees share their memories, so these are read once, by the settings of the
-    main checkout if there is one.
-
-    Raises:
-        StoreError: the store cannot be written.
-    """
-    homes: dict[str, str] = {}
-    for root in roots:
-        identity = project.identity(root)
-        homes[identity] = project.checkout(root)
-    problems: list[str] = []
-    for identity, home in homes.items():
-        if identity != but:
-            problems += sync_memories_of(store, home, load_settings(home), anew=anew)
-    return problems
-
-
 def sync_memories(
     store: Store,
-    root: MemoryRoot,
-    identity: str,
-    settings: Settings,
+    workspace: Workspace,
+    root: MemoryRoot | None = None,
     *,
     anew: bool = False,
     end: float | None = None,
 ) -> list[str]:
     """Sync the store with the memory files of a project; return warnings about unreadable ones.
 
-    `identity` is the project's identity. An unreadable file leaves its entry as it was. Without `anew`, unchanged files
-    are not read again. After `end`, a time of the monotonic clock, no more files are read.
+    `root` takes the place of the workspace's memory root. An unreadable file leaves its entry as it was. Without
+    `anew`, unchanged files are not read again. After `end`, a time of the monotonic clock, no more files are read.
 
     Raises:
         StillReading: `end` was reached; everything read by then is kept.
         StoreError: the store cannot be written.
     """
+    try:
+        root = root or workspace.memory_root()
+    except WriteRefused as error:
+        facts = "; ".join(f"{name}: {one_line(str(value))}" for name, value in error.facts)
+        return [f"the project's memories were not read: {facts}"]
+    identity, settings = workspace.identity, workspace.settings
     used = {name: folder for name, folder in root.folders.items() if settings.flag(f"categories.{name}.enabled")}
     problems: list[str] = []
     known = store.sources(MEMORY, identity)
@@ -137,9 +101,26 @@ def sync_memories(
     return problems
 
 
-def withheld_memories(store: Store, project_root: str) -> list[str]:
+def sync_all_memories(store: Store, places: Iterable[Workspace], but: str = "", *, anew: bool = False) -> list[str]:
+    """Sync the store with the memories of several projects except `but`; return warnings.
+
+    Each project has its own settings. Worktrees share their memories, so these are read once, by the settings of the
+    main checkout if there is one.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    by_identity = {place.identity: place for place in places}
+    problems: list[str] = []
+    for identity, place in by_identity.items():
+        if identity != but:
+            main = Workspace(project.checkout(place.project_root), place.global_store)
+            problems += sync_memories(store, main, anew=anew)
+    return problems
+
+
+def withheld_memories(store: Store, identity: str) -> list[str]:
     """Return a sentence for each withheld memory file of a project, as known to the store."""
-    identity = project.identity(project_root)
     sources = store.sources(MEMORY, identity, hash=WITHHELD)
     base = identity.rstrip(os.sep) + os.sep
     return [_withheld_text(source.path.removeprefix(base), source) for source in sources.values()]

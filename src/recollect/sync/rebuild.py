@@ -6,8 +6,8 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from recollect.config import locations, project
-from recollect.config.settings import Settings
+from recollect.config import locations
+from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
@@ -17,7 +17,7 @@ from recollect.store.base import Store
 from recollect.store.open import database_name
 from recollect.store.repair import is_damaged, read_sources, set_aside
 from recollect.store.values import MEMORY
-from recollect.sync.memories import sync_all_memories, sync_memories_of
+from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.sync import roots_of, sync
 
 
@@ -33,7 +33,7 @@ class Rebuilt:
     warnings: list[str] = field(default_factory=list[str])
 
 
-def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt:
+def rebuild(workspace: Workspace) -> Rebuilt:
     """Rebuild the database from banks, memories and the journal; keep usage and receipts.
 
     A damaged database is set aside, and its readable usage and receipts are rescued. The same happens if damage
@@ -42,28 +42,30 @@ def rebuild(project_root: str, global_store: str, settings: Settings) -> Rebuilt
     Raises:
         StoreError: the database cannot be written or set aside, or another process is writing to it.
     """
-    name = database_name(global_store)
+    name = database_name(workspace.global_store)
     if not is_damaged(name):
         with suppress(StoreDamaged):
-            return _filled(project_root, global_store, settings, Rebuilt())
-    return _filled(project_root, global_store, settings, Rebuilt(set_aside=set_aside(name)))
+            return _filled(workspace, Rebuilt())
+    return _filled(workspace, Rebuilt(set_aside=set_aside(name)))
 
 
-def _filled(project_root: str, global_store: str, settings: Settings, result: Rebuilt) -> Rebuilt:
-    with Engine(global_store, settings, project_root=project_root) as engine:
+def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
+    global_store = workspace.global_store
+    with Engine(workspace) as engine:
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
         known = [*engine.store.sources().values(), *read_sources(result.set_aside)]
-        roots = sorted({project_root, *roots_of(known)})
+        roots = sorted({workspace.project_root, *roots_of(known)})
+        places = [Workspace(root, global_store) for root in roots]
         with engine.store.writing():
-            for root in roots:  # first, so that edited entries pass on their usage
-                sync(engine.store, root, global_store, engine.labels())
+            for place in places:  # first, so that edited entries pass on their usage
+                sync(engine.store, place, engine.labels())
             # Sources that cannot be read now, for example on an unmounted disk, stay as they were.
             engine.store.forget_sources(_readable(engine.store, global_store))
-            for root in roots:
-                result.warnings += sync(engine.store, root, global_store, engine.labels())
-            result.warnings += sync_memories_of(engine.store, project_root, settings, anew=True)
-            result.warnings += sync_all_memories(engine.store, roots, project.identity(project_root), anew=True)
+            for place in places:
+                result.warnings += sync(engine.store, place, engine.labels())
+            result.warnings += sync_memories(engine.store, workspace, anew=True)
+            result.warnings += sync_all_memories(engine.store, places, workspace.identity, anew=True)
             engine.store.remove_unheld(_holds_secret)
         result.warnings += engine.store.check() or _compacted(engine.store)
         coverage = engine.store.coverage()

@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from recollect.config.workspace import Workspace
     from recollect.domain.entry import Entry
     from recollect.keywords.base import Labeller
     from recollect.store.base import Store
@@ -37,9 +38,7 @@ _GONE = "gone"
 _READING = "reading:"
 
 
-def sync(
-    store: Store, project_root: str, global_store: str, labels: Labeller | None = None, *, end: float | None = None
-) -> list[str]:
+def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, end: float | None = None) -> list[str]:
     """Sync the store with the project's bank, the global bank and the journal; return warnings.
 
     `labels` finds keywords for entries without any. After `end`, a time of the monotonic clock, the rest of a large
@@ -50,9 +49,9 @@ def sync(
         StoreError: the store cannot be written.
     """
     warnings: list[str] = []
-    identity = project.identity(project_root)
+    identity, global_store = workspace.identity, workspace.global_store
     banks: dict[str, str] = {}
-    own = locations.bank(os.path.realpath(project_root))  # the project may be opened through a link
+    own = locations.bank(os.path.realpath(workspace.project_root))  # the project may be opened through a link
     for folder, origin, owner in ((own, "local", identity), (global_store, "global", "")):
         paths, complaints = bank_paths(folder, origin)
         warnings += complaints

@@ -11,9 +11,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from recollect.config import locations, project
-from recollect.config.memory_root import memory_root
-from recollect.config.settings import Settings, settings_path
+from recollect.config import locations
+from recollect.config.settings import settings_path
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.text import one_line, utc_text
 from recollect.engine.engine import Engine
@@ -68,7 +68,7 @@ class Verified:
     warnings: list[str]
 
 
-def create(project_root: str, global_store: str, settings: Settings, path: str, *, replace: bool = False) -> Created:
+def create(workspace: Workspace, path: str, *, replace: bool = False) -> Created:
     """Write a backup of the project's memories, settings and bank, and of the global store.
 
     Raises:
@@ -76,20 +76,19 @@ def create(project_root: str, global_store: str, settings: Settings, path: str, 
         StorageError: there is nothing to back up, the file exists and `replace` is False, or it cannot be written.
     """
     result = Created({})
-    root = memory_root(project_root, settings)
+    root = workspace.memory_root()
     members = _memories(root, result)
-    own = (os.path.realpath(project_root), project.identity(project_root))
-    for name, place in places(project_root, global_store).items():
+    own = (os.path.realpath(workspace.project_root), workspace.identity)
+    for name, place in places(workspace).items():
         # Never hold both locks: a holder of the memory root's lock may be waiting for the journal's.
         with locked(place) if name == JOURNAL_FILE and os.path.exists(place) else nullcontext():
             members += _member(place, name, result, own if kind_of(name) in (SETTINGS, BANK) else ())
-    members += _usage(global_store, settings, result)
+    members += _usage(workspace, result)
     if not members:
-        where = f"{root.path}, {locations.bank(project_root)} or {global_store}"
+        where = f"{root.path}, {workspace.bank} or {workspace.global_store}"
         raise StorageError(f"there is nothing to back up in {where}; give --project-root or --global-store")
-    now = utc_text(time.gmtime())
-    name, identity = project.name(project_root), project.identity(project_root)
-    result.size = write_archive(path, Archive(name, identity, VERSION, now, members), replace=replace)
+    archive = Archive(workspace.name, workspace.identity, VERSION, utc_text(time.gmtime()), members)
+    result.size = write_archive(path, archive, replace=replace)
     result.counts = _counts(members)
     return result
 
@@ -106,15 +105,15 @@ def verify(path: str) -> Verified:
     return Verified(archive, _counts(archive.members), warnings)
 
 
-def places(project_root: str, global_store: str) -> dict[str, str]:
+def places(workspace: Workspace) -> dict[str, str]:
     """Return the paths of a backup's members by name, except memories and usage."""
-    bank = locations.bank(project_root)
+    bank, project_root, global_store = workspace.bank, workspace.project_root, workspace.global_store
     return {
         PROJECT_SETTINGS: settings_path(project_root, locations.PROJECT_SETTINGS),
         LOCAL_SETTINGS: settings_path(project_root, locations.LOCAL_SETTINGS),
         **{f"{BANK}/{category}.md": os.path.join(bank, f"{category}.md") for category in KNOWLEDGE},
         **{f"{GLOBAL}/{category}.md": os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE},
-        JOURNAL_FILE: locations.journal(global_store),
+        JOURNAL_FILE: workspace.journal,
     }
 
 
@@ -166,11 +165,11 @@ def _member(path: str, name: str, result: Created, folders: Sequence[str] = ()) 
     return [member] if member else []
 
 
-def _usage(global_store: str, settings: Settings, result: Created) -> list[Member]:
-    if not store_exists(global_store):
+def _usage(workspace: Workspace, result: Created) -> list[Member]:
+    if not store_exists(workspace.global_store):
         return []
     try:
-        with Engine(global_store, settings) as engine:
+        with Engine(workspace) as engine:
             usages = engine.store.usages()
     except StoreError as error:
         result.left_out.append(f"how entries were used: {error}")

@@ -8,9 +8,8 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from recollect.config import locations, project
-from recollect.config.memory_root import memory_root
-from recollect.config.settings import Settings, load_settings
+from recollect.config import locations
+from recollect.config.workspace import Workspace
 from recollect.domain.clock import parse_time
 from recollect.engine.engine import Engine
 from recollect.errors import LockTimeout, StorageError, StoreError, WriteRefused
@@ -81,9 +80,7 @@ class Restored:
         return not self.of(KEPT, REFUSED) and not self.usage_problem
 
 
-def restore(
-    path: str, project_root: str, global_store: str, *, overwrite: bool = False, dry_run: bool = False
-) -> Restored:
+def restore(path: str, workspace: Workspace, *, overwrite: bool = False, dry_run: bool = False) -> Restored:
     """Restore the files and the usage of a backup, after verifying all of it.
 
     Raises:
@@ -95,16 +92,15 @@ def restore(
     usages = usages_of(checked.archive, path)
     result = Restored(checked.archive, usages=len(usages), warnings=checked.warnings)
     try:
-        settings = _Restoring(result, overwrite, dry_run).files(project_root, global_store)
+        workspace = _Restoring(result, overwrite, dry_run).files(workspace)
     except (LockTimeout, StorageError) as error:
         raise type(error)(f"{error}. The restore is not complete; run it again when that is settled") from error
     if not dry_run:
         paths = [outcome.path for outcome in result.of(WRITTEN, REPLACED) if outcome.member.kind == MEMORY]
         message = f"restored {len(paths)} from a backup"
-        root = memory_root(project_root, settings)
-        warnings = finish(root, settings, project_root, global_store, paths, message=message)
-        result.warnings += dict.fromkeys(warnings + follow(project_root, global_store, settings))
-        _merge_usages(usages, project_root, global_store, settings, result)
+        warnings = finish(workspace.memory_root(), workspace, paths, message=message)
+        result.warnings += dict.fromkeys(warnings + follow(workspace))
+        _merge_usages(usages, workspace, result)
     return result
 
 
@@ -117,10 +113,13 @@ class _Restoring:
         self._dry_run = dry_run
         self._renamed: dict[str, str] = {}
 
-    def files(self, project_root: str, global_store: str) -> Settings:
-        """Restore every file; return the resulting settings. Settings come first: they name the memory root."""
-        fixed = places(project_root, global_store)
-        own = (os.path.realpath(project_root), project.identity(project_root))
+    def files(self, workspace: Workspace) -> Workspace:
+        """Restore every file; return the workspace with the resulting settings.
+
+        Settings come first: they name the memory root.
+        """
+        fixed = places(workspace)
+        own = (os.path.realpath(workspace.project_root), workspace.identity)
 
         def place(member: Member) -> str:
             path = fixed[member.name]
@@ -130,12 +129,12 @@ class _Restoring:
         self._group(SETTINGS, place, lambda: locked_folder(claude))
         if self._dry_run and self._result.of(WRITTEN, REPLACED):
             self._result.warnings.append("settings come first; where memories go is shown as the present ones have it")
-        settings = load_settings(project_root)
-        self._memories(memory_root(project_root, settings))
-        self._group(BANK, place, lambda: locked_folder(locations.bank(project_root)))
-        self._group(GLOBAL, place, lambda: locked(os.path.join(global_store, locations.PROMOTION_LOCK)))
-        self._group(JOURNAL, place, lambda: locked(locations.journal(global_store)))
-        return settings
+        restored = workspace.reloaded()
+        self._memories(restored.memory_root())
+        self._group(BANK, place, lambda: locked_folder(restored.bank))
+        self._group(GLOBAL, place, lambda: locked(os.path.join(restored.global_store, locations.PROMOTION_LOCK)))
+        self._group(JOURNAL, place, lambda: locked(restored.journal))
+        return restored
 
     def _memories(self, root: MemoryRoot) -> None:
         members = self._result.archive.of_kind(MEMORY)
@@ -284,11 +283,9 @@ def _memory_place(root: MemoryRoot, member: Member) -> str:
     return root.file(category, name.removesuffix(ENDING))
 
 
-def _merge_usages(
-    usages: list[Usage], project_root: str, global_store: str, settings: Settings, result: Restored
-) -> None:
+def _merge_usages(usages: list[Usage], workspace: Workspace, result: Restored) -> None:
     """Merge the backup's usage into the store. Translate the ids of memories, because they depend on the project."""
-    here, there = project.identity(project_root), result.archive.identity
+    here, there = workspace.identity, result.archive.identity
     moved: dict[str, str] = {}
     if here != there:
         for outcome in result.of(WRITTEN, REPLACED, SAME):
@@ -302,7 +299,7 @@ def _merge_usages(
     if not usages:
         return
     try:
-        with Engine(global_store, settings, project_root=project_root) as engine:
+        with Engine(workspace) as engine:
             engine.store.put_usages(
                 Usage(moved.get(u.id, u.id), u.recall_count, u.influence_count, u.last_recalled_at) for u in usages
             )

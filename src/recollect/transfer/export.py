@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.config import locations, project
-from recollect.config.memory_root import memory_root
-from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.memory import seen
 from recollect.domain.ranking.selection import deduplicate
@@ -71,14 +69,7 @@ class Export:
         return len(self.memories) + len(self.knowledge)
 
 
-def gather(
-    project_root: str,
-    global_store: str,
-    settings: Settings,
-    *,
-    categories: tuple[str, ...] = (),
-    include_retired: bool = False,
-) -> Export:
+def gather(workspace: Workspace, *, categories: tuple[str, ...] = (), include_retired: bool = False) -> Export:
     """Collect the project's memories and the entries of its bank, the global bank and the journal.
 
     Without `categories`, collect all of them. Each credential is replaced by its kind.
@@ -87,7 +78,7 @@ def gather(
         WriteRefused: the memory root is outside the project.
         StorageError: the journal cannot be read.
     """
-    export = Export(project.name(project_root), memory_root(project_root, settings))
+    export = Export(workspace.name, workspace.memory_root())
     wanted = categories or (*PROJECT, *KNOWLEDGE)
     hidden = 0
     if set(wanted) & set(PROJECT):
@@ -95,7 +86,7 @@ def gather(
         export.memories = [memory for memory in found if include_retired or memory.status == ACTIVE]
         hidden = len(found) - len(export.memories)
     if set(wanted) & set(KNOWLEDGE):
-        known = _knowledge(project_root, global_store, export.warnings)
+        known = _knowledge(workspace, export.warnings)
         export.knowledge = [item for category in KNOWLEDGE for item in known if item.entry.category == category]
         found = [item for item in export.knowledge if item.entry.category in wanted]
         export.knowledge = [item for item in found if include_retired or item.entry.status == ACTIVE]
@@ -106,7 +97,7 @@ def gather(
         redacted_entry(item.entry)
     if not export.count:
         only = f" of {', '.join(categories)}" if categories else ""
-        places = f"{export.root.path}, {locations.bank(project_root)} and {global_store}"
+        places = f"{export.root.path}, {workspace.bank} and {workspace.global_store}"
         more = f"; {hidden:,} retired or archived, which --include-retired exports too" if hidden else ""
         export.reason = f"there are no active entries{only} in {places}{more}"
     return export
@@ -134,10 +125,10 @@ def _json_line(document: dict[str, Any]) -> str:
     return json.dumps(json.loads(text)) + "\n"
 
 
-def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> list[ExportedEntry]:
+def _knowledge(workspace: Workspace, warnings: list[str]) -> list[ExportedEntry]:
     """Return the entries of banks and journal, deduplicated, in the order of reading."""
-    local, complaints = read_bank(locations.bank(project_root), "local")
-    shared, more = read_bank(global_store, "global")
+    local, complaints = read_bank(workspace.bank, "local")
+    shared, more = read_bank(workspace.global_store, "global")
     warnings += complaints + more
     homes = {
         "project": {entry.content_hash for entry in local},
@@ -148,7 +139,7 @@ def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> lis
         stored = from_bank(entry, "", "")
         homes_of_it = [home for home, hashes in homes.items() if entry.content_hash in hashes]
         found.setdefault(stored.id, ExportedEntry(stored, homes_of_it))
-    journal = read_lines(locations.journal(global_store), 0)
+    journal = read_lines(workspace.journal, 0)
     entries, retirements, problems = captured(journal.lines)
     warnings += journal.problems + few(problems, NAMED)
     for capture in entries:
@@ -158,7 +149,7 @@ def _knowledge(project_root: str, global_store: str, warnings: list[str]) -> lis
             known.entry.observation_count += 1  # each line of the journal is one observation
         if "journal" not in known.found_in:
             known.found_in.append("journal")
-    here = project.identity(project_root)
+    here = workspace.identity
     for each in retirements:
         known = found.get(each.id)
         # A global retirement counts for any entry, a project's only for entries of its own bank.

@@ -106,8 +106,8 @@ def test_root_of_a_relative_start_is_absolute(tmp_path, monkeypatch):
 
 def test_project_without_git_is_called_by_its_folder(tmp_path):
     (tmp_path / "shop-front").mkdir()
-    assert name(str(tmp_path / "shop-front")) == "shop-front"
-    assert name(str(tmp_path / "shop-front") + "/") == "shop-front"
+    assert name(identity(str(tmp_path / "shop-front"))) == "shop-front"
+    assert name(identity(str(tmp_path / "shop-front") + "/")) == "shop-front"
     assert identity(str(tmp_path / "shop-front")) == os.path.realpath(tmp_path / "shop-front")
 
 
@@ -119,13 +119,13 @@ def test_link_to_a_project_is_the_project(tmp_path):
     (tmp_path / "shop-front").mkdir()
     (tmp_path / "alias").symlink_to(tmp_path / "shop-front")
     assert identity(str(tmp_path / "alias")) == identity(str(tmp_path / "shop-front"))
-    assert name(str(tmp_path / "alias")) == "shop-front"
+    assert name(identity(str(tmp_path / "alias"))) == "shop-front"
 
 
 def test_worktree_has_the_name_and_identity_of_its_main_repository(tmp_path, git, repository):
     git("worktree", "add", "-q", tmp_path / "feature-12", cwd=repository)
     assert (tmp_path / "feature-12" / ".git").is_file()
-    assert name(str(tmp_path / "feature-12")) == "shop-front"
+    assert name(identity(str(tmp_path / "feature-12"))) == "shop-front"
     assert identity(str(tmp_path / "feature-12")) == identity(str(repository)) == os.path.realpath(repository)
 
 
@@ -144,7 +144,7 @@ def test_worktrees_of_a_bare_repository_are_one_project_with_its_name(tmp_path, 
     git("clone", "-q", "--bare", repository, tmp_path / "shop.git")
     for tree in ("one", "two"):
         git("worktree", "add", "-q", "-b", tree, tmp_path / tree, cwd=tmp_path / "shop.git")
-    assert name(str(tmp_path / "one")) == name(str(tmp_path / "two")) == "shop"
+    assert name(identity(str(tmp_path / "one"))) == name(identity(str(tmp_path / "two"))) == "shop"
     assert identity(str(tmp_path / "one")) == identity(str(tmp_path / "two"))
 
 
@@ -153,7 +153,7 @@ def test_worktrees_around_a_hidden_bare_repository_are_called_by_the_folder_arou
     git("clone", "-q", "--bare", repository, around / ".bare")
     git("worktree", "add", "-q", "-b", "one", around / "one", cwd=around / ".bare")
     (around / ".git").write_text("gitdir: ./.bare\n", encoding="utf-8")
-    assert name(str(around / "one")) == "around"
+    assert name(identity(str(around / "one"))) == "around"
     assert identity(str(around / "one")) == identity(str(around)) == os.path.realpath(around)
 
 
@@ -163,7 +163,7 @@ def test_submodule_is_a_project_of_its_own(tmp_path, git, repository):
     git("submodule", "add", "-q", tmp_path / "library", "vendor/library", cwd=repository)
     submodule = repository / "vendor" / "library"
     assert (submodule / ".git").is_file()
-    assert name(str(submodule)) == "library"
+    assert name(identity(str(submodule))) == "library"
     assert identity(str(submodule)) == os.path.realpath(submodule)
 
 
@@ -173,7 +173,7 @@ def test_worktree_of_a_submodule_has_the_submodules_identity(tmp_path, git, repo
     git("submodule", "add", "-q", tmp_path / "library", "vendor/library", cwd=repository)
     submodule = repository / "vendor" / "library"
     git("worktree", "add", "-q", "-b", "fix", tmp_path / "fix", cwd=submodule)
-    assert name(str(tmp_path / "fix")) == "library"
+    assert name(identity(str(tmp_path / "fix"))) == "library"
     assert identity(str(tmp_path / "fix")) == identity(str(submodule))
 
 

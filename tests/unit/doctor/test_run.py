@@ -17,6 +17,7 @@ import pytest
 from tests.conftest import LOCK, Start, heard
 
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.doctor import database as doctor_database
 from recollect.doctor import hooks as doctor_hooks
 from recollect.doctor import machine as doctor_machine
@@ -46,16 +47,16 @@ def case_of(folder: Path, **variables: str) -> Case:
     project, store = folder / "project", folder / "store"
     (project / "docs" / "knowledge-bank").mkdir(parents=True, exist_ok=True)
     store.mkdir(mode=0o700, exist_ok=True)
-    return Case(str(project), str(store), load_settings(str(project), variables), variables)
+    return Case(Workspace(str(project), str(store), load_settings(str(project), variables)), variables)
 
 
 def write_bank(case: Case, count: int) -> None:
-    path = Path(case.project_root, "docs", "knowledge-bank", "patterns.md")
+    path = Path(case.workspace.project_root, "docs", "knowledge-bank", "patterns.md")
     path.write_text("".join(BANK.format(number) for number in range(count)), encoding="utf-8")
 
 
 def read_files(case: Case) -> None:
-    assert follow(case.project_root, case.global_store, case.settings) == []
+    assert follow(case.workspace) == []
 
 
 def of(level: str, findings: Iterable[Finding]) -> list[str]:
@@ -75,7 +76,7 @@ def by_subject(findings: Iterable[Finding]) -> dict[str, Finding]:
 
 
 def test_check_that_raises_is_an_error_among_the_findings(case: Case) -> None:
-    case = replace(case, global_store=case.global_store + "\0")
+    case = replace(case, workspace=Workspace(case.workspace.project_root, case.workspace.global_store + "\0"))
     finding = only(doctor.within(5.0, "Sessions", "store", "sessions", case))
     assert (finding.level, finding.subject) == (ERROR, "Sessions")
     assert "could not be examined: ValueError" in finding.sentence
@@ -140,48 +141,51 @@ def test_keywords_without_the_key_they_need_are_a_warning(tmp_path: Path) -> Non
 
 
 def test_missing_store_is_no_fault_and_is_made_only_by_a_repair(case: Case) -> None:
-    os.rmdir(case.global_store)
+    os.rmdir(case.workspace.global_store)
     finding = only(doctor_store.folder(case))
     assert finding.level == OK
-    assert not os.path.exists(case.global_store)
-    assert doctor.repair([finding])[0].sentence == f"made {case.global_store}"
-    assert os.path.exists(os.path.join(case.global_store, "memory.db"))
-    assert os.stat(case.global_store).st_mode & 0o077 == 0
+    assert not os.path.exists(case.workspace.global_store)
+    assert doctor.repair([finding])[0].sentence == f"made {case.workspace.global_store}"
+    assert os.path.exists(os.path.join(case.workspace.global_store, "memory.db"))
+    assert os.stat(case.workspace.global_store).st_mode & 0o077 == 0
 
 
 def test_file_in_the_place_of_the_store_is_an_error(case: Case) -> None:
-    os.rmdir(case.global_store)
-    Path(case.global_store).write_text("", encoding="utf-8")
+    os.rmdir(case.workspace.global_store)
+    Path(case.workspace.global_store).write_text("", encoding="utf-8")
     finding = only(doctor_store.folder(case))
-    assert (finding.level, finding.sentence) == (ERROR, f"{case.global_store} is no folder")
+    assert (finding.level, finding.sentence) == (ERROR, f"{case.workspace.global_store} is no folder")
 
 
 def test_what_is_open_to_others_is_told_and_closed_by_a_repair(case: Case) -> None:
     write_bank(case, 1)
     read_files(case)
-    database = os.path.join(case.global_store, "memory.db")
+    database = os.path.join(case.workspace.global_store, "memory.db")
     assert of(OK, doctor_store.permissions(case))
     Path(database).chmod(0o644)
-    Path(case.global_store).chmod(0o777)
+    Path(case.workspace.global_store).chmod(0o777)
     findings = list(doctor_store.permissions(case))
     assert of(WARNING, findings) == [
-        f"others may write {case.global_store} (mode 777)",
+        f"others may write {case.workspace.global_store} (mode 777)",
         f"others may read {database} (mode 644)",
     ]
     doctor.repair(findings)
-    assert [oct(os.stat(path).st_mode & 0o777) for path in (case.global_store, database)] == ["0o700", "0o600"]
+    assert [oct(os.stat(path).st_mode & 0o777) for path in (case.workspace.global_store, database)] == [
+        "0o700",
+        "0o600",
+    ]
     assert of(WARNING, doctor_store.permissions(case)) == []
 
 
 def test_room_on_the_disk_is_told(case: Case) -> None:
-    assert case.global_store in only(doctor_store.disk(case)).sentence
+    assert case.workspace.global_store in only(doctor_store.disk(case)).sentence
 
 
 def test_database_that_another_process_writes_to_is_a_warning(case: Case, start: Start) -> None:
     write_bank(case, 1)
     read_files(case)
     assert of(OK, doctor_store.locks(case)) == ["the database can be written at once"]
-    database = os.path.join(case.global_store, "memory.db")
+    database = os.path.join(case.workspace.global_store, "memory.db")
     assert heard(start(LOCK, database, "IMMEDIATE")) == "locked"
     assert f"another process has been writing to {database}" in only(doctor_store.locks(case)).sentence
 
@@ -189,7 +193,7 @@ def test_database_that_another_process_writes_to_is_a_warning(case: Case, start:
 def test_lines_of_the_journal_that_cannot_be_used_are_counted(case: Case) -> None:
     good = {"name": "One", "description": "A lesson.", "category": "patterns", "at": "2026-01-01T00:00:00Z"}
     lines = [json.dumps(good), "nonsense", json.dumps({"name": "Two"}), json.dumps(good)]
-    path = Path(case.global_store, "session-captures.jsonl")
+    path = Path(case.workspace.global_store, "session-captures.jsonl")
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     finding = only(doctor_store.journal(case))
     assert finding.level == WARNING
@@ -200,7 +204,7 @@ def test_lines_of_the_journal_that_cannot_be_used_are_counted(case: Case) -> Non
 
 def test_bank_that_cannot_be_read_is_a_warning(case: Case) -> None:
     write_bank(case, 2)
-    Path(case.global_store, "heuristics.md").mkdir()
+    Path(case.workspace.global_store, "heuristics.md").mkdir()
     findings = list(doctor_store.banks(case))
     assert of(OK, findings) == ["2 entries in the project's, 0 in the global one"]
     assert "heuristics.md" in of(WARNING, findings)[0]
@@ -208,7 +212,7 @@ def test_bank_that_cannot_be_read_is_a_warning(case: Case) -> None:
 
 def test_records_of_sessions_are_counted(case: Case) -> None:
     assert only(doctor_store.sessions(case)).level == OK
-    folder = Path(case.global_store, ".sessions")
+    folder = Path(case.workspace.global_store, ".sessions")
     folder.mkdir()
     (folder / "s-1").write_text("+a\n", encoding="utf-8")
     assert only(doctor_store.sessions(case)).sentence == "1 record of sessions, 3 bytes"
@@ -235,7 +239,7 @@ def test_whole_database_is_told_with_its_facts(case: Case) -> None:
 def test_empty_index_is_an_error_until_it_is_repaired(case: Case) -> None:
     write_bank(case, 3)
     read_files(case)
-    path = os.path.join(case.global_store, "memory.db")
+    path = os.path.join(case.workspace.global_store, "memory.db")
     database = sqlite3.connect(path, isolation_level=None)
     database.execute("INSERT INTO entries_fts (entries_fts) VALUES ('delete-all')")
     database.close()
@@ -248,7 +252,7 @@ def test_empty_index_is_an_error_until_it_is_repaired(case: Case) -> None:
 
 
 def test_damaged_database_is_an_error_with_the_command_that_mends_it(case: Case) -> None:
-    path = Path(case.global_store, "memory.db")
+    path = Path(case.workspace.global_store, "memory.db")
     path.write_bytes(b"no database" * 500)
     finding = only(doctor_database.database(case))
     assert finding.level == ERROR
@@ -286,7 +290,7 @@ def test_files_that_were_not_read_yet_are_counted_and_stay_unread(case: Case) ->
     write_bank(case, 2)
     read_files(case)
     write_bank(case, 3)
-    Path(case.global_store, "heuristics.md").write_text("### Heuristic: New\nText.\n", encoding="utf-8")
+    Path(case.workspace.global_store, "heuristics.md").write_text("### Heuristic: New\nText.\n", encoding="utf-8")
     for _ in range(2):
         finding = by_subject(doctor_database.database(case))["Files"]
         assert finding.level == OK
@@ -301,7 +305,7 @@ def test_files_that_were_not_read_yet_are_counted_and_stay_unread(case: Case) ->
 def test_question_of_the_self_test_shares_no_word_with_its_lesson() -> None:
     with (
         doctor_proof.Workshop() as shop,
-        Engine(shop.store, load_settings(shop.project, BY_WORDS), project_root=shop.project) as engine,
+        Engine(shop.workspace(load_settings(shop.project, BY_WORDS))) as engine,
     ):
         shop.fill(engine)
         _, total = engine.store.document_frequencies(["retry"])
@@ -314,7 +318,7 @@ def test_question_of_the_self_test_shares_no_word_with_its_lesson() -> None:
 def test_self_test_finds_by_words_and_by_meaning(case: Case) -> None:
     findings = list(doctor_proof.self_test(case))
     assert [(finding.level, finding.subject) for finding in findings] == [(OK, "Self-test"), (OK, "Embeddings")]
-    assert os.listdir(case.global_store) == []
+    assert os.listdir(case.workspace.global_store) == []
 
 
 def test_self_test_says_why_nothing_is_found_by_meaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,7 +370,7 @@ def test_installed_plugin_is_told_with_its_version_and_whether_it_is_on(
     assert only(doctor_hooks.plugin(case)).sentence.endswith(f"and this is {VERSION}")
     client(enabled=False)
     assert "settings.json switches it off" in only(doctor_hooks.plugin(case)).sentence
-    local = Path(case.project_root, ".claude", "settings.local.json")
+    local = Path(case.workspace.project_root, ".claude", "settings.local.json")
     local.parent.mkdir()
     local.write_text('{"enabledPlugins": {"memory@recollect": true}}', encoding="utf-8")
     assert only(doctor_hooks.plugin(case)).level == OK
@@ -388,7 +392,7 @@ def test_environment_that_could_not_be_built_is_an_error_with_the_reason(
 def test_notes_of_hooks_are_counted_by_hook(case: Case) -> None:
     assert only(doctor_hooks.notes(case)).level == OK
     for hook, sentence in (("prompt", "the store is locked"), ("stop", "no room"), ("prompt", "it is damaged")):
-        log(case.global_store, hook, sentence)
+        log(case.workspace.global_store, hook, sentence)
     finding = only(doctor_hooks.notes(case))
     assert finding.level == WARNING
     assert finding.sentence == ("they left 3 notes in the last day (prompt 2, stop 1); the last: prompt: it is damaged")
@@ -402,7 +406,7 @@ def place(case: Case, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the engine of the store listens: a socket's address has little room, so not in the folder of the test."""
     with tempfile.TemporaryDirectory(prefix="run-") as runtime:
         monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
-        folder = Path(next(iter(folders(case.global_store))))
+        folder = Path(next(iter(folders(case.workspace.global_store))))
         folder.mkdir(parents=True, mode=0o700)
         folder.parent.chmod(0o700)
         yield folder
@@ -460,7 +464,7 @@ def test_engine_of_another_version_is_a_warning(case: Case, place: Path) -> None
 
 def test_engine_that_answers_is_told_with_its_process(case: Case, place: Path) -> None:
     ready = threading.Event()
-    engine = Resident(case.global_store)
+    engine = Resident(case.workspace.global_store)
     engine.start(ready.set)
     assert ready.wait(30)
     finding = only(resident(case))

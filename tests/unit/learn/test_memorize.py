@@ -16,6 +16,7 @@ from recollect.config import project
 from recollect.config.locations import journal
 from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StorageError, WriteRefused
@@ -52,11 +53,11 @@ class Shop:
     def open(self, root: str | None = None, **more: str) -> Engine:
         settings = {"RECOLLECT_" + key.upper(): value for key, value in {**self.variables, **more}.items()}
         where = str(self.folder) if root is None else root
-        return Engine(self.store, load_settings(where, settings), project_root=where)
+        return Engine(Workspace(where, self.store, load_settings(where, settings)))
 
     def memorize(self, category: str, /, **fields: Any) -> Memorized:
         note = {"reasoning": "It went wrong twice.", "category": category, **NOTES[category], **fields}
-        return memorize(self.engine, str(self.folder), **note)
+        return memorize(self.engine, **note)
 
     def refused(self, category: str, /, **fields: Any) -> str:
         """What is said against a note, after which every file is as it was."""
@@ -346,7 +347,7 @@ def test_bad_field_is_named_and_nothing_is_written(shop: Shop, category: str, fi
 
 def test_unknown_category_writes_nothing(shop: Shop) -> None:
     with pytest.raises(InvalidEntry, match="category must not be 'idea' but one of"):
-        memorize(shop.engine, str(shop.folder), name="n", description="d", reasoning="r", category="idea")
+        memorize(shop.engine, name="n", description="d", reasoning="r", category="idea")
     assert shop.files() == {}
 
 
@@ -387,12 +388,12 @@ def test_memory_holds_nothing_unseen(shop: Shop) -> None:
 @pytest.mark.parametrize("category", PROJECT)
 def test_without_a_project_only_knowledge_is_stored(shop: Shop, tmp_path: Path, category: str) -> None:
     for root in ("/", str(tmp_path / "home"), str(tmp_path), "", str(tmp_path / "missing")):
-        with pytest.raises(InvalidEntry, match="recollect mcp --project-root") as caught:
-            memorize(shop.engine, root, reasoning="r", category=category, **NOTES[category])
+        with shop.open(root) as engine, pytest.raises(InvalidEntry, match="mcp --project-root") as caught:
+            memorize(engine, reasoning="r", category=category, **NOTES[category])
         assert "anti-patterns, heuristics, patterns can be stored anywhere" in str(caught.value)
     assert shop.memories() == []
     with shop.open(str(tmp_path / "home")) as engine:
-        done = memorize(engine, str(tmp_path / "home"), reasoning="r", category="patterns", **NOTES["patterns"])
+        done = memorize(engine, reasoning="r", category="patterns", **NOTES["patterns"])
         assert done.outcome == "stored"
         assert engine.store.entries([done.id])[0].source_project == ""
 
@@ -482,7 +483,7 @@ def test_store_that_is_switched_off_leaves_a_file(shop: Shop) -> None:
 def test_worktree_stores_in_the_main_checkout(shop: Shop, tmp_path: Path) -> None:
     tree = link_worktree(shop.folder, tmp_path / "home" / "tree")
     with shop.open(str(tree)) as engine:
-        done = memorize(engine, str(tree), reasoning="r", category="decision", **NOTES["decision"])
+        done = memorize(engine, reasoning="r", category="decision", **NOTES["decision"])
     assert shop.record(done)["title"] == done.name
     [looked], _ = full_entries(shop.engine, [done.id], project=shop.identity)
     assert looked.path == done.path

@@ -13,6 +13,7 @@ import pytest
 
 from recollect.config.memory_root import memory_root, memory_root_at
 from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import PROJECT
 from recollect.domain.ranking.title_match import Wording
 from recollect.embedding.registry import create_embedder
@@ -639,7 +640,7 @@ def test_root_below_a_folder_that_is_called_like_a_category_is_no_trouble(tmp_pa
 
 
 def open_engine(root: MemoryRoot, settings: Settings = DEFAULTS) -> Engine:
-    return Engine(os.path.join(root.project, "..", "store"), settings, project_root=root.project)
+    return Engine(Workspace(root.project, os.path.join(root.project, "..", "store"), settings))
 
 
 @pytest.fixture

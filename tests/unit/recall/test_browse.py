@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from recollect.api import Engine
 from recollect.config.settings import load_settings
 from recollect.domain.stored import ARCHIVED, RETIRED, StoredEntry
-from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry
 from recollect.recall.browse import MOST_LISTED, MOST_READ, full_entries, list_entries
 from recollect.store.values import BANK, MEMORY, Receipt, ReceiptLine, Source

@@ -5,10 +5,10 @@ import os
 
 import pytest
 
+from recollect.api import inject
 from recollect.config.settings import load_settings
 from recollect.domain.start_block import CLOSING, OPENING
 from recollect.recall.degradation import MARKDOWN_ONLY
-from recollect.recall.start_block import inject
 
 
 def bank(folder, category, *entries):

@@ -14,13 +14,14 @@ import pytest
 
 from recollect.config import project
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, StoredEntry
 from recollect.errors import StoreError
 from recollect.store.open import database_name
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import MEMORY, Scope, Usage
 from recollect.sync.follow import follow
-from recollect.sync.memories import entry_id, sync_all_memories, sync_memories_of
+from recollect.sync.memories import entry_id, sync_all_memories, sync_memories
 from recollect.sync.rebuild import rebuild
 from recollect.sync.sync import known_roots
 
@@ -66,7 +67,7 @@ class Shop:
 
     def sync(self, *, anew: bool = False, **variables: str) -> list[str]:
         root = str(self.root)
-        return sync_memories_of(self.store, root, load_settings(root, variables), anew=anew)
+        return sync_memories(self.store, Workspace(root, self.store_folder, load_settings(root, variables)), anew=anew)
 
     def id(self, slug: str = "cache-prices", category: str = "decision") -> str:
         return entry_id(project.identity(str(self.root)), category, slug)
@@ -174,6 +175,10 @@ def test_status_is_that_of_the_file(shop: Shop, status: str) -> None:
 # What is read again
 
 
+def places(store: SqliteStore) -> list[Workspace]:
+    return [Workspace(root, "") for root in known_roots(store)]
+
+
 def rewritten(path: Path, old: str, new: str, modified: int) -> None:
     """Change a file's text and set its time."""
     text = path.read_text(encoding="utf-8")
@@ -269,7 +274,7 @@ def test_entries_are_put_together_or_not_at_all(shop: Shop) -> None:
     shop.write("one", title="One")
     shop.write("two", title="Two")
     with Failing(database_name(shop.store_folder)) as store, pytest.raises(StoreError, match="no room"):
-        sync_memories_of(store, str(shop.root), load_settings(str(shop.root), {}))
+        sync_memories(store, Workspace(str(shop.root), shop.store_folder))
     assert (shop.statuses(), shop.store.sources()) == ({}, {})
 
 
@@ -405,7 +410,7 @@ def test_worktree_sees_the_memories_of_its_repository(tmp_path: Path) -> None:
     git(main, "worktree", "add", "-q", str(tree))
     with SqliteStore(str(tmp_path / "memory.db")) as store:
         for root in (main, tree, main):
-            assert sync_memories_of(store, str(root), load_settings(str(root), {})) == []
+            assert sync_memories(store, Workspace(str(root), "")) == []
         assert list(store.sources(MEMORY)) == [str(path.resolve())]
         assert len(store.standings(Scope(str(main.resolve())))) == 1
         assert known_roots(store) == [str(main.resolve())]
@@ -425,11 +430,11 @@ def test_worktree_of_a_bare_repository_is_found_by_its_own_memories(tmp_path: Pa
         path.write_text(json.dumps(record("x", title=f"Memory of {tree.name}")), encoding="utf-8")
     with SqliteStore(str(tmp_path / "memory.db")) as store:
         for tree in [*trees, *trees]:
-            sync_memories_of(store, str(tree), load_settings(str(tree), {}))
+            sync_memories(store, Workspace(str(tree), ""))
             (standing,) = store.standings(Scope(None))
             assert store.entries([standing.id])[0].name == f"Memory of {tree.name}"
         assert known_roots(store) == [str(tree.resolve()) for tree in trees]
-        assert sync_all_memories(store, known_roots(store)) == []
+        assert sync_all_memories(store, places(store)) == []
         assert len(store.standings(Scope(None))) == 1
 
 
@@ -438,9 +443,9 @@ def test_project_that_is_known_only_by_its_memories_is_known(shop: Shop) -> None
     shop.sync()
     assert known_roots(shop.store) == [str(shop.root.resolve())]
     rewritten(shop.path(), "Cache prices", "Cache all prices", LONG_AGO)
-    assert sync_all_memories(shop.store, known_roots(shop.store), project.identity(str(shop.root))) == []
+    assert sync_all_memories(shop.store, places(shop.store), project.identity(str(shop.root))) == []
     assert shop.entry().name == "Cache prices"
-    assert sync_all_memories(shop.store, known_roots(shop.store)) == []
+    assert sync_all_memories(shop.store, places(shop.store)) == []
     assert shop.entry().name == "Cache all prices"
 
 
@@ -450,7 +455,7 @@ def test_project_that_is_known_only_by_its_memories_is_known(shop: Shop) -> None
 def test_store_follows_a_memory_that_was_just_written(shop: Shop) -> None:
     shop.write(late=True)
     settings = load_settings(str(shop.root), {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})
-    assert follow(str(shop.root), shop.store_folder, settings) == []
+    assert follow(Workspace(str(shop.root), shop.store_folder, settings)) == []
     assert shop.entry().name == "Cache prices"
 
 
@@ -466,7 +471,7 @@ def test_rebuild_loses_no_memory_no_state_and_no_usage(shop: Shop, tmp_path: Pat
     old.rename(shop.path("new-name"))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    result = rebuild(str(elsewhere), shop.store_folder, load_settings(str(elsewhere), {}))
+    result = rebuild(Workspace(str(elsewhere), shop.store_folder))
     assert len(result.warnings) == 1
     assert result.active == 2
     names = {"active": ACTIVE, "retired": RETIRED, "archived": ARCHIVED, "broken": RETIRED}
@@ -487,7 +492,7 @@ def test_damaged_store_is_made_again_with_the_memories_of_all_projects_it_knew(s
     path.write_bytes(data)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    result = rebuild(str(elsewhere), shop.store_folder, load_settings(str(elsewhere), {}))
+    result = rebuild(Workspace(str(elsewhere), shop.store_folder))
     shop.store = SqliteStore(str(path))
     assert (shop.entry().status, shop.entry().recall_count) == (ACTIVE, 2)
     assert (result.active, bool(result.set_aside)) == (1, True)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.errors import StorageError, WriteRefused
 from recollect.files import archive as archive_format
 from recollect.files.archive import Archive, Member, kind_of, read_archive, write_archive
@@ -72,11 +72,10 @@ class Place:
         return path
 
     def create(self, path: Path, *, replace: bool = False) -> Created:
-        settings = load_settings(str(self.project))
-        return create(str(self.project), str(self.store), settings, str(path), replace=replace)
+        return create(Workspace(str(self.project), str(self.store)), str(path), replace=replace)
 
     def restore(self, path: Path, **options: bool) -> Restored:
-        return restore(str(path), str(self.project), str(self.store), **options)
+        return restore(str(path), Workspace(str(self.project), str(self.store)), **options)
 
     def filled(self) -> Place:
         self.memory("use-jwt")

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
 from recollect.domain.text import fenced_lines
@@ -35,9 +36,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def gathered(project: Path, *categories: str, include_retired: bool = False) -> Export:
-    settings = load_settings(str(project), {})
-    store = str(project.parent / "store")
-    return gather(str(project), store, settings, categories=categories, include_retired=include_retired)
+    workspace = Workspace(str(project), str(project.parent / "store"), load_settings(str(project), {}))
+    return gather(workspace, categories=categories, include_retired=include_retired)
 
 
 def write_memory(project: Path, slug: str, **fields: object) -> dict[str, Any]:
