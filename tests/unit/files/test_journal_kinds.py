@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recollect.config.locations import journal as journal_of
 from recollect.config.project import identity
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
 from recollect.domain.retirement import LONGEST_REASON, Retirement
 from recollect.errors import InvalidEntry
@@ -137,7 +138,7 @@ def test_only_a_capture_is_taken_for_one(tmp_path: Path, row: Example) -> None:
     append_lines(journal, CAPTURE, [written | {name: each for name, each in LESSON.items() if name not in written}])
     entries, retirements, problems = captured(read_lines(journal, 0).lines)
     assert (len(entries), len(retirements), problems) == (kind is CAPTURE, kind is RETIREMENT, [])
-    lessons = captured_lessons(str(root), str(store), [], [])
+    lessons = captured_lessons(Workspace(str(root), str(store)), [], [])
     assert len(lessons) == (kind is CAPTURE)
     assert len(awaiting(journal, identity(str(root)))) == (kind is STAGED)
     is_retired = kind is RETIREMENT and not value.ended
