@@ -82,7 +82,9 @@ def killed_after(process, acknowledgements, spins):
     for _ in range(spins):  # an arbitrary moment, without waiting for any
         os.stat("/")
     process.send_signal(signal.SIGKILL)
-    rest, errors = process.communicate()
+    # Not `communicate`, which loses the lines that were read ahead.
+    with process:
+        rest, errors = process.stdout.read(), process.stderr.read()
     assert errors == b""
     assert process.returncode == -signal.SIGKILL
     lines = b"".join(said) + rest

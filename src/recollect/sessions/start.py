@@ -134,7 +134,7 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
         from recollect.sync.if_changed import sync_if_changed
 
         with engine or Engine(start.workspace, patience=_PATIENCE, warm=start.warm) as engine:
-            warnings += sync_if_changed(engine, seconds=_SYNCING, thorough=True, banks_read=injection.banks_read)
+            warnings += sync_if_changed(engine, seconds=_SYNCING, thorough=True)
             if can_embed:
                 from recollect.engine.embed import embed_pending, is_behind
 
