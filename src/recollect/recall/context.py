@@ -53,8 +53,6 @@ _STATUS_MARK = 3  # the length of "?? " and the like before a name
 class Context:
     """The parts of the query for a session, in order, and a warning for each skipped file."""
 
-    __slots__ = ("signals", "warnings")
-
     def __init__(self) -> None:
         self.signals: list[str] = []
         self.warnings: list[str] = []

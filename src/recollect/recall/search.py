@@ -41,22 +41,6 @@ _FEW = 30
 class RetrievalResult:
     """The candidates for a query, by meaning and by words, and the reasons if either search failed."""
 
-    __slots__ = (
-        "candidates",
-        "degraded",
-        "fts5",
-        "model",
-        "pending",
-        "query",
-        "query_vector",
-        "searched",
-        "skipped",
-        "statistics",
-        "terms",
-        "total",
-        "vector",
-    )
-
     def __init__(self, query: str | None) -> None:
         self.query = query
         self.candidates = CANDIDATES
@@ -201,8 +185,6 @@ def _keep(engine: Engine, query: str, vector: bytes) -> None:
 class Hit:
     """A found entry and its scores."""
 
-    __slots__ = ("entry", "keyword", "origin", "path", "prominence", "score", "vector")
-
     def __init__(
         self,
         entry: StoredEntry,
@@ -225,8 +207,6 @@ class Hit:
 
 class SearchResult:
     """The hits of a search, the best first; if there are none, the reason. `warnings` are about the files."""
-
-    __slots__ = ("hits", "reason", "retrieval", "warnings", "withheld")
 
     def __init__(self, retrieval: RetrievalResult) -> None:
         self.retrieval = retrieval

@@ -37,11 +37,6 @@ _COUNTS_AS = {"fork": "resume"}
 class Injection:
     """The block for a session, or the reason why it is empty, with warnings."""
 
-    __slots__ = (
-        *("banks_read", "degraded", "dropped", "engine", "entries", "keys", "pending", "reason"),
-        *("text", "warnings", "withheld"),
-    )
-
     def __init__(self, reason: str = "") -> None:
         self.text = ""
         self.reason = reason

@@ -43,8 +43,6 @@ class Stop:
     the agent must not write anything, so it is not asked to save memories.
     """
 
-    __slots__ = ("answer", "continued", "planning", "session", "transcript")
-
     def __init__(
         self, transcript: str, session: str, answer: str, continued: bool | None, *, planning: bool = False
     ) -> None:
@@ -67,8 +65,6 @@ class Held:
 
 class Capture:
     """The result of a stop: the findings to save, the models to draft them, and warnings."""
-
-    __slots__ = ("held", "parallel", "warnings")
 
     def __init__(self) -> None:
         self.held: list[Held] = []

@@ -33,8 +33,6 @@ class Kind:
     The parser returns a value, or raises InvalidEntry. The writer returns the text of a line.
     """
 
-    __slots__ = ("keys", "name", "parse", "write")
-
     def __init__(
         self, name: str, keys: tuple[str, ...], parse: Callable[[dict[str, Any]], Any], write: Callable[[Any], str]
     ) -> None:
