@@ -134,15 +134,9 @@ def _awaiting(scope: Scope) -> Scope:
 
 
 def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
-    """Return the vector of a query. A query with a possible credential is not sent to a remote provider.
-
-    Raises:
-        EmbeddingError: no vector can be made.
-    """
+    """Return the vector of a query. A query with a possible credential is not sent to a remote provider."""
     if embedder.provider != "local":
-        from recollect.domain.secrets.detect import (
-            find_secret,  # imported late: its patterns cost time, and local models do not need it
-        )
+        from recollect.domain.secrets.detect import find_secret  # its patterns cost time; local models need none
 
         if find_secret(query):
             raise EmbeddingError("the question seems to hold a credential, so it was not sent to anybody")
@@ -272,10 +266,9 @@ def from_project(path: str, identity: str) -> str:
 
 
 def _index_was_wrong(engine: Engine) -> bool:
-    """Check the full-text index, once a day at most, and return True if it was wrong.
+    """Check the full-text index, once a day at most, and return True if it was wrong and is repaired.
 
-    Called if words find nothing, because a damaged index may be the reason. Returns False if the store cannot be
-    written, because then it cannot be repaired either.
+    Called if words find nothing, because a damaged index may be the reason.
     """
     today = time.strftime("%Y-%m-%d", time.gmtime())
     try:

@@ -105,13 +105,7 @@ def _is_empty_folder(path: str, status: os.stat_result) -> bool:
 
 
 def _take(path: str, reason: str) -> list[str]:
-    """Remove a stale lock and return warnings.
-
-    Anything but an empty folder is somebody's data, so it is renamed instead.
-
-    Raises:
-        StorageError: the lock can be neither removed nor renamed.
-    """
+    """Remove a stale lock and return warnings. Anything but an empty folder is somebody's data, so it is renamed."""
     _doubt_index(os.path.dirname(path))
     kept = ""
     try:
