@@ -104,9 +104,6 @@ def _listed(names: Iterable[str], skipped: int = 0) -> str:
     return " ".join([name for name in shown if name][:_MOST_FILES])
 
 
-# The active feature
-
-
 def _add_feature(context: Context, project_root: str, deadline: float) -> None:
     if leads_out(os.path.join(project_root, FEATURES), project_root):
         context.warnings.append(f"{os.path.join(project_root, FEATURES)} leads out of the project; it is skipped")
@@ -216,18 +213,7 @@ def _description(context: Context, project_root: str, folder: str) -> str:
     return ""
 
 
-# The repository
-
-
 def _branch(root: str) -> str:
-    head = _line(os.path.join(project.git_dir(root), "HEAD")) if root else ""
+    head = project.read_line(os.path.join(project.git_dir(root), "HEAD")) if root else ""
     name = one_line(head.removeprefix(_BRANCH)[:_LONGEST_NAME]) if head.startswith(_BRANCH) else ""
     return "" if name in _SAY_NOTHING else name
-
-
-def _line(path: str) -> str:
-    """Return the first line of a small file, or an empty string."""
-    try:
-        return read_text(path, 8 * 1024).partition("\n")[0].strip()
-    except (StorageError, ValueError):  # a path with a NUL in it is a ValueError
-        return ""
