@@ -24,8 +24,6 @@ from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
     from recollect.domain.start_block import Block
@@ -98,20 +96,25 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         lambda shown: _status(len(shown), retrieval),
         lambda entry: entry.stored_hash not in asked.without,
     )
+    injection.keys = [entry.stored_hash for entry in rendered.entries]
     if rendered.entries and not behind:  # after one failed write, do not wait for a second
+        shown = set(injection.keys)
         receipt = Receipt(
             at=now,
             event=asked.event or "inject",
             project=workspace.identity,
             session=asked.session[:_LONGEST_SESSION],
             query=retrieval.query or "",
-            lines=_lines(rendered, chosen),
+            lines=[
+                ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
+                for item in chosen
+                if item.id in shown
+            ],
         )
         counted = workspace.settings.flag("memory_recall_tracking")
         asked.notes.do(lambda: store.recalled(receipt, counted=counted), slow=True)
     injection.warnings += warnings + context.warnings + store.findings
     injection.degraded += retrieval.degraded
-    injection.keys = [entry.stored_hash for entry in rendered.entries]
     if not behind:
         injection.pending, injection.banks_read = retrieval.pending, began
     injection.engine = None if asked.warm else engine
@@ -207,12 +210,3 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
 def _plain(text: str, most: int) -> str:
     """Return untrusted text on one line, without the status line's own marks (emphasis, separators, quotes)."""
     return data_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
-
-
-def _lines(rendered: Block, chosen: Sequence[Ranked]) -> list[ReceiptLine]:
-    shown = {entry.stored_hash for entry in rendered.entries}
-    return [
-        ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
-        for item in chosen
-        if item.id in shown
-    ]

@@ -141,12 +141,8 @@ def changeable(entry: StoredEntry) -> tuple[str, ...]:
     )
 
 
-def says_the_same(one: StoredEntry, other: StoredEntry) -> bool:
-    """Return True if two versions of an entry agree in every column a source may change."""
-    return _account(one) == _account(other)
-
-
-def _account(entry: StoredEntry) -> tuple[object, ...]:
+def account(entry: StoredEntry) -> tuple[object, ...]:
+    """Return everything a source may change, to compare two versions of an entry."""
     texts = (entry.category, entry.name, entry.description, entry.reasoning, entry.details)
     lists = (entry.keywords, entry.references)
     when = entry.updated_at or entry.created_at

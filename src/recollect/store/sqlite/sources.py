@@ -8,7 +8,7 @@ from recollect.domain.ranking.trust import more_trusted, origin_of
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.sqlite.rows import ENTRY, HIDDEN, changeable, entry_of, merged, says_the_same
+from recollect.store.sqlite.rows import ENTRY, HIDDEN, account, changeable, entry_of, merged
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
 
 TYPE_CHECKING = False
@@ -217,7 +217,7 @@ class SqliteSources:
         """Store a new version of an entry, and return True unless it says the same as the known one."""
         if visible(entry.embedded_text) != known.embedded_text:
             self._vectors.forget(number)
-        if says_the_same(entry, known):
+        if account(entry) == account(known):
             return False
         self._run(
             "UPDATE entries SET category = ?, name = ?, description = ?, reasoning = ?, keywords = ?,"
