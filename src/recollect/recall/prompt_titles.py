@@ -29,8 +29,6 @@ _BONUS = 1
 class _Scored:
     """A line of the index with its points, and with its memory file once opened."""
 
-    __slots__ = ("entry", "memory", "points")
-
     def __init__(self, entry: IndexEntry, points: int) -> None:
         self.entry = entry
         self.points = points

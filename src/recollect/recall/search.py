@@ -41,9 +41,9 @@ _FEW = 30
 class RetrievalResult:
     """The candidates for a query, by meaning and by words, and the reasons if either search failed."""
 
-    def __init__(self, query: str | None) -> None:
+    def __init__(self, query: str | None, candidates: int) -> None:
         self.query = query
-        self.candidates = CANDIDATES
+        self.candidates = candidates
         self.query_vector = b""
         self.searched = False  # whether there was any way of searching
         self.terms: list[str] = []
@@ -78,8 +78,7 @@ def retrieve(
     Raises:
         StoreError: the store cannot be read.
     """
-    result = RetrievalResult(query)
-    result.candidates = candidates
+    result = RetrievalResult(query, candidates)
     store = engine.store
     everything = store.coverage()
     result.total = everything.entries

@@ -228,13 +228,8 @@ class Resident:
         if _is_late(question):
             raise Declined("nobody waits for it any more")
         if kind == "status":
-            facts = {
-                "since": self._since,
-                "answered": self._answered,
-                "declined": self._declined,
-                "left_to_do": self._left_to_do,
-            }
-            return Answered(status(self.warm, **facts))
+            counts = {"answered": self._answered, "declined": self._declined, "left_to_do": self._left_to_do}
+            return Answered(status(self.warm, since=self._since, **counts))
         return answer(kind, question, self.warm)
 
     def _later(self, kind: str, work: Callable[[], Sequence[str]]) -> None:

@@ -111,8 +111,6 @@ class ReceiptLine:
 class Receipt:
     """A record of the entries given to a session of a project: the time, the event and the query."""
 
-    __slots__ = ("at", "event", "lines", "project", "query", "session")
-
     def __init__(
         self, *, at: str, event: str, project: str, session: str, query: str, lines: Sequence[ReceiptLine]
     ) -> None:
