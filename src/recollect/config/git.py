@@ -126,23 +126,17 @@ def _names(output: bytes) -> list[str]:
     return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
 
-class _Process:
-    def __init__(self, pid: int, descriptor: int) -> None:
-        self.pid = pid
-        self.descriptor = descriptor
-
-
 class Git:
     """A runner of several git processes at once in a checkout, with a common deadline."""
 
     def __init__(self, root: str, deadline: float) -> None:
         self._root = root
         self._deadline = deadline
-        self._running: list[_Process] = []
+        self._running: dict[int, int] = {}  # the pid behind each descriptor of output; 0 once it has ended
         self.late = False
 
-    def start(self, *arguments: str) -> _Process | None:
-        """Start git; return None if it cannot be started."""
+    def start(self, *arguments: str) -> int | None:
+        """Start git and return the descriptor of its output; None if it cannot be started."""
         reading, writing = os.pipe()
         # The pipe comes first: if this process was started with 0 or 2 closed, the pipe may have that number.
         actions = (
@@ -158,10 +152,10 @@ class Git:
             return None
         finally:
             os.close(writing)
-        self._running.append(_Process(pid, reading))
-        return self._running[-1]
+        self._running[reading] = pid
+        return reading
 
-    def names(self, process: _Process | None) -> list[str]:
+    def names(self, process: int | None) -> list[str]:
         """Return the NUL-terminated names printed by a process; none if it fails or misses the deadline."""
         if process is None:
             return []
@@ -170,7 +164,7 @@ class Git:
         self._end(process)
         return _names(output) if good else []
 
-    def without_filters(self, process: _Process | None) -> list[str] | None:
+    def without_filters(self, process: int | None) -> list[str] | None:
         """Return the options of `without_filters` for the filters listed by a process; None if unknown."""
         if process is None:
             return None
@@ -181,48 +175,48 @@ class Git:
 
     def close(self) -> None:
         """Kill all running processes and their children."""
-        for process in self._running[:]:
+        for process in list(self._running):
             self._end(process)
 
-    def _read(self, process: _Process) -> bytes:
+    def _read(self, process: int) -> bytes:
         from select import POLLIN, poll
 
         output = b""
         ready = poll()
-        ready.register(process.descriptor, POLLIN)
+        ready.register(process, POLLIN)
         while len(output) < _LARGEST_OUTPUT:
             left = self._deadline - time.monotonic()
             if left <= 0 or not ready.poll(left * 1000):
                 self.late = True
                 break
-            piece = os.read(process.descriptor, _LARGEST_OUTPUT)
+            piece = os.read(process, _LARGEST_OUTPUT)
             if not piece:
                 break
             output += piece
         return output
 
-    def _wait(self, process: _Process) -> int:
+    def _wait(self, process: int) -> int:
         """Return the exit code of a process after it closed its output, and so is about to end."""
         while True:
             try:
-                pid, status = os.waitpid(process.pid, os.WNOHANG)
+                pid, status = os.waitpid(self._running[process], os.WNOHANG)
             except ChildProcessError:
                 return 0  # the host process ignores SIGCHLD, so the system has reaped it
             if pid:
-                process.pid = 0
+                self._running[process] = 0
                 return os.waitstatus_to_exitcode(status)
             if time.monotonic() > self._deadline:
                 self.late = True
                 return -1
             time.sleep(0.0005)
 
-    def _end(self, process: _Process) -> None:
-        self._running.remove(process)
-        os.close(process.descriptor)
-        if process.pid:
+    def _end(self, process: int) -> None:
+        pid = self._running.pop(process)
+        os.close(process)
+        if pid:
             from signal import SIGKILL
 
-            for end in (lambda: os.killpg(process.pid, SIGKILL), lambda: os.waitpid(process.pid, 0)):
+            for end in (lambda: os.killpg(pid, SIGKILL), lambda: os.waitpid(pid, 0)):
                 try:
                     end()
                 except OSError:

@@ -40,7 +40,7 @@ def identity(root: str) -> str:
     place = git_dir(root)
     if place in ("", os.path.join(root, ".git")):
         return root
-    common = _read_line(os.path.join(place, "commondir"))
+    common = read_line(os.path.join(place, "commondir"))
     if not common:
         return root
     repository = os.path.realpath(os.path.join(place, common))
@@ -62,7 +62,7 @@ def git_dir(root: str) -> str:
     named = _named(place)
     if not named:
         return ""
-    back = _read_line(os.path.join(named, "gitdir"))
+    back = read_line(os.path.join(named, "gitdir"))
     if back:
         folder, name = os.path.split(os.path.join(named, back))
         return named if os.path.join(os.path.realpath(folder), name) == place else ""
@@ -120,7 +120,7 @@ def _setting(repository: str, wanted: str) -> str:
 
 def _named(place: str) -> str:
     """Return the folder named in a `.git` file, with links resolved; empty for any other file."""
-    pointer = _read_line(place)
+    pointer = read_line(place)
     if not pointer.startswith("gitdir:"):
         return ""
     try:
@@ -129,7 +129,8 @@ def _named(place: str) -> str:
         return ""
 
 
-def _read_line(path: str) -> str:
+def read_line(path: str) -> str:
+    """Return the first line of a small file; empty if unreadable."""
     return _read(path, 4096).partition("\n")[0].strip()
 
 

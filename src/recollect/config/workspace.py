@@ -20,8 +20,6 @@ class Workspace:
     Everything is computed on first use and kept, so a server makes a new workspace for each call.
     """
 
-    __slots__ = ("_identity", "_load", "_memory_root", "_settings", "global_store", "project_root")
-
     def __init__(
         self,
         project_root: str,

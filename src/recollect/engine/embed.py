@@ -25,8 +25,6 @@ _PAGE = 1_000
 class Embedded:
     """The result of embedding: entries done, entries still without a vector, and the reason for stopping."""
 
-    __slots__ = ("done", "pending", "reason", "replaced")
-
     def __init__(self, reason: str = "") -> None:
         self.done = 0
         self.pending = 0

@@ -102,7 +102,9 @@ class Embedders:
         with self._lock:
             name = (provider, model, seconds)
             if name not in self._made:
-                made = _made(*name)
+                from recollect.embedding.registry import create_embedder
+
+                made = create_embedder(provider, model, timeout=seconds)
                 if provider == "local":  # its model has several names, but is loaded only once
                     made = self._local.setdefault(made.identity, LocalModel(made, self._lender))
                 self._made[name] = made
@@ -175,9 +177,3 @@ class LocalModel:
             self.load()
         except EmbeddingError as error:
             self._failure = str(error)
-
-
-def _made(provider: str, model: str, seconds: float) -> Embedder:
-    from recollect.embedding.registry import create_embedder
-
-    return create_embedder(provider, model, timeout=seconds)

@@ -12,7 +12,6 @@ import json
 import os
 import tarfile
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeGuard, cast
@@ -124,7 +123,12 @@ def write_archive(path: str, archive: Archive, *, replace: bool = False) -> int:
     Raises:
         StorageError: the file exists and `replace` is not set, the backup is too large, or it cannot be written.
     """
-    _check_bounds(archive.members)
+    sizes = [len(member.data) for member in archive.members]
+    if len(sizes) > _MOST_MEMBERS or sum(sizes) > _LARGEST_TOTAL:
+        raise StorageError(
+            f"{len(sizes):,} files of {sum(sizes) // _MIB:,} MiB are too much for a backup, which may hold"
+            f" {_MOST_MEMBERS:,} files of {_LARGEST_TOTAL // _MIB} MiB; copy the folders instead"
+        )
     data = _packed(archive)
     write_bytes(path, data, replace=replace)
     return len(data)
@@ -276,16 +280,6 @@ def _manifest_text(archive: Archive) -> str:
         ],
     }
     return json.dumps(document, indent=1) + "\n"
-
-
-def _check_bounds(members: Iterable[Member]) -> None:
-    """Raise StorageError if the members exceed the limits for reading a backup."""
-    sizes = [len(member.data) for member in members]
-    if len(sizes) > _MOST_MEMBERS or sum(sizes) > _LARGEST_TOTAL:
-        raise StorageError(
-            f"{len(sizes):,} files of {sum(sizes) // _MIB:,} MiB are too much for a backup, which may hold"
-            f" {_MOST_MEMBERS:,} files of {_LARGEST_TOTAL // _MIB} MiB; copy the folders instead"
-        )
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -294,35 +294,28 @@ def sweep(paths: Iterable[str]) -> None:
         sweep_folder(folder, name)
 
 
-def sweep_folder(folder: str, target: str = "") -> None:
-    """Remove temporary files of killed writers from a folder, for `target` or any file. The caller holds the lock."""
+def sweep_folder(folder: str, target: str = "", *, before: float = float("inf")) -> None:
+    """Remove temporary files of killed writers from a folder, for `target` or any file, written `before` a time.
+
+    The caller holds the lock, or knows that no live writer is as old.
+    """
     try:
         left = [name for name in os.listdir(folder) if is_temporary(name, target)]
     except OSError:
         return  # clean-up only
     for name in left:
+        path = os.path.join(folder, name)
         try:
-            os.unlink(os.path.join(folder, name))
+            if os.lstat(path).st_mtime < before:
+                os.unlink(path)
         except OSError:
             continue  # a folder, or another user's file
-
-
-def _sweep_old(folder: str, target: str) -> None:
-    """Remove temporary files of one target older than an hour, left by killed writers."""
-    oldest = time.time() - _OLD_SECONDS
-    try:
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            if is_temporary(name, target) and os.lstat(path).st_mtime < oldest:
-                os.unlink(path)
-    except OSError:
-        return  # clean-up only
 
 
 def _stage(target: str, data: bytes, durable: bool, mode: int | None = None) -> str:
     """Write a temporary file beside the target, with `mode` or else the target's mode, and return its path."""
     folder, name = os.path.split(target)
-    _sweep_old(folder, name)
+    sweep_folder(folder, name, before=time.time() - _OLD_SECONDS)
     temporary = os.path.join(folder, temporary_name(name))
     had = _mode_of(target)
     mode = had if mode is None else mode

@@ -89,11 +89,7 @@ def run_detached(work: Callable[[], object], seconds: float, folder: str) -> Non
 
 
 def _hold(folder: str) -> None:
-    """Lock a folder until the process ends.
-
-    Raises:
-        OSError: another process holds the lock.
-    """
+    """Lock a folder until the process ends. Raise OSError if another process holds the lock."""
     import fcntl
 
     os.makedirs(folder, mode=0o700, exist_ok=True)

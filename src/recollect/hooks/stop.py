@@ -38,18 +38,13 @@ def _request(done: Capture) -> str:
     from recollect.domain.data_text import data_line
 
     lines = ["This session holds something worth remembering:"]
-    for held in done.held:
-        finding = held.finding
+    for finding, _ in done.held:
         about = "; ".join(f'"{data_line(snippet)}"' for snippet in finding.snippets)
         lines.append(f"- [{finding.category.upper()}] score {finding.score:.2f}" + (f": {about}" if about else ""))
     data = {
         "categories": [
-            {
-                "category": held.finding.category,
-                "score": round(held.finding.score, 4),
-                "context_file": held.context_file or None,
-            }
-            for held in done.held
+            {"category": finding.category, "score": round(finding.score, 4), "context_file": context_file or None}
+            for finding, context_file in done.held
         ],
         "parallel_config": done.parallel,
     }

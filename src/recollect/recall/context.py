@@ -53,8 +53,6 @@ _STATUS_MARK = 3  # the length of "?? " and the like before a name
 class Context:
     """The parts of the query for a session, in order, and a warning for each skipped file."""
 
-    __slots__ = ("signals", "warnings")
-
     def __init__(self) -> None:
         self.signals: list[str] = []
         self.warnings: list[str] = []
@@ -104,9 +102,6 @@ def _add(context: Context, label: str, text: str) -> None:
 def _listed(names: Iterable[str], skipped: int = 0) -> str:
     shown = [one_line(name[skipped : skipped + _LONGEST_NAME]) for name in names]
     return " ".join([name for name in shown if name][:_MOST_FILES])
-
-
-# The active feature
 
 
 def _add_feature(context: Context, project_root: str, deadline: float) -> None:
@@ -218,18 +213,7 @@ def _description(context: Context, project_root: str, folder: str) -> str:
     return ""
 
 
-# The repository
-
-
 def _branch(root: str) -> str:
-    head = _line(os.path.join(project.git_dir(root), "HEAD")) if root else ""
+    head = project.read_line(os.path.join(project.git_dir(root), "HEAD")) if root else ""
     name = one_line(head.removeprefix(_BRANCH)[:_LONGEST_NAME]) if head.startswith(_BRANCH) else ""
     return "" if name in _SAY_NOTHING else name
-
-
-def _line(path: str) -> str:
-    """Return the first line of a small file, or an empty string."""
-    try:
-        return read_text(path, 8 * 1024).partition("\n")[0].strip()
-    except (StorageError, ValueError):  # a path with a NUL in it is a ValueError
-        return ""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 class DeferredWrites:
     """A queue of records: written at once, or with `wait` only by `write`."""
 
-    __slots__ = ("_waiting", "problems")
-
     def __init__(self, *, wait: bool = False) -> None:
         self._waiting: list[tuple[bool, Callable[[], object]]] | None = [] if wait else None
         self.problems: list[str] = []  # failures to write, as sentences

@@ -52,8 +52,6 @@ _FOUND_BY = {LOADING: "words", NO_VECTOR: "words", NO_FULL_TEXT: "meaning"}
 class Degradation:
     """A shortcoming: its code, and the data for its sentence."""
 
-    __slots__ = ("code", "data")
-
     def __init__(self, code: str, **data: object) -> None:
         self.code = code
         self.data = data

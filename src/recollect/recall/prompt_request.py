@@ -38,11 +38,6 @@ _LONGEST = 100_000
 class PromptRequest:
     """A prompt of a session, and the memories found for it. `root` is None if memory files must not be read."""
 
-    __slots__ = (
-        *("_real", "afterwards", "given", "is_behind", "is_long", "notes", "prompt", "reason", "root", "session"),
-        *("text", "told", "warm", "warnings", "workspace"),
-    )
-
     def __init__(self, prompt: str, workspace: Workspace, session: str, warm: Warm | None) -> None:
         self._real: dict[str, bool] = {}  # the cache of `_is_real`
         half = _LONGEST // 2

@@ -54,8 +54,6 @@ _MOST_SHOWN = LONGEST // 100
 class Hit:
     """An entry found for a prompt, and its score in nats."""
 
-    __slots__ = ("entry", "nats")
-
     def __init__(self, entry: StoredEntry, nats: float) -> None:
         self.entry = entry
         self.nats = nats
@@ -63,8 +61,6 @@ class Hit:
 
 class Answer:
     """The hits for a prompt, the best first, and the prompt's words known to the store."""
-
-    __slots__ = ("hits", "known")
 
     def __init__(self, hits: list[Hit], known: list[str]) -> None:
         self.hits = hits

@@ -11,12 +11,11 @@ from recollect.domain.memory import UNTAGGED
 from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.title_match import Wording
 from recollect.errors import StorageError
-from recollect.files.memory.index_md import indexed_memories, read_index
+from recollect.files.memory.index_md import changed, indexed_memories, read_index
 from recollect.recall.prompt_request import retell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.config.settings import Settings
     from recollect.files.memory.index_md import IndexEntry
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
     from recollect.recall.prompt_request import PromptRequest
@@ -29,8 +28,6 @@ _BONUS = 1
 
 class _Scored:
     """A line of the index with its points, and with its memory file once opened."""
-
-    __slots__ = ("entry", "memory", "points")
 
     def __init__(self, entry: IndexEntry, points: int) -> None:
         self.entry = entry
@@ -53,9 +50,12 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
     wording = Wording(asked.prompt)
     if not wording.words or not os.path.isdir(root.path):
         return []
-    entries = [entry for entry in _entries(root, asked.warnings) if entry.path not in asked.given]
-    scored = [_Scored(entry, _points(wording, entry)) for entry in entries]
-    scored = [each for each in scored if each.points >= least and _is_used(each.entry, asked.workspace.settings)]
+    used = [name for name in root.folders if asked.workspace.settings.flag(f"categories.{name}.enabled")]
+    scored: list[_Scored] = []
+    for entry in _entries(root, asked.warnings):
+        points = wording.score(entry.title, [tag for tag in entry.tags if tag != UNTAGGED])
+        if points >= least and entry.category in used and entry.path not in asked.given:
+            scored.append(_Scored(entry, points))
     scored.sort(key=lambda each: each.order)
     recent = time.strftime("%Y-%m-%d", time.gmtime(time.time() - _RECENT * 86_400))
     best = [each for each in scored[:_OPENED] if each.open(asked, root)]
@@ -71,31 +71,16 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
     return told
 
 
-def _is_used(entry: IndexEntry, settings: Settings) -> bool:
-    return settings.flag(f"categories.{entry.category}.enabled")
-
-
-def _points(wording: Wording, entry: IndexEntry) -> int:
-    return wording.score(entry.title, [tag for tag in entry.tags if tag != UNTAGGED])
-
-
 def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
     """Return the lines of the index, or read the files if it is missing, broken, or older than a folder."""
     try:
         entries = read_index(root)
-        if entries is None or any(_changed(root.folder(name)) > _changed(root.index) for name in root.folders):
+        if entries is None or any(changed(root.folder(name)) > changed(root.index) for name in root.folders):
             entries = indexed_memories(root, warnings)
     except StorageError as error:
         warnings.append(str(error))
         return []
     return entries
-
-
-def _changed(path: str) -> int:
-    try:
-        return os.lstat(path).st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _told(scored: _Scored, memory: MemoryFile) -> PromptHit:

@@ -41,25 +41,9 @@ _FEW = 30
 class RetrievalResult:
     """The candidates for a query, by meaning and by words, and the reasons if either search failed."""
 
-    __slots__ = (
-        "candidates",
-        "degraded",
-        "fts5",
-        "model",
-        "pending",
-        "query",
-        "query_vector",
-        "searched",
-        "skipped",
-        "statistics",
-        "terms",
-        "total",
-        "vector",
-    )
-
-    def __init__(self, query: str | None) -> None:
+    def __init__(self, query: str | None, candidates: int) -> None:
         self.query = query
-        self.candidates = CANDIDATES
+        self.candidates = candidates
         self.query_vector = b""
         self.searched = False  # whether there was any way of searching
         self.terms: list[str] = []
@@ -94,8 +78,7 @@ def retrieve(
     Raises:
         StoreError: the store cannot be read.
     """
-    result = RetrievalResult(query)
-    result.candidates = candidates
+    result = RetrievalResult(query, candidates)
     store = engine.store
     everything = store.coverage()
     result.total = everything.entries
@@ -150,15 +133,9 @@ def _awaiting(scope: Scope) -> Scope:
 
 
 def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
-    """Return the vector of a query. A query with a possible credential is not sent to a remote provider.
-
-    Raises:
-        EmbeddingError: no vector can be made.
-    """
+    """Return the vector of a query. A query with a possible credential is not sent to a remote provider."""
     if embedder.provider != "local":
-        from recollect.domain.secrets.detect import (
-            find_secret,  # imported late: its patterns cost time, and local models do not need it
-        )
+        from recollect.domain.secrets.detect import find_secret  # its patterns cost time; local models need none
 
         if find_secret(query):
             raise EmbeddingError("the question seems to hold a credential, so it was not sent to anybody")
@@ -201,8 +178,6 @@ def _keep(engine: Engine, query: str, vector: bytes) -> None:
 class Hit:
     """A found entry and its scores."""
 
-    __slots__ = ("entry", "keyword", "origin", "path", "prominence", "score", "vector")
-
     def __init__(
         self,
         entry: StoredEntry,
@@ -225,8 +200,6 @@ class Hit:
 
 class SearchResult:
     """The hits of a search, the best first; if there are none, the reason. `warnings` are about the files."""
-
-    __slots__ = ("hits", "reason", "retrieval", "warnings", "withheld")
 
     def __init__(self, retrieval: RetrievalResult) -> None:
         self.retrieval = retrieval
@@ -292,10 +265,9 @@ def from_project(path: str, identity: str) -> str:
 
 
 def _index_was_wrong(engine: Engine) -> bool:
-    """Check the full-text index, once a day at most, and return True if it was wrong.
+    """Check the full-text index, once a day at most, and return True if it was wrong and is repaired.
 
-    Called if words find nothing, because a damaged index may be the reason. Returns False if the store cannot be
-    written, because then it cannot be repaired either.
+    Called if words find nothing, because a damaged index may be the reason.
     """
     today = time.strftime("%Y-%m-%d", time.gmtime())
     try:

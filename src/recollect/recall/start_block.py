@@ -16,7 +16,7 @@ from recollect.engine.withhold import harmless_block
 from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
 from recollect.files.session.last_injection import write_last_injection
-from recollect.recall.degradation import MARKDOWN_ONLY, STALE, Degradation
+from recollect.recall.degradation import MARKDOWN_ONLY, Degradation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,11 +36,6 @@ _COUNTS_AS = {"fork": "resume"}
 
 class Injection:
     """The block for a session, or the reason why it is empty, with warnings."""
-
-    __slots__ = (
-        *("banks_read", "degraded", "dropped", "engine", "entries", "keys", "pending", "reason"),
-        *("text", "warnings", "withheld"),
-    )
 
     def __init__(self, reason: str = "") -> None:
         self.text = ""
@@ -112,19 +107,10 @@ def _from_store(asked: StartRequest, injection: Injection) -> Block:
     try:
         from recollect.recall.start_choice import session_block
 
-        found = session_block(asked)
+        return session_block(asked, injection)
     except (StoreError, ImportError) as error:  # this Python may lack the store's driver
         injection.warnings.append(str(error))
         return _from_markdown(asked, injection, str(error))
-    injection.engine = None if asked.warm else found.engine
-    is_stale = STALE in [each.code for each in found.retrieval.degraded]
-    injection.pending = 0 if is_stale else found.retrieval.pending
-    injection.banks_read = 0 if is_stale else found.began
-    injection.warnings += found.warnings
-    injection.withheld = found.withheld
-    injection.degraded += found.retrieval.degraded
-    injection.keys = [entry.stored_hash for entry in found.block.entries]
-    return found.block
 
 
 def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = "") -> Block:

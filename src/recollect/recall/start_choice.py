@@ -24,12 +24,11 @@ from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
     from recollect.domain.start_block import Block
     from recollect.domain.stored import StoredEntry
+    from recollect.recall.start_block import Injection
     from recollect.recall.start_request import StartRequest
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
@@ -47,35 +46,23 @@ _SHOWN_REASON = 200
 _LONGEST_SESSION = 100
 
 
-class SessionBlock:
-    """The block for a session's start, the search behind it, and warnings."""
-
-    __slots__ = ("began", "block", "engine", "retrieval", "warnings", "withheld")
-
-    def __init__(self, engine: Engine, block: Block, retrieval: RetrievalResult, warnings: list[str]) -> None:
-        self.engine = engine
-        self.block = block
-        self.retrieval = retrieval
-        self.warnings = warnings
-        self.withheld: list[str] = []
-        self.began = 0  # when its sync began, in nanoseconds
-
-
-def session_block(asked: StartRequest) -> SessionBlock:
+def session_block(asked: StartRequest, injection: Injection) -> Block:
     """Build the block of the entries most relevant to the current work, and record them as recalled.
+
+    How they were found is added to `injection`.
 
     Raises:
         StoreError: the store cannot be used; the caller falls back to markdown.
     """
     engine = Engine(asked.workspace, patience=_PATIENCE, answer_within=_ANSWER, warm=asked.warm)
     try:
-        return _chosen(engine, asked)
+        return _chosen(engine, asked, injection)
     except StoreError:
         engine.close()
         raise
 
 
-def _chosen(engine: Engine, asked: StartRequest) -> SessionBlock:
+def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     workspace, store = asked.workspace, engine.store
     now = utc_text(time.gmtime())
     warnings: list[str] = []
@@ -103,28 +90,35 @@ def _chosen(engine: Engine, asked: StartRequest) -> SessionBlock:
     ranked = _ranked(engine, retrieval, scope, now, asked.limit)
     chosen = select_ranked(_trusted(engine, ranked, retrieval), asked.limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
-    rendered, withheld = harmless_block(
+    rendered, injection.withheld = harmless_block(
         workspace.global_store,
         entries,
         lambda shown: _status(len(shown), retrieval),
         lambda entry: entry.stored_hash not in asked.without,
     )
+    injection.keys = [entry.stored_hash for entry in rendered.entries]
     if rendered.entries and not behind:  # after one failed write, do not wait for a second
+        shown = set(injection.keys)
         receipt = Receipt(
             at=now,
             event=asked.event or "inject",
             project=workspace.identity,
             session=asked.session[:_LONGEST_SESSION],
             query=retrieval.query or "",
-            lines=_lines(rendered, chosen),
+            lines=[
+                ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
+                for item in chosen
+                if item.id in shown
+            ],
         )
         counted = workspace.settings.flag("memory_recall_tracking")
         asked.notes.do(lambda: store.recalled(receipt, counted=counted), slow=True)
-    warnings += context.warnings + store.findings
-    found = SessionBlock(engine, rendered, retrieval, warnings)
-    found.began = began
-    found.withheld = withheld
-    return found
+    injection.warnings += warnings + context.warnings + store.findings
+    injection.degraded += retrieval.degraded
+    if not behind:
+        injection.pending, injection.banks_read = retrieval.pending, began
+    injection.engine = None if asked.warm else engine
+    return rendered
 
 
 def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
@@ -216,12 +210,3 @@ def _status(shown: int, retrieval: RetrievalResult) -> str:
 def _plain(text: str, most: int) -> str:
     """Return untrusted text on one line, without the status line's own marks (emphasis, separators, quotes)."""
     return data_line(text).replace("*", " ").replace("|", " ").replace('"', "'")[:most]
-
-
-def _lines(rendered: Block, chosen: Sequence[Ranked]) -> list[ReceiptLine]:
-    shown = {entry.stored_hash for entry in rendered.entries}
-    return [
-        ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
-        for item in chosen
-        if item.id in shown
-    ]

@@ -20,8 +20,6 @@ class StartRequest:
     `without` are left out, and no others take their place. Records are written through `notes`.
     """
 
-    __slots__ = ("event", "limit", "notes", "session", "warm", "without", "workspace")
-
     def __init__(
         self,
         workspace: Workspace,

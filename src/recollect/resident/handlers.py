@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
+from dataclasses import dataclass
 from typing import cast
 
 from recollect.config import locations
@@ -34,20 +35,13 @@ class Declined(Exception):
     """A refusal to answer, with the reason. The client then does without the resident."""
 
 
+@dataclass
 class Answered:
     """An answer, with work for after its use: `settle` at once, `afterwards` later. Both return warnings."""
 
-    __slots__ = ("afterwards", "fields", "settle")
-
-    def __init__(
-        self,
-        fields: dict[str, object],
-        settle: Callable[[], Sequence[str]] | None = None,
-        afterwards: Callable[[], Sequence[str]] | None = None,
-    ) -> None:
-        self.fields = fields
-        self.settle = settle
-        self.afterwards = afterwards
+    fields: dict[str, object]
+    settle: Callable[[], Sequence[str]] | None = None
+    afterwards: Callable[[], Sequence[str]] | None = None
 
 
 def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:

@@ -119,11 +119,7 @@ class Resident:
         self._sweep_others()
 
     def _take_turn(self) -> bool:
-        """Wait for the folder's lock; return False if the folder was removed or replaced meanwhile.
-
-        Raises:
-            OSError: there is no usable folder for the socket.
-        """
+        """Wait for the folder's lock; return False if the folder was removed or replaced meanwhile."""
         self._folder = _made(self.global_store)
         try:
             self._lock = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -232,13 +228,8 @@ class Resident:
         if _is_late(question):
             raise Declined("nobody waits for it any more")
         if kind == "status":
-            facts = {
-                "since": self._since,
-                "answered": self._answered,
-                "declined": self._declined,
-                "left_to_do": self._left_to_do,
-            }
-            return Answered(status(self.warm, **facts))
+            counts = {"answered": self._answered, "declined": self._declined, "left_to_do": self._left_to_do}
+            return Answered(status(self.warm, since=self._since, **counts))
         return answer(kind, question, self.warm)
 
     def _later(self, kind: str, work: Callable[[], Sequence[str]]) -> None:
@@ -256,11 +247,7 @@ class Resident:
     def _lent(
         self, identity: str, texts: Sequence[str], kind: str, telling: Callable[[str], float] | None
     ) -> list[bytes] | None:
-        """Return vectors from the resident, for a server without a model in memory; None without a resident.
-
-        Raises:
-            ModelLoading: the resident is still loading its model.
-        """
+        """Return vectors from the resident, for a server without a model in memory; None without a resident."""
         if self.is_leader:
             return None
         vectors: list[bytes] = []
@@ -279,11 +266,7 @@ class Resident:
 
 
 def _made(global_store: str) -> str:
-    """Return the first usable folder for the socket, created if missing.
-
-    Raises:
-        OSError: no folder is usable.
-    """
+    """Return the first usable folder for the socket, created if missing."""
     failure = OSError(0, "there is no folder for its socket")
     for folder in folders(global_store):
         if len(os.fsencode(socket_in(folder))) > _LONGEST_PATH:
@@ -303,11 +286,7 @@ def _made(global_store: str) -> str:
 
 
 def _make(folder: str) -> None:
-    """Create a folder for this user alone, unless it exists.
-
-    Raises:
-        OSError: the folder cannot be created, or others can use it.
-    """
+    """Create a folder for this user alone, unless it exists."""
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:

@@ -44,8 +44,6 @@ class Start(StartRequest):
     `transcript` is the path of its future transcript, `idle` the number of seconds since its last answer.
     """
 
-    __slots__ = ("idle", "problems", "transcript")
-
     def __init__(self, workspace: Workspace, event: str, session: str, warm: Warm | None = None) -> None:
         super().__init__(workspace, event=event, session=session, warm=warm)
         self.notes = DeferredWrites(wait=True)  # written once the notices were shown

@@ -43,8 +43,6 @@ class Stop:
     the agent must not write anything, so it is not asked to save memories.
     """
 
-    __slots__ = ("answer", "continued", "planning", "session", "transcript")
-
     def __init__(
         self, transcript: str, session: str, answer: str, continued: bool | None, *, planning: bool = False
     ) -> None:
@@ -55,23 +53,11 @@ class Stop:
         self.planning = planning
 
 
-class Held:
-    """A finding to save before the stop, with its context file; the path is empty if writing failed."""
-
-    __slots__ = ("context_file", "finding")
-
-    def __init__(self, finding: Finding, context_file: str) -> None:
-        self.finding = finding
-        self.context_file = context_file
-
-
 class Capture:
     """The result of a stop: the findings to save, the models to draft them, and warnings."""
 
-    __slots__ = ("held", "parallel", "warnings")
-
     def __init__(self) -> None:
-        self.held: list[Held] = []
+        self.held: list[tuple[Finding, str]] = []  # with the path of the context file; empty if writing failed
         self.parallel: dict[str, object] = {}
         self.warnings: list[str] = []
 
@@ -104,15 +90,15 @@ def _turn(stop: Stop) -> int | None:
 def _capture(stop: Stop, workspace: Workspace, done: Capture) -> None:
     root, global_store = workspace.project_root, workspace.global_store
     record = read_record(global_store, stop.session)
-    flag = read_flag(root, stop.session)
-    passes = stop.continued or (flag.is_ours and flag.is_fresh)
-    if passes and flag.is_ours:
+    is_ours, is_fresh = read_flag(root, stop.session)
+    passes = stop.continued or (is_ours and is_fresh)
+    if passes and is_ours:
         lower_flag(root)
     if not passes:
         if record.held:  # the saving was interrupted; clear the mark, as the next hold may be another hook's
             set_triaged(global_store, stop.session, record.triaged, record.said)
         _triage(stop, workspace, record, done)
-    elif stop.continued is not False and (flag.is_ours or record.held):
+    elif stop.continued is not False and (is_ours or record.held):
         # The hold was ours, so the messages since then are only the saving, nothing new.
         from recollect.files.session.triage_context import sweep_contexts
 
@@ -252,7 +238,7 @@ def _hold(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Cap
     from recollect.files.session.triage_context import sweep_contexts, write_context
 
     sweep_contexts()
-    done.held = [Held(finding, write_context(finding, stop.session)) for finding in findings]
+    done.held = [(finding, write_context(finding, stop.session)) for finding in findings]
     done.parallel = {
         "enabled": settings.flag(f"{_PARALLEL}enabled"),
         "category_models": {name: settings.text(f"{_PARALLEL}category_models.{name}") for name in PROJECT},

@@ -43,8 +43,6 @@ class Source:
 class Scope:
     """A filter on entries: those valid everywhere plus those of one project, or those of all projects."""
 
-    __slots__ = ("categories", "project", "statuses")
-
     def __init__(
         self, project: str | None = "", categories: Sequence[str] = (), statuses: Sequence[str] = (ACTIVE,)
     ) -> None:
@@ -55,8 +53,6 @@ class Scope:
 
 class Model:
     """The embedding model of a store's vectors. Vectors of different identities are never compared."""
-
-    __slots__ = ("dimensions", "identity", "name", "provider")
 
     def __init__(self, identity: str, provider: str, name: str, dimensions: int) -> None:
         self.identity = identity
@@ -71,8 +67,6 @@ class Coverage:
     `indexed` counts all entries in the full-text index, including retired ones.
     """
 
-    __slots__ = ("entries", "indexed", "pending", "skipped")
-
     def __init__(self, entries: int, pending: int, skipped: int, indexed: int) -> None:
         self.indexed = indexed
         self.entries = entries
@@ -82,8 +76,6 @@ class Coverage:
 
 class Background:
     """The mean and standard deviation of the cosines of a sample of entries, and the sample's size."""
-
-    __slots__ = ("count", "deviation", "mean")
 
     def __init__(self, mean: float, deviation: float, count: int) -> None:
         self.mean = mean
@@ -118,8 +110,6 @@ class ReceiptLine:
 
 class Receipt:
     """A record of the entries given to a session of a project: the time, the event and the query."""
-
-    __slots__ = ("at", "event", "lines", "project", "query", "session")
 
     def __init__(
         self, *, at: str, event: str, project: str, session: str, query: str, lines: Sequence[ReceiptLine]

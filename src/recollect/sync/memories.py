@@ -201,12 +201,7 @@ def _changed(
 
 
 def _read(found: Found, identity: str, before: Source | None, now: int, *, anew: bool) -> _Read | None:
-    """Read a file with a changed size or time; return None if its source and contents are unchanged.
-
-    Raises:
-        FileNotFoundError: the file was deleted meanwhile.
-        StorageError: the file cannot be read.
-    """
+    """Read a file with a changed size or time; return None if its source and contents are unchanged."""
     memory, reason = _memory(found)
     source = Source(
         found.path,
@@ -225,17 +220,12 @@ def _read(found: Found, identity: str, before: Source | None, now: int, *, anew:
 
 
 def _memory(found: Found) -> tuple[MemoryFile | None, str]:
-    """Return the memory in a file and an empty reason, or None and the reason for withholding it.
-
-    Raises:
-        FileNotFoundError: the file was deleted meanwhile.
-        StorageError: the file cannot be read at present.
-    """
+    """Return the memory in a file and an empty reason, or None and the reason for withholding it."""
     try:
         memory = read_memory(found.path, found.category)
     except StorageError as error:
         if isinstance(error.__cause__, OSError):
-            raise
+            raise  # it cannot be read at present
         return None, one_line(str(error).replace(found.path, "it", 1))[:_LONGEST_REASON]
     reason = fault(memory.record, memory.category)
     return (None if reason else memory), reason

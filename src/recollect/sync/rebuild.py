@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import entry_texts
 from recollect.errors import StoreDamaged, StoreError
@@ -66,17 +65,13 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
                 result.warnings += sync(engine.store, place, engine.labels())
             result.warnings += sync_memories(engine.store, workspace, anew=True)
             result.warnings += sync_all_memories(engine.store, places, workspace.identity, anew=True)
-            engine.store.remove_unheld(_holds_secret)
+            engine.store.remove_unheld(lambda entry: bool(find_secret("\n".join(entry_texts(entry)))))
         result.warnings += engine.store.check() or _compacted(engine.store)
         coverage = engine.store.coverage()
         result.active, result.pending = coverage.entries, coverage.pending
         result.sources = len(engine.store.sources())
     result.warnings = list(dict.fromkeys(result.warnings))
     return result
-
-
-def _holds_secret(entry: StoredEntry) -> bool:
-    return bool(find_secret("\n".join(entry_texts(entry))))
 
 
 def _compacted(store: Store) -> list[str]:

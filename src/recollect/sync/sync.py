@@ -252,11 +252,7 @@ def _sync_bank(  # noqa: PLR0917 (one step of the loop above)
 def _read_slices(  # noqa: PLR0917 (the other half of the function above)
     store: Store, source: Source, known: Source | None, entries: list[StoredEntry], labels: Labeller | None, end: float
 ) -> list[StoredEntry]:
-    """Store the entries of a bank not yet read completely, slice by slice; return the last slice.
-
-    Raises:
-        StillReading: `end` was reached; the slices stored by then are kept.
-    """
+    """Store the entries of a bank not yet read completely, slice by slice until `end`; return the last slice."""
     source.offset = known.offset if known else 0
     while len(entries) - source.offset > _SLICE:
         some = entries[source.offset : source.offset + _SLICE]

@@ -33,8 +33,6 @@ class Kind:
     The parser returns a value, or raises InvalidEntry. The writer returns the text of a line.
     """
 
-    __slots__ = ("keys", "name", "parse", "write")
-
     def __init__(
         self, name: str, keys: tuple[str, ...], parse: Callable[[dict[str, Any]], Any], write: Callable[[Any], str]
     ) -> None:
@@ -135,19 +133,11 @@ def _parse_staged(line: dict[str, Any]) -> Staged:
     )
 
 
-def _write_staged(staged: Staged) -> str:
-    return dump({"staged": staged.id, **{name: getattr(staged, name) for name in _STAGED_FIELDS}})
-
-
 def _parse_reviewed(line: dict[str, Any]) -> Reviewed:
     id = _text(line, "reviewed")
     if not id:
         raise InvalidEntry("a review names a staged capture")
     return Reviewed(id, _text(line, "at"), _text(line, "outcome"))
-
-
-def _write_reviewed(reviewed: Reviewed) -> str:
-    return dump({"reviewed": reviewed.id, "at": reviewed.at, "outcome": reviewed.outcome})
 
 
 def _parse_retirement(line: dict[str, Any]) -> Retirement:
@@ -187,10 +177,6 @@ def _parse_moved(line: dict[str, Any]) -> Moved:
     return Moved(id, _text(line, "at"), count)
 
 
-def _write_moved(moved: Moved) -> str:
-    return dump({"moved": moved.id, "at": moved.at, "observations": moved.observations})
-
-
 def _parse_capture(line: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the lesson, for `sync.entry_input` to check; the others are about the line."""
     return {key: value for key, value in line.items() if key not in ("id", "at", "project")}
@@ -200,6 +186,11 @@ def _write_capture(line: Mapping[str, object]) -> str:
     from json import dumps
 
     return dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+def _writer(key: str, *fields: str) -> Callable[[Any], str]:
+    """Return a writer of values with these fields, and with their id under a key."""
+    return lambda value: dump({key: value.id, **{name: getattr(value, name) for name in fields}})
 
 
 def _text(line: dict[str, Any], name: str) -> str:
@@ -212,10 +203,10 @@ def _can_be_written(text: str) -> bool:
     return text.encode("utf-8", "replace").decode() == text
 
 
-STAGED = Kind("staged capture", ("staged",), _parse_staged, _write_staged)
-REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _write_reviewed)
+STAGED = Kind("staged capture", ("staged",), _parse_staged, _writer("staged", *_STAGED_FIELDS))
+REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _writer("reviewed", "at", "outcome"))
 RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _write_retirement)
-MOVED = Kind("move", ("moved",), _parse_moved, _write_moved)
+MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.

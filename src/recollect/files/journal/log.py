@@ -22,8 +22,6 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class JournalLines:
     """The lines of a journal after some offset, the offset of their end, and the number of skipped lines."""
 
-    __slots__ = ("end", "lines", "problems", "skipped")
-
     def __init__(self, end: int) -> None:
         self.lines: list[dict[str, Any]] = []
         self.end = end

@@ -110,8 +110,8 @@ def trusted_index(root: MemoryRoot) -> list[IndexEntry] | None:
     entries = read_index(root)
     if entries is None:
         return None
-    made = _changed(root.index)
-    if any(_changed(folder) > made for folder in map(root.folder, root.folders)):
+    made = changed(root.index)
+    if any(changed(folder) > made for folder in map(root.folder, root.folders)):
         return None
     listed = {entry.path for entry in entries}
     for found in find_memories(root, []):
@@ -241,7 +241,7 @@ def unlink_link(path: str) -> None:
         os.unlink(path)
 
 
-def _changed(path: str) -> int:
+def changed(path: str) -> int:
     """Return the modification time of a file or folder in nanoseconds, or 0 if it does not exist."""
     try:
         return os.lstat(path).st_mtime_ns

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from stat import S_ISDIR, S_ISVTX
 
 from recollect.errors import LockTimeout, StorageError
@@ -41,7 +41,8 @@ def memories_locked(root: str, patience: float = PATIENCE) -> Generator[list[str
         try:
             yield warnings
         finally:
-            _remove(os.path.join(root, FOLDER))
+            with suppress(OSError):  # somebody removed it, or put something in it: the next writer reports it
+                os.rmdir(os.path.join(root, FOLDER))
 
 
 def _make_folder(path: str, end: float, patience: float) -> list[str]:
@@ -105,14 +106,9 @@ def _is_empty_folder(path: str, status: os.stat_result) -> bool:
 
 
 def _take(path: str, reason: str) -> list[str]:
-    """Remove a stale lock and return warnings.
-
-    Anything but an empty folder is somebody's data, so it is renamed instead.
-
-    Raises:
-        StorageError: the lock can be neither removed nor renamed.
-    """
-    _doubt_index(os.path.dirname(path))
+    """Remove a stale lock and return warnings. Anything but an empty folder is somebody's data, so it is renamed."""
+    with suppress(OSError):  # a killed writer may not have updated the index; at the time 0 it is rebuilt
+        os.utime(os.path.join(os.path.dirname(path), INDEX), ns=(0, 0), follow_symlinks=False)
     kept = ""
     try:
         os.rmdir(path)
@@ -135,18 +131,3 @@ def _free_name(path: str) -> str:
     while os.path.lexists(f"{path}.{number}" if number else path):
         number += 1
     return f"{path}.{number}" if number else path
-
-
-def _doubt_index(root: str) -> None:
-    """Set the time of the index to 0, so it is rebuilt. A killed writer may not have updated it."""
-    try:
-        os.utime(os.path.join(root, INDEX), ns=(0, 0), follow_symlinks=False)
-    except OSError:
-        return  # there is no index
-
-
-def _remove(path: str) -> None:
-    try:
-        os.rmdir(path)
-    except OSError:
-        return  # somebody removed it, or put something in it: the next writer reports it

@@ -17,26 +17,21 @@ _LARGEST = 4096
 _MADE = "folder made for this"
 
 
-class Flag:
-    """A flag on disk: `is_ours` if it belongs to this session, `is_fresh` if it is young enough to count."""
+def read_flag(folder: str, session: str) -> tuple[bool, bool]:
+    """Return whether the flag in a folder belongs to this session, and whether it is young enough to count.
 
-    def __init__(self, is_ours: bool, is_fresh: bool) -> None:
-        self.is_ours = is_ours
-        self.is_fresh = is_fresh
-
-
-def read_flag(folder: str, session: str) -> Flag:
-    """Read the flag in a folder. A flag without a session belongs to all; without a flag, both fields are False."""
+    A flag without a session belongs to all. Without a flag, both are False.
+    """
     try:
         data = read_regular(os.path.join(folder, FLAG), _LARGEST, follow=False)
     except (OSError, ValueError, StorageError):
-        return Flag(False, False)
+        return False, False
     moment, holder, _ = _parts(data)
     try:
         age = time.time() - float(moment)
     except ValueError:
-        return Flag(False, False)
-    return Flag(holder in ("", session), 0 <= age < SECONDS)
+        return False, False
+    return holder in ("", session), 0 <= age < SECONDS
 
 
 def raise_flag(folder: str, session: str) -> None:

@@ -187,16 +187,12 @@ class SqliteConnection:
 
 
 def _is_there(path: str) -> bool:
-    """Return True if the file exists. If it is the user's own, remove all access of others.
-
-    Raises:
-        StoreError: the path is no regular file. SQLite might wait for it.
-    """
+    """Return True if the file exists. If it is the user's own, remove all access of others."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
         return False
-    if not S_ISREG(status.st_mode):
+    if not S_ISREG(status.st_mode):  # SQLite might wait for it
         raise StoreError("it is no regular file; move it away")
     if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
         for ending in ("", "-wal", "-shm"):

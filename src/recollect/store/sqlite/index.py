@@ -84,23 +84,18 @@ def thorough_fault(connection: sqlite3.Connection) -> str:
 
 def rebuild(connection: sqlite3.Connection) -> None:
     """Rebuild the index from the entries. Needs a transaction."""
-    remove(connection)
-    connection.execute(_VIEW)
-    connection.execute(_TABLE)
-    connection.execute("INSERT INTO entries_fts (entries_fts) VALUES ('rebuild')")
-    for statement in _TRIGGERS.values():
-        connection.execute(statement)
-    connection.execute("INSERT OR REPLACE INTO _metadata VALUES ('index_version', ?)", (VERSION,))
-
-
-def remove(connection: sqlite3.Connection) -> None:
-    """Remove the index. Needs a transaction."""
     remove_triggers(connection)
     try:
         connection.execute("DROP TABLE IF EXISTS entries_fts")
     except FAILURES:
         _remove_by_force(connection)
     connection.execute("DROP VIEW IF EXISTS entries_index")
+    connection.execute(_VIEW)
+    connection.execute(_TABLE)
+    connection.execute("INSERT INTO entries_fts (entries_fts) VALUES ('rebuild')")
+    for statement in _TRIGGERS.values():
+        connection.execute(statement)
+    connection.execute("INSERT OR REPLACE INTO _metadata VALUES ('index_version', ?)", (VERSION,))
 
 
 def _remove_by_force(connection: sqlite3.Connection) -> None:

@@ -9,7 +9,6 @@ from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreDamaged
 from recollect.store.sqlite.driver import sqlite3
-from recollect.store.sqlite.retirements import HIDDEN
 from recollect.store.values import BANK, JOURNAL, Scope, Source
 
 TYPE_CHECKING = False
@@ -29,6 +28,8 @@ ENTRY = (
     " FROM entries e LEFT JOIN usage u ON u.id = e.id"
 )
 
+# The condition for an origin `o` of an entry `e` not to count: the entry is retired in its project or everywhere.
+HIDDEN = "EXISTS (SELECT 1 FROM retirements r WHERE r.id = e.id AND r.project IN ('', o.project))"
 
 # The types of these columns in an intact database. Only the project of a source may be missing.
 _TYPES = (*[str] * 8, int, *[str] * 7, int, int, str)
@@ -55,34 +56,24 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
     return " AND ".join(parts), values
 
 
-class Others:
-    """The other sources of an entry.
-
-    `everywhere` and `here` are the highest observation counts in sources of no project and of the same project.
-    `strangers` is the number of sources in other projects.
-    """
-
-    __slots__ = ("everywhere", "here", "strangers")
-
-    def __init__(self, everywhere: int, here: int, strangers: int) -> None:
-        self.everywhere = everywhere
-        self.here = here
-        self.strangers = strangers
-
-
-def merged(known: StoredEntry, new: StoredEntry, source: Source, others: Others, *, first: bool) -> StoredEntry:
+def merged(
+    known: StoredEntry, new: StoredEntry, source: Source, *, everywhere: int, here: int, strangers: int, first: bool
+) -> StoredEntry:
     """Return the known entry merged with the new version from one of its sources.
 
     A project's words about an entry stay in the project. An entry valid everywhere is described by sources of no
     project, and an entry of several projects by the parts they agree on. If no other source adds to the entry, and this
     is the `first` version from this source, it replaces the known one. Otherwise the bank with the most observations
     describes the entry.
+
+    About the other sources of the entry: `everywhere` and `here` are the highest observation counts in those of no
+    project and of the same project, and `strangers` is the number of those in other projects.
     """
-    if source.project and others.everywhere:
+    if source.project and everywhere:
         return _described(known, known, known.keywords, known.references, new.updated_at)
-    if source.project and others.strangers:
+    if source.project and strangers:
         return _agreed(known, new)
-    rivals = others.here if source.project else others.everywhere
+    rivals = here if source.project else everywhere
     alone = first and not rivals
     describes = alone or (source.kind == BANK and new.observation_count >= rivals)
     entry = _described(
@@ -150,12 +141,8 @@ def changeable(entry: StoredEntry) -> tuple[str, ...]:
     )
 
 
-def says_the_same(one: StoredEntry, other: StoredEntry) -> bool:
-    """Return True if two versions of an entry agree in every column a source may change."""
-    return _account(one) == _account(other)
-
-
-def _account(entry: StoredEntry) -> tuple[object, ...]:
+def account(entry: StoredEntry) -> tuple[object, ...]:
+    """Return everything a source may change, to compare two versions of an entry."""
     texts = (entry.category, entry.name, entry.description, entry.reasoning, entry.details)
     lists = (entry.keywords, entry.references)
     when = entry.updated_at or entry.created_at

@@ -1,5 +1,5 @@
 # hot
-"""Sources and their entries in the SQLite store. Writing methods need a transaction."""
+"""Sources, their entries and retirements in the SQLite store. Writing methods need a transaction."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from recollect.domain.ranking.trust import more_trusted, origin_of
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.sqlite.retirements import HIDDEN
-from recollect.store.sqlite.rows import ENTRY, Others, changeable, entry_of, merged, says_the_same
+from recollect.store.sqlite.rows import ENTRY, HIDDEN, account, changeable, entry_of, merged
 from recollect.store.values import BANK, JOURNAL, MEMORY, Source
 
 TYPE_CHECKING = False
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from recollect.domain.retirement import Retirement
     from recollect.store.sqlite.connection import SqliteConnection
-    from recollect.store.sqlite.retirements import SqliteRetirements
     from recollect.store.sqlite.usage import SqliteUsage
     from recollect.store.sqlite.vectors import SqliteVectors
 
@@ -27,20 +25,16 @@ _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
 
 class SqliteSources:
-    """The sources of a database, and their entries."""
+    """The sources of a database, their entries, and the retirements in the journal.
 
-    def __init__(
-        self,
-        database: SqliteConnection,
-        vectors: SqliteVectors,
-        usage: SqliteUsage,
-        retirements: SqliteRetirements,
-    ) -> None:
+    A retirement is stored whether or not a file holds its entry now.
+    """
+
+    def __init__(self, database: SqliteConnection, vectors: SqliteVectors, usage: SqliteUsage) -> None:
         self._database = database
         self._run = database.run
         self._vectors = vectors
         self._usage = usage
-        self._retirements = retirements
 
     def known(self, kind: str, project: str | None, hash: str = "") -> dict[str, Source]:
         """Return sources by path. If given, select them by kind, project and the beginning of their hash."""
@@ -77,6 +71,13 @@ class SqliteSources:
             written[id] = source
         return {id: origin_of(places, written.get(id, "")) for id, places in held.items()}
 
+    def retirements_of(self, id: str) -> list[Retirement]:
+        """Return the retirements of an entry, at most one for each project."""
+        from recollect.domain.retirement import Retirement  # hooks do not need it
+
+        rows = self._run("SELECT id, project, at, reason FROM retirements WHERE id = ? ORDER BY project", (id,))
+        return [Retirement(id, project, at=at, reason=reason) for id, project, at, reason in rows]
+
     def projects(self, kind: str) -> list[str]:
         """Return the projects with sources of a kind."""
         return [row[0] for row in self._run("SELECT DISTINCT project FROM sources WHERE kind = ?", (kind,))]
@@ -108,7 +109,7 @@ class SqliteSources:
         self._hand_on(gone, given - held)
         self._read_again(gone)
         if source.kind == JOURNAL:
-            changed |= self._retirements.put(number, [entry.id for entry in entries], retirements, anew=anew)
+            changed |= self._put_retirements(number, [entry.id for entry in entries], retirements, anew=anew)
         for entry in changed | gone:
             self._settle(entry)
 
@@ -135,9 +136,9 @@ class SqliteSources:
             number = self._insert(entry)
         else:
             number, known = rows[0][0], entry_of(rows[0][1:])
-            others, count = self._others(number, source, source_number)
+            everywhere, here, strangers, count = self._others(number, source, source_number)
             first = not count if before is None else number not in before
-            joined = merged(known, entry, source, others, first=first)
+            joined = merged(known, entry, source, everywhere=everywhere, here=here, strangers=strangers, first=first)
             changed = known.status == RETIRED
             changed |= self._update(number, known, joined)
             if source.kind == JOURNAL and more_trusted(known.source, entry.source) != known.source:
@@ -188,9 +189,9 @@ class SqliteSources:
         )
         return number
 
-    def _others(self, number: int, source: Source, source_number: int) -> tuple[Others, int]:
-        """Return the other sources of an entry, and how often this source has observed it so far."""
-        ((everywhere, here, strangers, count),) = self._run(
+    def _others(self, number: int, source: Source, source_number: int) -> tuple[int, int, int, int]:
+        """Return the figures about other sources for `merged`, and how often this one has observed the entry so far."""
+        (row,) = self._run(
             "SELECT coalesce(max(CASE WHEN source <> ?2 AND project = '' THEN observation_count END), 0),"
             " coalesce(max(CASE WHEN source <> ?2 AND project = ?3 THEN observation_count END), 0),"
             " coalesce(sum(project NOT IN ('', ?3)), 0),"
@@ -198,7 +199,7 @@ class SqliteSources:
             " FROM origins WHERE entry = ?1",
             (number, source_number, source.project),
         )
-        return Others(everywhere, here, strangers), count
+        return row
 
     def _insert(self, entry: StoredEntry) -> int:
         ((number,),) = self._run(
@@ -216,7 +217,7 @@ class SqliteSources:
         """Store a new version of an entry, and return True unless it says the same as the known one."""
         if visible(entry.embedded_text) != known.embedded_text:
             self._vectors.forget(number)
-        if says_the_same(entry, known):
+        if account(entry) == account(known):
             return False
         self._run(
             "UPDATE entries SET category = ?, name = ?, description = ?, reasoning = ?, keywords = ?,"
@@ -249,6 +250,36 @@ class SqliteSources:
             " WHERE number = ?1",
             (number,),
         )
+
+    def _put_retirements(
+        self, source: int, observed: Sequence[str], said: Sequence[Retirement], *, anew: bool
+    ) -> set[int]:
+        """Store the retirements of a journal, and return the numbers of the entries affected.
+
+        An entry in `observed` is no longer retired, unless `said` retires it again. If `anew`, the journal's earlier
+        retirements are deleted first.
+        """
+        ids: set[str] = set()
+        if anew:
+            ids.update(row[0] for row in self._run("DELETE FROM retirements WHERE source = ? RETURNING id", (source,)))
+        if observed and self._run("SELECT 1 FROM retirements LIMIT 1"):
+            gone = "DELETE FROM retirements WHERE id IN ({}) RETURNING id"
+            ids.update(row[0] for row in self._database.select(gone, observed))
+        for each in said:
+            ids.add(each.id)
+            if each.ended:
+                self._run("DELETE FROM retirements WHERE id = ? AND project = ?", (each.id, each.project))
+            else:
+                self._run(
+                    "INSERT OR REPLACE INTO retirements VALUES (?, ?, ?, ?, ?)",
+                    (each.id, each.project, source, visible(each.at), visible(each.reason)),
+                )
+        # A memory file states its own status, so the journal does not change it.
+        known = (
+            "SELECT number FROM entries WHERE id IN ({}) AND number NOT IN (SELECT o.entry FROM origins o"
+            " JOIN sources s ON s.number = o.source WHERE o.entry = entries.number AND s.kind = 'memory')"
+        )
+        return {row[0] for row in self._database.select(known, sorted(ids))}
 
     def _hand_on(self, gone: set[int], new: set[int]) -> None:
         """Copy usage from removed entries to new ones of the same name and category: an edit makes a new entry."""

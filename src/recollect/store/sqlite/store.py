@@ -11,7 +11,6 @@ from recollect.errors import StoreError
 from recollect.store.sqlite import index
 from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
-from recollect.store.sqlite.retirements import SqliteRetirements
 from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, json_list, more_text
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
@@ -55,8 +54,7 @@ class SqliteStore:
         self._run = self._database.run
         self._vectors = SqliteVectors(self._database)
         self._usage = SqliteUsage(self._database)
-        self._retirements = SqliteRetirements(self._database)
-        self._sources = SqliteSources(self._database, self._vectors, self._usage, self._retirements)
+        self._sources = SqliteSources(self._database, self._vectors, self._usage)
         self._suspect: StoreError | None = None
         self._coverage: tuple[object, Coverage] | None = None
         self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
@@ -136,7 +134,7 @@ class SqliteStore:
         return self._sources.origins(list(ids))
 
     def retirements(self, id: str) -> list[Retirement]:
-        return self._retirements.of(id)
+        return self._sources.retirements_of(id)
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
@@ -371,10 +369,9 @@ class SqliteStore:
 
     def forget_sources(self, paths: Sequence[str]) -> None:
         with self.writing():
-            self._retirements.forget(paths)
-            self._database.select(
-                "DELETE FROM origins WHERE source IN (SELECT number FROM sources WHERE path IN ({}))", paths
-            )
+            for table in ("retirements", "origins"):
+                gone = f"DELETE FROM {table} WHERE source IN (SELECT number FROM sources WHERE path IN ({{}}))"
+                self._database.select(gone, paths)
             self._database.select("DELETE FROM sources WHERE path IN ({})", paths)
             self._run("UPDATE entries SET status = 'retired' WHERE number NOT IN (SELECT entry FROM origins)")
             self._database.count_change()

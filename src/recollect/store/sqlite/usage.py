@@ -59,16 +59,14 @@ class SqliteUsage:
             "SELECT number, at, event, project, session, query FROM receipts ORDER BY number DESC LIMIT ?", (limit,)
         )
         for number, at, event, project, session, query in rows:
-            lines = self._run(
-                "SELECT id, score, vector, keyword, prominence FROM receipt_lines WHERE receipt = ? ORDER BY place",
-                (number,),
-            )
-            receipt = Receipt(at=at, event=event, project=project, session=session, query=query, lines=())
-            receipt.lines = [
+            lines = [
                 ReceiptLine(id, score, vector=vector, keyword=keyword, prominence=prominence)
-                for id, score, vector, keyword, prominence in lines
+                for id, score, vector, keyword, prominence in self._run(
+                    "SELECT id, score, vector, keyword, prominence FROM receipt_lines WHERE receipt = ? ORDER BY place",
+                    (number,),
+                )
             ]
-            found.append(receipt)
+            found.append(Receipt(at=at, event=event, project=project, session=session, query=query, lines=lines))
         return found
 
     def all(self) -> list[Usage]:

@@ -78,18 +78,6 @@ class SqliteVectors:
         except (ValueError, OverflowError):
             raise StoreError(f"the vector of entry {number} holds a number that is not finite") from None
         self._run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, code))
-        self._put_bits(number, bits)
-
-    def forget(self, number: int) -> None:
-        """Delete the vector of an entry. Needs a transaction."""
-        self._run("DELETE FROM vectors WHERE number = ?", (number,))
-
-    def drop(self) -> None:
-        """Delete all vectors. Needs a transaction."""
-        for table in ("vectors", "vector_bits"):
-            self._run(f"DELETE FROM {table}")
-
-    def _put_bits(self, number: int, bits: bytes) -> None:
         chunk, place = divmod(number, _PER_CHUNK)
         self._run(
             "INSERT OR IGNORE INTO vector_bits VALUES (?, zeroblob(?))",
@@ -101,6 +89,15 @@ class SqliteVectors:
                 blob.write(bits)
         except (*FAILURES, ValueError) as error:
             raise self._database.explained(error) from error
+
+    def forget(self, number: int) -> None:
+        """Delete the vector of an entry. Needs a transaction."""
+        self._run("DELETE FROM vectors WHERE number = ?", (number,))
+
+    def drop(self) -> None:
+        """Delete all vectors. Needs a transaction."""
+        for table in ("vectors", "vector_bits"):
+            self._run(f"DELETE FROM {table}")
 
     def _all_bits(self, dimensions: int) -> Bits:
         version = self._database.version()
