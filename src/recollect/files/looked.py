@@ -26,7 +26,7 @@ def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) ->
     Results are cached in a small file in `directory`, because the detector is too slow for a hook with a waiting user.
     Another `version` of recollect searches again.
     """
-    marks = [_mark(texts) for texts in groups]
+    marks = [sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:_MARK] for texts in groups]
     known = _known(directory, version) if groups else {}
     new = {mark: texts for mark, texts in zip(marks, groups, strict=True) if mark not in known}
     if new:
@@ -37,10 +37,6 @@ def secrets_in(directory: str, groups: Sequence[Sequence[str]], version: str) ->
         }
         _keep(directory, known, version)
     return [known[mark] for mark in marks]
-
-
-def _mark(texts: Sequence[str]) -> str:
-    return sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()[:_MARK]
 
 
 # The content of the file at its last reading, by its state then: a prompt asks once per memory.

@@ -67,7 +67,9 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
         if len(told) == asked.workspace.settings.whole("retrieval.max_inject"):
             break
         if each.open(asked, root) and each.memory:
-            told.append(_told(each, each.memory))
+            path, points = each.entry.path, float(each.points)
+            hit = PromptHit(category=each.entry.category, title="", description="", path=path, key=path, nats=points)
+            told.append(retell(hit, each.memory))
     return told
 
 
@@ -81,11 +83,3 @@ def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
         warnings.append(str(error))
         return []
     return entries
-
-
-def _told(scored: _Scored, memory: MemoryFile) -> PromptHit:
-    path = scored.entry.path
-    told = PromptHit(
-        category=scored.entry.category, title="", description="", path=path, key=path, nats=float(scored.points)
-    )
-    return retell(told, memory)

@@ -17,6 +17,7 @@ from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
 from recollect.files.session.last_injection import write_last_injection
 from recollect.recall.degradation import MARKDOWN_ONLY, Degradation
+from recollect.recall.start_request import Injection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,48 +25,10 @@ if TYPE_CHECKING:
 
     from recollect.domain.entry import Entry
     from recollect.domain.start_block import Block
-    from recollect.engine.engine import Engine
     from recollect.recall.start_request import StartRequest
-
-# In seconds: how long to make missing vectors after a session has been served.
-_MOMENT = 0.4
 
 # A fork has the conversation of its session, like a resumed one, so the settings treat both alike.
 _COUNTS_AS = {"fork": "resume"}
-
-
-class Injection:
-    """The block for a session, or the reason why it is empty, with warnings."""
-
-    def __init__(self, reason: str = "") -> None:
-        self.text = ""
-        self.reason = reason
-        self.entries: list[Entry] = []
-        self.keys: list[str] = []  # the ids of the entries in the store
-        self.dropped = 0
-        self.pending = 0
-        self.banks_read = 0  # when the store has read banks and journal, in nanoseconds; 0 if it has not
-        self.warnings: list[str] = []
-        self.degraded: list[Degradation] = []  # why the choice was not as good as it could be
-        self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
-        self.engine: Engine | None = None
-
-    def finish(self) -> None:
-        """Make some missing vectors after the block is printed, then close the engine.
-
-        Only a local model is used: a session's start sends a remote provider nothing but its query.
-        """
-        engine, self.engine = self.engine, None
-        if engine is None:
-            return
-        with engine:
-            if self.pending and engine.settings.text("memory_embedding_provider") == "local":
-                from recollect.engine.embed import embed_pending, is_behind
-
-                try:
-                    self.warnings += embed_pending(engine, seconds=_MOMENT).warnings if is_behind(engine) else []
-                except StoreError as error:
-                    self.warnings.append(f"{self.pending} of the entries are without a vector: {error}")
 
 
 def inject(asked: StartRequest, *, markdown: str = "") -> Injection:

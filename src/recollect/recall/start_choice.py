@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from recollect.domain.ranking.order import Ranked
     from recollect.domain.start_block import Block
     from recollect.domain.stored import StoredEntry
-    from recollect.recall.start_block import Injection
-    from recollect.recall.start_request import StartRequest
+    from recollect.recall.start_request import Injection, StartRequest
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
 # large bank, for the sync, and for all together.

@@ -1,8 +1,9 @@
 # hot
-"""A session's start: its workspace and its limits, shared by everything building its block."""
+"""A session's start: the request for its block, and the result, shared by everything building it."""
 
 from __future__ import annotations
 
+from recollect.errors import StoreError
 from recollect.recall.deferred import DeferredWrites
 
 TYPE_CHECKING = False
@@ -10,7 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from recollect.config.workspace import Workspace
+    from recollect.domain.entry import Entry
+    from recollect.engine.engine import Engine
     from recollect.engine.warm import Warm
+    from recollect.recall.degradation import Degradation
+
+# In seconds: how long to make missing vectors after a session has been served.
+_MOMENT = 0.4
 
 
 class StartRequest:
@@ -36,3 +43,37 @@ class StartRequest:
         self.warm = warm
         self.notes = DeferredWrites()
         self.without: Collection[str] = ()
+
+
+class Injection:
+    """The block for a session, or the reason why it is empty, with warnings."""
+
+    def __init__(self, reason: str = "") -> None:
+        self.text = ""
+        self.reason = reason
+        self.entries: list[Entry] = []
+        self.keys: list[str] = []  # the ids of the entries in the store
+        self.dropped = 0
+        self.pending = 0
+        self.banks_read = 0  # when the store has read banks and journal, in nanoseconds; 0 if it has not
+        self.warnings: list[str] = []
+        self.degraded: list[Degradation] = []  # why the choice was not as good as it could be
+        self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
+        self.engine: Engine | None = None
+
+    def finish(self) -> None:
+        """Make some missing vectors after the block is printed, then close the engine.
+
+        Only a local model is used: a session's start sends a remote provider nothing but its query.
+        """
+        engine, self.engine = self.engine, None
+        if engine is None:
+            return
+        with engine:
+            if self.pending and engine.settings.text("memory_embedding_provider") == "local":
+                from recollect.engine.embed import embed_pending, is_behind
+
+                try:
+                    self.warnings += embed_pending(engine, seconds=_MOMENT).warnings if is_behind(engine) else []
+                except StoreError as error:
+                    self.warnings.append(f"{self.pending} of the entries are without a vector: {error}")

@@ -193,34 +193,32 @@ class Resident:
             self._reply(connection, question)
 
     def _reply(self, connection: socket.socket, question: dict[str, Any]) -> None:
+        """Answer a question and close the connection. If the client confirms the use, record the given entries."""
+        kind = str(question.get("kind"))
         with connection:
-            self._say(connection, str(question.get("kind")), question)
-
-    def _say(self, connection: socket.socket, kind: str, question: dict[str, Any]) -> None:
-        """Answer a question. If the client confirms its use, record the given entries."""
-        try:
-            found = self._answer(kind, question)
-        except (Declined, RecollectError) as error:
-            self._declined += 1
-            if isinstance(error, StoreError):
-                self.warm.let_go()
-            with suppress(OSError):  # the client has gone
-                connection.sendall(_said({"refused": str(error)}))
-            return
-        if _is_late(question):
-            return
-        connection.settimeout(_USING)
-        try:
-            connection.sendall(_said(found.fields))
-            if _line(connection, _USING) != USED:
+            try:
+                found = self._answer(kind, question)
+            except (Declined, RecollectError) as error:
+                self._declined += 1
+                if isinstance(error, StoreError):
+                    self.warm.let_go()
+                with suppress(OSError):  # the client has gone
+                    connection.sendall(_said({"refused": str(error)}))
                 return
-        except OSError:
-            return  # the client has gone
-        self._answered += 1
-        if found.settle:
-            log(self.global_store, kind, *found.settle())
-        if found.afterwards:
-            self._later(kind, found.afterwards)
+            if _is_late(question):
+                return
+            connection.settimeout(_USING)
+            try:
+                connection.sendall(_said(found.fields))
+                if _line(connection, _USING) != USED:
+                    return
+            except OSError:
+                return  # the client has gone
+            self._answered += 1
+            if found.settle:
+                log(self.global_store, kind, *found.settle())
+            if found.afterwards:
+                self._later(kind, found.afterwards)
 
     def _answer(self, kind: str, question: dict[str, Any]) -> Answered:
         if question.get("version") != VERSION:

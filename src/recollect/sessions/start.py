@@ -9,8 +9,8 @@ import time
 from recollect.errors import StoreError
 from recollect.files.session.record import add_given, add_words, read_record, reset_given, sweep_records
 from recollect.recall.deferred import DeferredWrites
-from recollect.recall.start_block import Injection, inject
-from recollect.recall.start_request import StartRequest
+from recollect.recall.start_block import inject
+from recollect.recall.start_request import Injection, StartRequest
 from recollect.sessions import attention
 from recollect.store.open import store_exists
 

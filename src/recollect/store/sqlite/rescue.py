@@ -117,7 +117,7 @@ def _readable(damaged: str, table: str, backwards: str) -> list[tuple[object, ..
     for order in ("", f" ORDER BY {backwards}"):
         try:
             with closing(sqlite3.connect(damaged)) as connection:
-                connection.text_factory = lambda data: data.decode("utf-8", "replace")
+                connection.text_factory = _text
                 connection.execute("PRAGMA writable_schema = ON")  # skips damaged parts of the schema
                 for row in connection.execute(f"SELECT * FROM {table}{order}"):
                     rows[row] = None
@@ -125,3 +125,7 @@ def _readable(damaged: str, table: str, backwards: str) -> list[tuple[object, ..
             continue
         break  # the whole table was read
     return list(rows)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
