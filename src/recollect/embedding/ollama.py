@@ -50,6 +50,7 @@ class OllamaSource:
         self._service = Service(
             f"Ollama at {address.netloc.rpartition('@')[2]}",
             model,
+            timeout,
             key=address.password or "",
             start=f"start it with `ollama serve`, or set {HOST_VARIABLE} to where it runs",
             get=f"run `ollama pull {model}`",
@@ -80,7 +81,7 @@ class OllamaSource:
 
     def _in_words(self, error: Exception) -> Exception:
         if is_kind_of(error, "TimeoutException"):
-            return self._service.silent(self._timeout)
+            return self._service.silent()
         if is_kind_of(error, "TransportError", "InvalidURL"):
             return self._service.unreachable(str(error))
         return self._service.unreadable(error)
