@@ -57,12 +57,7 @@ class OllamaSource:
         )
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
-        """Return one vector for each text.
-
-        Raises:
-            RateLimited: a server in between asked to slow down.
-            EmbeddingError: Ollama sent no vectors.
-        """
+        """Return one vector for each text. Raises as `VectorSource.vectors` does."""
         prefix = self._prefixes[kind]
         try:
             status, answer = self._ask([prefix + text for text in texts])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from recollect.domain.text import one_line
@@ -40,7 +39,7 @@ class KeyedSource:
         self.model = model or self.default_model
         self.dimensions = self.lengths.get(self.model, self.dimensions)
         access = f"set {self.key_variable} to a valid key"
-        self.service = Service(self.title, self.model, timeout, key, access)
+        self.service = Service(self.title, self.model, timeout, key=key, access=access)
         self.key = key
         self.base_url = base_url
         self.timeout = timeout
@@ -52,12 +51,7 @@ class KeyedSource:
         return f"{self.provider}/{self.model}" + (f"-{self.dimensions}" if self.dimensions else "")
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
-        """Return one vector for each text.
-
-        Raises:
-            RateLimited: the provider asked to slow down.
-            EmbeddingError: the provider sent no vectors.
-        """
+        """Return one vector for each text. Raises as `VectorSource.vectors` does."""
         try:
             with self._connecting:
                 self._client = self._client or self.connect()
@@ -78,17 +72,30 @@ class KeyedSource:
         raise NotImplementedError
 
 
-@dataclass
 class Service:
-    """A provider under its public name, with errors for its failures. Their messages never hold the key."""
+    """A provider under its public name, with errors for its failures. Their messages never hold the key.
 
-    title: str
-    model: str
-    timeout: float
-    key: str = field(default="", repr=False)
-    access: str = "check who may use it"  # the advice for a refused access
-    start: str = "check the network connection, then try again"  # the advice for an unreachable provider
-    get: str = "set memory_embedding_model to one that it has, or to auto"  # the advice for an unknown model
+    `access` is the advice for a refused access, `start` for an unreachable provider, `get` for an unknown model.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        model: str,
+        timeout: float,
+        *,
+        key: str = "",
+        access: str = "check who may use it",
+        start: str = "check the network connection, then try again",
+        get: str = "set memory_embedding_model to one that it has, or to auto",
+    ) -> None:
+        self.title = title
+        self.model = model
+        self.timeout = timeout
+        self.key = key
+        self.access = access
+        self.start = start
+        self.get = get
 
     def refused(self, status: int | None, detail: str = "") -> EmbeddingError:
         """Return the error for an answer with any status but success."""
