@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -166,29 +166,20 @@ def promote(
 def _tell_journal(workspace: Workspace, result: Promotion) -> None:
     """Restore retired entries now written again, and mark captures now counted in a bank as moved."""
     written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
+    now = utc_text(time.gmtime())
     try:
-        bring_back(workspace.journal, workspace.identity, [each.content_hash for each in written])
+        everywhere, here = retired_ids(workspace.journal, workspace.identity, ALL)
+        ids = [each.content_hash for each in written]
+        back = [Retirement(id, at=now, ended=True) for id in ids if id in everywhere]
+        back += [Retirement(id, workspace.identity, at=now, ended=True) for id in ids if id in here]
+        append_lines(workspace.journal, RETIREMENT, back)
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what was retired before is still so")
     observed = {each.content_hash: each.observations for each in written if each.captured}
     try:
-        now = utc_text(time.gmtime())
         append_lines(workspace.journal, MOVED, [Moved(id, now, count) for id, count in observed.items()])
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
-
-
-def bring_back(journal: str, identity: str, ids: Iterable[str]) -> None:
-    """End the retirement of entries because they were written again, for this project and for all projects.
-
-    Raises:
-        LockTimeout: other writers held the journal for too long.
-        StorageError: the journal cannot be written.
-    """
-    everywhere, here = retired_ids(journal, identity, ALL)
-    now = utc_text(time.gmtime())
-    back = [(id, where) for id in ids for where, retired in (("", everywhere), (identity, here)) if id in retired]
-    append_lines(journal, RETIREMENT, [Retirement(id, where, at=now, ended=True) for id, where in back])
 
 
 def _carry_out_in_turn(workspace: Workspace, result: Promotion, only_new: bool) -> None:
