@@ -9,8 +9,6 @@ _ID_LENGTH = 16
 class Retirement:
     """The retirement of an entry in one project, or everywhere if `project` is empty; with `ended`, its end."""
 
-    __slots__ = ("at", "ended", "id", "project", "reason")
-
     def __init__(self, id: str, project: str = "", *, at: str = "", reason: str = "", ended: bool = False) -> None:
         self.id = id
         self.project = project

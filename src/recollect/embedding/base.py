@@ -95,26 +95,13 @@ class UnitEmbedder:
 
     def __init__(self, source: VectorSource) -> None:
         self._source = source
-        self._dimensions = source.dimensions
+        self.provider = source.provider
+        self.model = source.model
+        self.identity = source.identity
+        self.dimensions = source.dimensions
 
     def __repr__(self) -> str:
         return f"<embedder {self.identity}>"
-
-    @property
-    def provider(self) -> str:
-        return self._source.provider
-
-    @property
-    def model(self) -> str:
-        return self._source.model
-
-    @property
-    def identity(self) -> str:
-        return self._source.identity
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
 
     def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
         """Return one vector for each text. Raises as `Embedder.embed` does."""
@@ -139,7 +126,7 @@ class UnitEmbedder:
         return answers
 
     def _unit(self, vector: Sequence[float]) -> bytes:
-        expected = self._dimensions or len(vector)
+        expected = self.dimensions or len(vector)
         if len(vector) != expected or not vector:
             raise self._useless(f"sent a vector of {len(vector)} numbers where {expected or 'some'} were expected")
         try:
@@ -150,7 +137,7 @@ class UnitEmbedder:
             raise self._useless("sent a vector that holds a number that is not finite")
         if norm < _SMALLEST_NORM:
             raise self._useless("sent a vector of zeros, which points nowhere")
-        self._dimensions = expected
+        self.dimensions = expected
         return struct.pack(f"<{expected}f", *[number / norm for number in vector])
 
     def _useless(self, what: str) -> EmbeddingError:

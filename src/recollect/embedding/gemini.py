@@ -44,7 +44,7 @@ class GeminiSource(KeyedSource):
             failure: Any = error
             return self.service.refused(failure.code, failure.message or "")
         if is_kind_of(error, "TimeoutException"):
-            return self.service.silent(self.timeout)
+            return self.service.silent()
         if is_kind_of(error, "TransportError"):
             return self.service.unreachable(str(error))
         return self.service.unreadable(error)

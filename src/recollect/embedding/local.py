@@ -52,27 +52,18 @@ class LocalSource:
         self._loaded: _Loaded | None = None
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[list[float]]:  # noqa: ARG002 (the model has one kind)
-        """Return the mean of each text's token vectors. Text beyond 256 tokens is not read.
-
-        Raises:
-            EmbeddingError: the model, or a package to run it, is missing or damaged.
-        """
+        """Return the mean of each text's token vectors. Raises as `weighed` does."""
         return self.weighed(texts, lambda _word: 1.0)
 
     def weighed(self, texts: Sequence[str], telling: Telling) -> list[list[float]]:
-        """Return the weighted mean of each text's token vectors. A token has the weight of its word.
+        """Return the weighted mean of each text's token vectors: up to 256, each with the weight of its word.
 
         Raises:
             EmbeddingError: the model, or a package to run it, is missing or damaged.
         """
-        loaded = self._load()
-        return [loaded.vector(text, telling) for text in texts]
-
-    def _load(self) -> _Loaded:
         with self._loading:
-            if self._loaded is None:
-                self._loaded = _Loaded(self._folder, self._threads)
-            return self._loaded
+            loaded = self._loaded = self._loaded or _Loaded(self._folder, self._threads)
+        return [loaded.vector(text, telling) for text in texts]
 
 
 class _Loaded:

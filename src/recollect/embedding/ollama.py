@@ -50,18 +50,14 @@ class OllamaSource:
         self._service = Service(
             f"Ollama at {address.netloc.rpartition('@')[2]}",
             model,
+            timeout,
             key=address.password or "",
             start=f"start it with `ollama serve`, or set {HOST_VARIABLE} to where it runs",
             get=f"run `ollama pull {model}`",
         )
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
-        """Return one vector for each text.
-
-        Raises:
-            RateLimited: a server in between asked to slow down.
-            EmbeddingError: Ollama sent no vectors.
-        """
+        """Return one vector for each text. Raises as `VectorSource.vectors` does."""
         prefix = self._prefixes[kind]
         try:
             status, answer = self._ask([prefix + text for text in texts])
@@ -80,7 +76,7 @@ class OllamaSource:
 
     def _in_words(self, error: Exception) -> Exception:
         if is_kind_of(error, "TimeoutException"):
-            return self._service.silent(self._timeout)
+            return self._service.silent()
         if is_kind_of(error, "TransportError", "InvalidURL"):
             return self._service.unreachable(str(error))
         return self._service.unreadable(error)

@@ -34,7 +34,7 @@ class OpenAISource(KeyedSource):
         if is_kind_of(error, "APIStatusError"):
             return self.service.refused(failure.status_code, failure.message)
         if is_kind_of(error, "APITimeoutError"):
-            return self.service.silent(self.timeout)
+            return self.service.silent()
         if is_kind_of(error, "APIConnectionError"):
             return self.service.unreachable(str(error.__cause__ or ""))
         return self.service.unreadable(error)

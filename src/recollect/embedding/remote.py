@@ -38,7 +38,8 @@ class KeyedSource:
     ) -> None:
         self.model = model or self.default_model
         self.dimensions = self.lengths.get(self.model, self.dimensions)
-        self.service = Service(self.title, self.model, key_variable=self.key_variable, key=key)
+        access = f"set {self.key_variable} to a valid key"
+        self.service = Service(self.title, self.model, timeout, key=key, access=access)
         self.key = key
         self.base_url = base_url
         self.timeout = timeout
@@ -50,12 +51,7 @@ class KeyedSource:
         return f"{self.provider}/{self.model}" + (f"-{self.dimensions}" if self.dimensions else "")
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> list[Sequence[float]]:
-        """Return one vector for each text.
-
-        Raises:
-            RateLimited: the provider asked to slow down.
-            EmbeddingError: the provider sent no vectors.
-        """
+        """Return one vector for each text. Raises as `VectorSource.vectors` does."""
         try:
             with self._connecting:
                 self._client = self._client or self.connect()
@@ -79,60 +75,59 @@ class KeyedSource:
 class Service:
     """A provider under its public name, with errors for its failures. Their messages never hold the key.
 
-    `start` is the advice for an unreachable provider, `get` the advice for an unknown model.
+    `access` is the advice for a refused access, `start` for an unreachable provider, `get` for an unknown model.
     """
 
     def __init__(
-        self, title: str, model: str, *, key_variable: str = "", key: str = "", start: str = "", get: str = ""
+        self,
+        title: str,
+        model: str,
+        timeout: float,
+        *,
+        key: str = "",
+        access: str = "check who may use it",
+        start: str = "check the network connection, then try again",
+        get: str = "set memory_embedding_model to one that it has, or to auto",
     ) -> None:
-        self._title = title
-        self._model = model
-        self._key_variable = key_variable
-        self._key = key
-        self._start = start or "check the network connection, then try again"
-        self._get = get or "set memory_embedding_model to one that it has, or to auto"
-
-    def __repr__(self) -> str:
-        return f"<service {self._title}>"
+        self.title = title
+        self.model = model
+        self.timeout = timeout
+        self.key = key
+        self.access = access
+        self.start = start
+        self.get = get
 
     def refused(self, status: int | None, detail: str = "") -> EmbeddingError:
         """Return the error for an answer with any status but success."""
         if status == 429:
-            return RateLimited(f"{self._title} asked to slow down (HTTP 429); what is left is embedded later")
+            return RateLimited(f"{self.title} asked to slow down (HTTP 429); what is left is embedded later")
         if status in (401, 403):
-            return EmbeddingError(f"{self._title} refused access (HTTP {status}); {self._about_the_key()}")
+            return EmbeddingError(f"{self.title} refused access (HTTP {status}); {self.access}")
         if status == 404:
-            return EmbeddingError(
-                f"{self._title} does not know the embedding model {self._model} (HTTP 404); {self._get}"
-            )
+            return EmbeddingError(f"{self.title} does not know the embedding model {self.model} (HTTP 404); {self.get}")
         said = self._told(detail)
         if status is not None and status >= 500:
-            return EmbeddingError(f"{self._title} failed to embed (HTTP {status}{said}); try again later")
+            return EmbeddingError(f"{self.title} failed to embed (HTTP {status}{said}); try again later")
         return EmbeddingError(
-            f"{self._title} refused to embed with {self._model} (HTTP {status}{said}); check the model and the key"
+            f"{self.title} refused to embed with {self.model} (HTTP {status}{said}); check the model and the key"
         )
 
-    def silent(self, seconds: float) -> EmbeddingError:
+    def silent(self) -> EmbeddingError:
         """Return the error for a timeout."""
-        return EmbeddingError(f"{self._title} did not answer within {seconds:g} seconds; try again later")
+        return EmbeddingError(f"{self.title} did not answer within {self.timeout:g} seconds; try again later")
 
     def unreachable(self, detail: str = "") -> EmbeddingError:
         """Return the error for a failed connection."""
-        return EmbeddingError(f"{self._title} cannot be reached{self._told(detail)}; {self._start}")
+        return EmbeddingError(f"{self.title} cannot be reached{self._told(detail)}; {self.start}")
 
     def unreadable(self, error: BaseException) -> EmbeddingError:
         """Return the error for an answer the client could not read."""
         said = self._told(f"{type(error).__name__}: {error}")
-        return EmbeddingError(f"{self._title} sent an answer that holds no vectors{said}; try again later")
-
-    def _about_the_key(self) -> str:
-        if self._key_variable:
-            return f"set {self._key_variable} to a valid key"
-        return "check who may use it"
+        return EmbeddingError(f"{self.title} sent an answer that holds no vectors{said}; try again later")
 
     def _told(self, detail: str) -> str:
         # Hide the key before cutting the text: the cut could leave a part of the key.
-        hidden = detail.replace(self._key, "***") if self._key else detail
+        hidden = detail.replace(self.key, "***") if self.key else detail
         line = one_line(hidden)[:_LONGEST_DETAIL].strip()
         return f": {line}" if line else ""
 

@@ -46,7 +46,7 @@ class VoyageSource(KeyedSource):
 
     def in_words(self, error: Exception) -> Exception:
         if is_kind_of(error, "Timeout"):
-            return self.service.silent(self.timeout)
+            return self.service.silent()
         if is_kind_of(error, "APIConnectionError"):
             return self.service.unreachable(str(error))
         status = getattr(error, "http_status", None)

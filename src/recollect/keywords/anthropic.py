@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from recollect.errors import KeywordError
 from recollect.keywords.deadline import within
 from recollect.keywords.prompt import INSTRUCTIONS, describe, parse_answer
-
-if TYPE_CHECKING:
-    from anthropic import Anthropic
 
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 URL_VARIABLE = "ANTHROPIC_BASE_URL"
@@ -42,11 +38,7 @@ class AnthropicKeywords:
         self._seconds = seconds
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
-        """Return labels for an entry.
-
-        Raises:
-            KeywordError: there is no key or SDK, no answer in time, or no label in the answer.
-        """
+        """Return labels for an entry. Raises as `KeywordGenerator.generate` does."""
         if not self._key:
             raise KeywordError(f"there is no key for Anthropic; set {KEY_VARIABLE}")
         if not is_installed():
@@ -61,7 +53,7 @@ class AnthropicKeywords:
         import anthropic
 
         try:
-            return within(self._seconds, lambda: self._ask(self._client(), entry))
+            return within(self._seconds, lambda: self._ask(entry))
         except (TimeoutError, anthropic.APITimeoutError):
             problem = f"did not answer within {self._seconds:g} seconds; try again later"
         except anthropic.APIConnectionError:
@@ -74,20 +66,17 @@ class AnthropicKeywords:
         # Leave out the error's text and its chain: either may hold the key, in a refused or echoed header.
         raise KeywordError(f"Anthropic {problem}")
 
-    def _client(self) -> Anthropic:
+    def _ask(self, entry: str) -> str:
         import anthropic
 
-        return anthropic.Anthropic(
+        with anthropic.Anthropic(
             api_key=self._key,
             base_url=self._base_url or None,
             timeout=self._seconds,
             max_retries=0,
             # A redirect would take the key to another host.
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False, timeout=self._seconds),
-        )
-
-    def _ask(self, client: Anthropic, entry: str) -> str:
-        with client:
+        ) as client:
             message = client.messages.create(
                 model=MODEL,
                 max_tokens=_MOST_TOKENS,

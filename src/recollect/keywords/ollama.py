@@ -35,11 +35,7 @@ class OllamaKeywords:
         self._seconds = seconds
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
-        """Return labels for an entry.
-
-        Raises:
-            KeywordError: there is no HTTP client, no answer in time, or no label in the answer.
-        """
+        """Return labels for an entry. Raises as `KeywordGenerator.generate` does."""
         if not is_installed():
             raise KeywordError("httpx is not installed; run: pip install 'recollect[ollama]'")
         entry = describe(name, description, reasoning, category)

@@ -221,10 +221,8 @@ def _broken(text: str, labels: Mapping[str, str]) -> list[str]:
 
     lines = text.split("\n")
     fenced = fenced_lines(lines)
-    broken = (
-        line if at in fenced or _MARK.fullmatch(line) else _INLINE.sub(apart, line) for at, line in enumerate(lines)
-    )
-    return "\n".join(broken).split("\n")
+    kept = {at for at, line in enumerate(lines) if at in fenced or _MARK.fullmatch(line)}
+    return "\n".join(line if at in kept else _INLINE.sub(apart, line) for at, line in enumerate(lines)).split("\n")
 
 
 def _split(text: str) -> tuple[str, list[str]]:
@@ -271,8 +269,7 @@ def _runbook(found: dict[str, list[str]]) -> None:
     """Split up the steps of a runbook: text before them becomes the trigger, a final check the verification."""
     steps: list[str] = []
     before: list[str] = []
-    labelled = found.get("steps", [])
-    for text in labelled:
+    for text in found.get("steps", []):
         intro, items = _split(text)
         if items:
             before += [intro.removesuffix(":")] if intro else []
@@ -297,8 +294,7 @@ def _fill(said: Record, category: str, name: str, texts: list[str]) -> None:
     elif category == "runbook" and name == "steps":
         said[name] = texts
     elif name in _LISTS:
-        sentences = name == "completed"
-        said[name] = [item for text in texts for item in points(text, sentences=sentences)]
+        said[name] = [item for text in texts for item in points(text, sentences=name == "completed")]
     else:
         said[name] = "\n\n".join(texts)
 

@@ -137,20 +137,18 @@ def _knowledge(engine: Engine, note: MemoryInput) -> Memorized:
         done = stored(engine, noted)
     except StoreError as failure:
         error = failure if isinstance(failure, Journalled) else journalled(workspace, failure)
-        kept = Memorized(given.content_hash, given.name, given.category, JOURNALLED)
-        kept.warnings = [str(error)]
-        return kept
-    result = Memorized(done.entry.id, done.entry.name, done.entry.category, STORED if done.added else REINFORCED)
-    result.warnings = done.warnings
-    if done.entry.status != ACTIVE:
-        result.warnings.append(f"it is {done.entry.status}, so it is not found")
+        return Memorized(given.content_hash, given.name, given.category, JOURNALLED, warnings=[str(error)])
+    entry, warnings = done.entry, done.warnings
+    if entry.status != ACTIVE:
+        warnings.append(f"it is {entry.status}, so it is not found")
     elif known and known[0].status != ACTIVE:
-        result.warnings.append(f"it was {known[0].status} and is found again")
-    if not done.added and plain(done.entry.name) != plain(given.name):
-        result.warnings.append(f"it was known as {done.entry.name!r}, which stays its name")
-    if plain(done.entry.reasoning) != plain(given.reasoning):
-        result.warnings.append("the reasoning that it was stored with stays; this one is in the journal only")
-    return result
+        warnings.append(f"it was {known[0].status} and is found again")
+    if not done.added and plain(entry.name) != plain(given.name):
+        warnings.append(f"it was known as {entry.name!r}, which stays its name")
+    if plain(entry.reasoning) != plain(given.reasoning):
+        warnings.append("the reasoning that it was stored with stays; this one is in the journal only")
+    outcome = STORED if done.added else REINFORCED
+    return Memorized(entry.id, entry.name, entry.category, outcome, warnings=warnings)
 
 
 class _Memory:
@@ -167,17 +165,15 @@ class _Memory:
         self._draft: Draft = drafted(note, others)
 
     def store(self) -> Memorized:
+        """Store the note; begin anew if somebody else has changed or just stored the same memory."""
         for _ in range(_ATTEMPTS - 1):
             try:
                 return self._once()
             except WriteRefused as refusal:
-                if not self._was_overtaken(refusal):
+                is_taken = refusal.kind == "CREATE_ERROR" and self._known()[0] is not None
+                if refusal.kind != "OCC_CONFLICT" and not is_taken:
                     raise
         return self._once()
-
-    def _was_overtaken(self, refusal: WriteRefused) -> bool:
-        """Return True if somebody else has changed or just stored the same memory."""
-        return refusal.kind == "OCC_CONFLICT" or (refusal.kind == "CREATE_ERROR" and self._known()[0] is not None)
 
     def _once(self) -> Memorized:
         old, retitled = self._known()
@@ -274,7 +270,10 @@ class _Memory:
         if title != old.title:
             lines.append(change("title changed", now, "title", old.title, title))
         lines += history(old.content, content, now)
-        return self._changed(old, UPDATED, lines, title=title, content=content, files=more, tags=self._tags())
+        record: Record = {"title": title, "content": content, "tags": clean_tags([*old.tags, *self._tags()], old.tags)}
+        if more:
+            record["related_files"] = [*old.related_files, *more]
+        return self._changed(old, UPDATED, lines, record)
 
     def _reinforced(self, old: MemoryFile) -> Memorized:
         """Add a line of history about the repetition, at most once a day, to leave room for changes."""
@@ -283,24 +282,10 @@ class _Memory:
         if today or len(old.changes) >= _MOST_NOTED:
             id = entry_id(self._engine.project, old.category, old.slug)
             return Memorized(id, old.title, old.category, REINFORCED, self._root.shown(old.path))
-        return self._changed(old, REINFORCED, [change(_AGAIN, _now())])
+        return self._changed(old, REINFORCED, [change(_AGAIN, _now())], {})
 
-    def _changed(
-        self,
-        old: MemoryFile,
-        outcome: str,
-        lines: list[Record],
-        *,
-        title: str = "",
-        content: Record | None = None,
-        files: Sequence[str] = (),
-        tags: Sequence[str] = (),
-    ) -> Memorized:
-        record = {**old.record, "changes": [*old.changes, *lines]}
-        if content is not None:
-            record |= {"title": title, "content": content, "tags": clean_tags([*old.tags, *tags], old.tags)}
-        if files:
-            record["related_files"] = [*old.related_files, *files]
+    def _changed(self, old: MemoryFile, outcome: str, lines: list[Record], fields: Record) -> Memorized:
+        record = {**old.record, **fields, "changes": [*old.changes, *lines]}
         written = write.update(self._root, self._settings, old.path, old.category, record, expected=old.hash)
         return self._finished(outcome, written, [])
 
@@ -309,7 +294,10 @@ class _Memory:
         warnings = [*hints, *written.warnings]
         warnings += finish(self._root, engine.workspace, written.paths, message=written.message, engine=engine)
         if self._settings.flag("memory_semantic_enabled"):
-            warnings += _embedded(engine)
+            try:
+                warnings += embed_pending(engine).warnings
+            except StoreError as error:
+                warnings.append(f"the store does not follow yet: {error}")
         slug, title = str(written.facts["id"]), str(written.facts["title"])
         id = entry_id(engine.project, self._note.category, slug)
         return Memorized(id, title, self._note.category, outcome, written.target, warnings)
@@ -334,14 +322,6 @@ class _Memory:
         facts: list[tuple[str, Any]] = [fact for fact in refusal.facts if fact[0] != "fix"]
         fix = f"it is {old.status}: `recollect restore {slug}` brings it back, or give the memory another name"
         return WriteRefused(refusal.kind, *facts, ("fix", fix))
-
-
-def _embedded(engine: Engine) -> list[str]:
-    """Embed entries without a vector. Return a warning if this failed."""
-    try:
-        return embed_pending(engine).warnings
-    except StoreError as error:
-        return [f"the store does not follow yet: {error}"]
 
 
 def _now() -> str:

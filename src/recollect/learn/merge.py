@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.lifecycle import change
+from recollect.domain.memory import texts
 from recollect.domain.secrets.detect import find_secret
 from recollect.learn.content import CHOICES, REFERENCES
 from recollect.memories.likeness import plain
@@ -69,11 +70,11 @@ def history(old: Record, content: Record, now: str) -> Iterator[Record]:
             continue
         if isinstance(had, list):
             kept = {_key(item) for item in cast("list[Any]", has or [])}
-            gone = [_shown(item) for item in cast("list[Any]", had) if _key(item) not in kept]
+            gone = [": ".join(texts(item)) for item in cast("list[Any]", had) if _key(item) not in kept]
             text = "\n".join(gone)
         else:
             text = had[_KEPT:] if isinstance(had, str) and len(had) > _KEPT + 1 else ""
-        if not text or find_secret("\n".join(_texts(had))):
+        if not text or find_secret("\n".join(texts(had))):
             continue
         for start in range(0, len(text), _PIECE):
             more = "" if isinstance(had, list) and not start else ", continued"
@@ -84,27 +85,19 @@ def _is_new(category: str, name: str, had: Any, has: Any) -> bool:
     if (category, name) in CHOICES or not had:
         return had != has
     if name == "steps":
-        return list(map(plain, _texts(had))) != list(map(plain, _texts(has)))
+        return list(map(plain, texts(had))) != list(map(plain, texts(has)))
     return not _sentences(has) <= _sentences(had)
 
 
 def _sentences(value: Any) -> set[str]:
     """Return the set of sentences in a value. A part of a sentence may say the opposite of the whole."""
-    found = {plain(sentence) for text in _texts(value) for sentence in _SENTENCES.split(text)}
+    found = {plain(sentence) for text in texts(value) for sentence in _SENTENCES.split(text)}
     return found - {""}
-
-
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [text for item in cast("Record", value).values() for text in _texts(item)]
-    if isinstance(value, list):
-        return [text for item in cast("list[Any]", value) for text in _texts(item)]
-    return [str(value)]
 
 
 def _with_references(has: Any, had: Any) -> Any:
     """Return the new reasoning with the references of the old one."""
-    kept = [line for text in _texts(had) for line in text.split("\n") if line.startswith(REFERENCES)]
+    kept = [line for text in texts(had) for line in text.split("\n") if line.startswith(REFERENCES)]
     more = [line for line in kept if not _sentences(line) <= _sentences(has)]
     return [*has, *more] if isinstance(has, list) else "\n".join([has, *more])
 
@@ -120,8 +113,4 @@ def _union(had: list[Any], has: list[Any]) -> list[Any]:
 
 
 def _key(item: Any) -> str:
-    return plain(" ".join(_texts(item)))
-
-
-def _shown(item: Any) -> str:
-    return ": ".join(_texts(item))
+    return plain(" ".join(texts(item)))

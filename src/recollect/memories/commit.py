@@ -111,7 +111,9 @@ def _commit(root: MemoryRoot, paths: list[str], message: str, seconds: float) ->
     if repository.git("rev-parse", "-q", "--verify", "REVERT_HEAD"):  # a commit now would end the revert
         raise _NotCommitted("a revert is under way; commit them when it is done")
     repository.leave_filters_out(names)
-    states = _states(repository, names)
+    options = ("-z", "--no-renames", "--untracked-files=all", "--ignored")
+    lines = repository.git("status", *options, "--", *names).split("\0")[:-1]
+    states = {line[3:]: line[:2] for line in lines}  # two letters for each file with a difference from HEAD
     if any("U" in state or state in ("AA", "DD") for state in states.values()):
         raise _NotCommitted("they have conflicts from a merge; resolve these first")
     ignored = [os.path.join(top, name) for name, state in states.items() if state == "!!" and name != index]
@@ -130,13 +132,6 @@ def _commit(root: MemoryRoot, paths: list[str], message: str, seconds: float) ->
             repository.git("reset", "-q", "--", *new)
         raise
     return warnings
-
-
-def _states(repository: _Repository, names: list[str]) -> dict[str, str]:
-    """Return the two letters of `git status` for each file with a difference from HEAD."""
-    options = ("-z", "--no-renames", "--untracked-files=all", "--ignored")
-    lines = repository.git("status", *options, "--", *names).split("\0")[:-1]
-    return {line[3:]: line[:2] for line in lines}
 
 
 def _left_out(root: MemoryRoot, paths: list[str], why: str) -> list[str]:

@@ -165,7 +165,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _string(value)
+        return _multi_line_string(value) if "\n" in value else _one_line_string(value)
     if isinstance(value, list):
         items = [_value(item) for item in cast("list[Any]", value) if item is not None]
         return "[\n" + "".join(f"  {item},\n" for item in items) + "]" if items else "[]"
@@ -177,10 +177,6 @@ def _value(value: Any) -> str:
 
 def _key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else _one_line_string(name)
-
-
-def _string(text: str) -> str:
-    return _multi_line_string(text) if "\n" in text else _one_line_string(text)
 
 
 def _one_line_string(text: str) -> str:

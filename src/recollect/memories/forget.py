@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.retirement import LONGEST_REASON, Retirement, is_hexadecimal
@@ -21,14 +23,10 @@ from recollect.store.values import Scope
 from recollect.sync.memories import memory_entry, sync_memories
 from recollect.sync.sync import sync, sync_journal
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from recollect.domain.stored import StoredEntry
     from recollect.engine.engine import Engine
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
-    from recollect.store.values import Source
 
 SHORTEST_ID = 6
 _ID_LENGTH = 16
@@ -36,32 +34,29 @@ _MOST_CANDIDATES = 10
 _MOST_FOUND = 1_000
 
 
+@dataclass
 class Forgotten:
     """The result for an entry: `outcome` is retired, already_retired, restored or already_active.
 
     `path` is that of a memory file, relative to its project's folder; `restore` is the command to restore the entry.
     """
 
-    __slots__ = ("entry", "outcome", "path", "restore", "warnings")
-
-    def __init__(self, entry: StoredEntry, outcome: str, restore: str, path: str, warnings: Iterable[str]) -> None:
-        self.entry = entry
-        self.outcome = outcome
-        self.path = path
-        self.restore = restore
-        self.warnings = list(dict.fromkeys(warnings))
+    entry: StoredEntry
+    outcome: str
+    restore: str
+    path: str
+    warnings: list[str]
 
 
 class Known:
     """An entry with its sources and its retirements, as seen from a project."""
 
-    __slots__ = ("entry", "here", "retirements", "sources")
-
-    def __init__(self, entry: StoredEntry, sources: list[Source], retirements: list[Retirement], here: str) -> None:
+    def __init__(self, engine: Engine, entry: StoredEntry) -> None:
         self.entry = entry
-        self.sources = sources
-        self.here = here
-        self.retirements = [each for each in retirements if each.project in ("", here)]
+        self.here = engine.project
+        self.sources = engine.store.sources_of(entry.id)
+        retirements = engine.store.retirements(entry.id)
+        self.retirements = [each for each in retirements if each.project in ("", self.here)]
         if entry.category in KNOWLEDGE and self._is_hidden():
             entry.status = RETIRED  # hidden here, but perhaps active in other projects
 
@@ -105,11 +100,10 @@ def find_entry(engine: Engine, id: str) -> Known:
         UnknownMemory: no entry or several have the id, or it belongs to another project.
         StoreError: the store cannot be read.
     """
-    here = engine.project
     beginning = id.strip().lower()
     anybodys = Scope(None, (), STATUSES)
     ids = engine.store.ids_beginning(beginning, anybodys, _MOST_FOUND) if looks_like_id(beginning) else []
-    found = _known(engine, ids, here)
+    found = [Known(engine, entry) for entry in engine.store.entries(ids)]
     ours = [known for known in found if known.is_ours]
     if len(ours) == 1:
         return ours[0]
@@ -132,23 +126,18 @@ def looks_like_id(name: str) -> bool:
     return SHORTEST_ID <= len(name.strip()) <= _ID_LENGTH and is_hexadecimal(name.strip().lower())
 
 
-def _known(engine: Engine, ids: list[str], here: str) -> list[Known]:
-    store = engine.store
-    return [Known(entry, store.sources_of(entry.id), store.retirements(entry.id), here) for entry in store.entries(ids)]
-
-
 def _changed(engine: Engine, name: str, reason: str, *, ended: bool) -> Forgotten:
     workspace = engine.workspace
-    change = _restored_memory if ended else _retired_memory
     root = _root_of(engine, name)
     if root is not None:
         try:
             memory = read_named(root, name, workspace.project_root)
         except UnknownMemory:
-            if not looks_like_id(name) or _begins_a_slug(root, name):
+            beginning = name.strip().lower()
+            if not looks_like_id(name) or any(file.slug.startswith(beginning) for file in find_memories(root, [])):
                 raise
         else:
-            return change(engine, root, memory, reason)
+            return _changed_memory(engine, root, memory, reason, ended=ended)
     warnings = sync(engine.store, workspace, engine.labels())
     warnings += sync_memories(engine.store, workspace)
     known = find_entry(engine, name)
@@ -159,7 +148,7 @@ def _changed(engine: Engine, name: str, reason: str, *, ended: bool) -> Forgotte
     if not path:
         raise UnknownMemory(f"the file of '{one_line(known.entry.name)}' is gone, so there is nothing to change")
     memory = read_named(root, f"{known.entry.category}/{slug_of(path)}", workspace.project_root)
-    done = change(engine, root, memory, reason)
+    done = _changed_memory(engine, root, memory, reason, ended=ended)
     done.warnings[:0] = warnings
     return done
 
@@ -173,27 +162,23 @@ def _root_of(engine: Engine, name: str) -> MemoryRoot | None:
         raise
 
 
-def _begins_a_slug(root: MemoryRoot, name: str) -> bool:
-    return any(file.slug.startswith(name.strip().lower()) for file in find_memories(root, []))
-
-
 def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str], *, ended: bool) -> Forgotten:
     """Retire or restore an entry in the journal, unless it is in the wanted state already.
 
     Two processes at once may both write a line; the result is the same. The store is not locked meanwhile: others need
     it, and the lock of the journal may take time.
     """
-    journal, here = engine.workspace.journal, engine.project
+    journal = engine.workspace.journal
     written = False
     try:
         warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
-        [known] = _known(engine, [id], here)
+        [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
         lines = _lines(known, reason, ended=ended)
         if lines:
             append_lines(journal, RETIREMENT, lines)
             written = True
             warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
-            [known] = _known(engine, [id], here)
+            [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
     except StoreError as error:
         if not written:
             raise
@@ -202,7 +187,8 @@ def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str]
         outcome = "already_active" if known.entry.status == ACTIVE else "already_retired"
     else:
         outcome = "restored" if ended else "retired"
-    return Forgotten(known.entry, outcome, f"recollect restore {id}" if known.sources else "", "", warnings)
+    restore = f"recollect restore {id}" if known.sources else ""
+    return Forgotten(known.entry, outcome, restore, "", list(dict.fromkeys(warnings)))
 
 
 def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
@@ -219,28 +205,24 @@ def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
     return [Retirement(id, each.project, at=now, ended=True) for each in known.retirements] if ended else []
 
 
-def _retired_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, reason: str) -> Forgotten:
-    return _finished(engine, root, memory, write.retire(root, memory.path, memory.category, reason))
-
-
-def _restored_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, _: str) -> Forgotten:
-    if memory.status == ACTIVE:
+def _changed_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, reason: str, *, ended: bool) -> Forgotten:
+    """Retire or restore a memory file, commit it, sync the store, and return the result."""
+    if not ended:
+        written = write.retire(root, memory.path, memory.category, reason)
+    elif memory.status == ACTIVE:
         written = write.Written("already_active", root.shown(memory.path))
     else:
-        restore: Callable[..., write.Written] = write.unarchive if memory.status == ARCHIVED else write.restore
+        restore = write.unarchive if memory.status == ARCHIVED else write.restore
         written = restore(root, engine.settings, memory.path, memory.category)
         written.status = "restored"
-    return _finished(engine, root, memory, written)
-
-
-def _finished(engine: Engine, root: MemoryRoot, memory: MemoryFile, written: write.Written) -> Forgotten:
-    """Commit a changed memory file, sync the store, and return the result."""
-    warnings = finish(root, engine.workspace, written.paths, message=written.message, engine=engine)
+    warnings = [*written.warnings]
+    warnings += finish(root, engine.workspace, written.paths, message=written.message, engine=engine)
     changed = read_memory(memory.path, memory.category)
     entry = memory_entry(changed, engine.project, os.stat(memory.path).st_mtime_ns)
     entry.project = engine.project
     name = shortest_name(root, memory.path, memory.category)
-    return Forgotten(entry, written.status, f"recollect restore {name}", written.target, [*written.warnings, *warnings])
+    warnings = list(dict.fromkeys(warnings))
+    return Forgotten(entry, written.status, f"recollect restore {name}", written.target, warnings)
 
 
 def _reason(reason: str) -> str:

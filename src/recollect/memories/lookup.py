@@ -58,17 +58,13 @@ def _meant(root: MemoryRoot, files: list[Found], name: str, project_root: str) -
     categories = {category for category, folder in root.folders.items() if above in ("", category, folder)}
     slug = slug.removesuffix(ENDING).lower()
     if not categories:
-        path = _path(root, f"{name.removesuffix(ENDING)}{ENDING}", project_root)
+        try:
+            path, _ = target_file(root, f"{name.removesuffix(ENDING)}{ENDING}", project_root)
+        except WriteRefused:
+            return []
         return [file for file in files if file.path == path]
     near = [file for file in files if slug and file.category in categories and file.slug.startswith(slug)]
     return [file for file in near if file.slug == slug] or near
-
-
-def _path(root: MemoryRoot, target: str, project_root: str) -> str:
-    try:
-        return target_file(root, target, project_root)[0]
-    except WriteRefused:
-        return ""
 
 
 def _ambiguous(root: MemoryRoot, meant: list[Found], name: str) -> UnknownMemory:

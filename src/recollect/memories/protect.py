@@ -11,7 +11,7 @@ from recollect.domain.text import cut, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 MEMORY, INDEX, SETTINGS, STORE, FLAG, PLUGIN = "memory", "index", "settings", "store", "flag", "plugin"
 
@@ -69,8 +69,6 @@ class Kept:
 
     `leads_out` is True if the path passes through a memory folder, but a link in it leads elsewhere.
     """
-
-    __slots__ = ("kind", "leads_out", "path", "project")
 
     def __init__(self, kind: str, path: str, project_root: str, *, leads_out: bool = False) -> None:
         self.kind = kind
@@ -276,15 +274,14 @@ def _memory_folders(home: str) -> list[str]:
 
 def _has_chosen_root(top: str) -> bool:
     """Return True if a settings file names another memory root. Loading all settings would double the time."""
-    return any(_ROOT_SETTING in text and not _is_usual(text) for text in _settings_texts(top))
-
-
-def _settings_texts(top: str) -> Iterator[str]:
     for name in (locations.PROJECT_SETTINGS, locations.LOCAL_SETTINGS):
         path = os.path.join(top, name)
         if os.path.isfile(path) and os.access(path, os.R_OK):  # reading a pipe might never end
             with open(path, "rb") as file:
-                yield file.read(_LARGEST_SETTINGS).decode("utf-8", "replace")
+                text = file.read(_LARGEST_SETTINGS).decode("utf-8", "replace")
+            if _ROOT_SETTING in text and not _is_usual(text):
+                return True
+    return False
 
 
 def _is_usual(text: str) -> bool:

@@ -20,9 +20,9 @@ from recollect.memories.protect import FLAG, INDEX, MEMORY, PLUGIN, SETTINGS, ST
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from recollect.config.settings import Settings
+    from recollect.domain.memory import Record
 
 _MOST_PROBLEMS = 10
 _LONGEST_PROBLEM = 400
@@ -40,8 +40,6 @@ _PATIENCE = 2.0
 
 class Checked:
     """The result of a check: a message for the model (may be empty), and a warning for log and user."""
-
-    __slots__ = ("told", "warning")
 
     def __init__(self, told: str, warning: str) -> None:
         self.told = told
@@ -99,7 +97,13 @@ def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
     except FileNotFoundError:
         return Checked("", f"{past}, and is gone")
     except (OSError, StorageError) as error:
-        return _unread(shown, past, _reason(error, kept.path))
+        # It stays in its place, because no fault of it is known.
+        reason = _reason(error, kept.path)
+        return Checked(
+            f"{shown} could not be checked: {reason}. It was left as it is, and is recalled only if it is a valid"
+            " memory. Save memories with `recollect write`; file tools do not write them.",
+            f"{past} and could not be checked: {reason}",
+        )
     category, problems = _problems(read, settings)
     if not problems:
         return Checked(_place_told(kept, settings, category, shown), f"{past}; it is a valid memory")
@@ -118,15 +122,6 @@ def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
         f" {category or 'CATEGORY'}` shows the fields. File tools do not write memories."
     )
     return Checked(told, warning)
-
-
-def _unread(shown: str, past: str, reason: str) -> Checked:
-    """Report a file as not checked. It stays in its place, because no fault of it is known."""
-    return Checked(
-        f"{shown} could not be checked: {reason}. It was left as it is, and is recalled only if it is a valid memory."
-        " Save memories with `recollect write`; file tools do not write them.",
-        f"{past} and could not be checked: {reason}",
-    )
 
 
 def _reason(error: OSError | StorageError, path: str) -> str:
@@ -149,7 +144,7 @@ def _problems(read: Judged, settings: Settings) -> tuple[str, list[str]]:
     return category, _schema_problems(record, category)
 
 
-def _schema_problems(record: dict[str, Any], category: str) -> list[str]:
+def _schema_problems(record: Record, category: str) -> list[str]:
     try:
         from recollect.files.memory.schemas import problems_of
         from recollect.memories.checks import check_secrets

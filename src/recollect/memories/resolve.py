@@ -7,6 +7,8 @@ provided there is an engine.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.memory import LONGEST_SUMMARY, LONGEST_TITLE, MOST_TAGS, seen
@@ -18,10 +20,8 @@ from recollect.files.memory.index_md import IndexEntry, indexed_memories
 from recollect.files.memory.memories import read_memory
 from recollect.memories.likeness import LEAST_COSINE, compares_meanings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from recollect.config.settings import Settings
     from recollect.engine.engine import Engine
@@ -47,19 +47,14 @@ _MOMENT = 2.0
 _MOST_NEAREST = 5
 
 
+@dataclass
 class Candidate:
-    """A memory for new information to update, with the kind of match and its score.
+    """A memory for new information to update, with the kind of match and its score."""
 
-    `memory` is None if its file cannot be read.
-    """
-
-    __slots__ = ("entry", "match", "memory", "score")
-
-    def __init__(self, entry: IndexEntry, memory: MemoryFile | None, match: str, score: float) -> None:
-        self.entry = entry
-        self.memory = memory
-        self.match = match
-        self.score = score
+    entry: IndexEntry
+    memory: MemoryFile | None  # None if its file cannot be read
+    match: str
+    score: float
 
     def document(self) -> dict[str, object]:
         return {
@@ -73,22 +68,22 @@ class Candidate:
         }
 
 
+@dataclass
 class Resolution:
-    """The allowed actions for new information, as far as structure alone can tell.
+    """The allowed actions for new information, as far as structure alone can tell."""
 
-    `refusal` is the reason if none is allowed, whatever memories exist.
-    """
-
-    def __init__(self, category: str, event: str, candidate: Candidate | None, *, refusal: str = "") -> None:
-        self.category = category
-        self.event = event
-        self.candidate = candidate
-        self.refusal = refusal
-        self.warnings: list[str] = []
+    category: str
+    event: str
+    candidate: Candidate | None
+    refusal: str = ""  # the reason if no action is allowed, whatever memories exist
+    warnings: list[str] = field(default_factory=list[str])
 
     @property
     def delete_allowed(self) -> bool:
-        return CATEGORIES[self.category].is_deletable and not self._only_similar
+        candidate = self.candidate
+        # A similar meaning alone is too little to delete a memory.
+        is_only_similar = candidate is not None and candidate.match == SEMANTIC and not self.event
+        return CATEGORIES[self.category].is_deletable and not is_only_similar
 
     @property
     def pre_action(self) -> str | None:
@@ -138,11 +133,6 @@ class Resolution:
             "hints": self.hints,
         }
 
-    @property
-    def _only_similar(self) -> bool:
-        """Return True if only a similar meaning speaks for the candidate: too little to delete it."""
-        return self.candidate is not None and self.candidate.match == SEMANTIC and not self.event
-
 
 def resolve(
     root: MemoryRoot,
@@ -164,17 +154,14 @@ def resolve(
     """
     off = settings.off_switch(category, auto=auto)
     if off:
-        refusal = f"Cannot CREATE, UPDATE or DELETE {category} ({off} is false)"
-        return Resolution(category, event, None, refusal=refusal)
+        return Resolution(category, event, None, f"Cannot CREATE, UPDATE or DELETE {category} ({off} is false)")
     warnings: list[str] = []
     known = indexed_memories(root, warnings) if os.path.isdir(root.path) else []
     entries = [entry for entry in known if entry.category == category]
     candidate = _by_title_and_tags(root, entries, new_info, warnings)
     if candidate is None and entries and open_engine is not None and compares_meanings(settings):
         candidate = _by_meaning(open_engine, root, entries, new_info, warnings)
-    result = Resolution(category, event, candidate)
-    result.warnings = few(warnings, _MOST_WARNINGS)
-    return result
+    return Resolution(category, event, candidate, warnings=few(warnings, _MOST_WARNINGS))
 
 
 def excerpt(memory: MemoryFile) -> dict[str, Any]:
@@ -226,12 +213,7 @@ def _by_meaning(
 def _nearest(
     engine: Engine, root: MemoryRoot, entries: Sequence[IndexEntry], new_info: str, warnings: list[str]
 ) -> list[tuple[float, IndexEntry]]:
-    """Return the memories of one category near enough in meaning, nearest first, each with its cosine.
-
-    Raises:
-        StoreError: the store cannot be used.
-        EmbeddingError: there are no vectors to compare.
-    """
+    """Return the memories of one category near enough in meaning, nearest first, each with its cosine."""
     from recollect.engine.embed import embed_pending, is_behind
     from recollect.store.values import Scope
     from recollect.sync.memories import entry_id, sync_memories

@@ -61,11 +61,8 @@ def words_of(memories: Iterable[MemoryFile]) -> list[set[str]]:
 def told_nowhere_else(session: MemoryFile, known: Sequence[set[str]]) -> list[str]:
     """Return the points of a session summary told by no other memory. `known` are the words of the others."""
     points = [text for field in _POINTS for text in texts(session.content.get(field))]
-    return [point for point in points if not _is_covered(set(query_terms(point)), known)]
-
-
-def _is_covered(terms: set[str], known: Sequence[set[str]]) -> bool:
-    return not terms or any(len(terms & other) >= _COVERED * len(terms) for other in known)
+    words = [(point, set(query_terms(point))) for point in points]
+    return [p for p, terms in words if terms and all(len(terms & other) < _COVERED * len(terms) for other in known)]
 
 
 def _age(memory: MemoryFile) -> tuple[str, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from recollect.config.settings import Settings
@@ -46,18 +48,9 @@ class IndexCheck:
     stale: list[str] = field(default_factory=list[str])  # lines with another content than the file
 
 
-@dataclass
-class Step:
-    """A planned action on a memory, or the reason for none."""
-
-    verb: str
-    memory: MemoryFile
-    reason: str
-
-
 @dataclass(frozen=True)
 class Outcome:
-    """An action on a file, done or only planned."""
+    """An action on a file, planned or done, or the reason for none."""
 
     verb: str
     path: str  # relative to the project
@@ -100,7 +93,8 @@ def check_index(root: MemoryRoot, memories: list[MemoryFile]) -> IndexCheck:
     if entries is None:
         return IndexCheck(BROKEN, f"{root.shown(root.index)} is broken: it has lines that no index has, or one twice")
     listed = {entry.path: entry for entry in entries}
-    expected = {entry.path: entry for entry in (index_entry(root, memory) for memory in memories if _is_active(memory))}
+    active = [memory for memory in memories if memory.status == ACTIVE]
+    expected = {entry.path: entry for entry in (index_entry(root, memory) for memory in active)}
     check = IndexCheck(
         unlisted=[path for path in expected if path not in listed],
         gone=[path for path in listed if path not in expected],
@@ -135,23 +129,20 @@ def collect(root: MemoryRoot, settings: Settings, now: datetime, *, dry_run: boo
         StorageError: the root cannot be locked.
     """
     result = Collected()
-    if dry_run:
-        steps = planned(scan(root, result.warnings), settings, now)
-        result.outcomes = [_outcome(root, _checked(step)) for step in steps]
-        return result
-    with memories_locked(root.path) as warnings:
-        steps = [_checked(step) for step in planned(scan(root, warnings), settings, now)]
-        for step in steps:
-            _perform(root, step, now, result)
+    with nullcontext(list[str]()) if dry_run else memories_locked(root.path) as warnings:
+        for plan, memory in planned(root, scan(root, warnings), settings, now):
+            checked = _checked(plan, memory)
+            result.outcomes.append(checked if dry_run else _performed(checked, memory, now, result.paths))
         if result.paths:
             _tell_index(root, result)
     result.warnings = warnings
     return result
 
 
-def planned(memories: list[MemoryFile], settings: Settings, now: datetime) -> list[Step]:
-    """Return the steps of a collection for these memories."""
-    steps: list[Step] = []
+def planned(
+    root: MemoryRoot, memories: list[MemoryFile], settings: Settings, now: datetime
+) -> Iterator[tuple[Outcome, MemoryFile]]:
+    """Yield the planned actions of a collection, each with its memory."""
     grace = settings.whole("delete.grace_period_days")
     verb = ARCHIVE if settings.flag("delete.archive_retired") else DELETE
     for memory in memories:
@@ -159,22 +150,18 @@ def planned(memories: list[MemoryFile], settings: Settings, now: datetime) -> li
             continue
         since = parse_time(memory.record.get("retired_at"))
         if since is None:
-            steps.append(Step(SKIP, memory, "its retired_at is missing or is no time, so its age is not known"))
+            reason = "its retired_at is missing or is no time, so its age is not known"
+            yield Outcome(SKIP, root.shown(memory.path), reason), memory
         elif now - since >= timedelta(days=grace):
-            steps.append(Step(verb, memory, _retirement(memory, since)))
+            yield Outcome(verb, root.shown(memory.path), _retirement(memory, since)), memory
     for memory in expired(memories, settings, now):
-        steps.append(Step(RETIRE, memory, retention_reason(memory, settings)))
-    return steps
+        yield Outcome(RETIRE, root.shown(memory.path), retention_reason(memory, settings)), memory
 
 
 def problem_text(problem: tuple[tuple[str, str], ...]) -> str:
     """Return a schema problem as one sentence."""
     facts = dict(problem)
     return one_line(f"{facts['field']}: {facts['expected']}, got {facts['got']}; {facts['fix']}")
-
-
-def _is_active(memory: MemoryFile) -> bool:
-    return memory.status == ACTIVE
 
 
 def _says(entry: IndexEntry) -> tuple[str, str, frozenset[str]]:
@@ -187,33 +174,26 @@ def _retirement(memory: MemoryFile, since: datetime) -> str:
     return f"retired on {since:%Y-%m-%d}" + (f": {one_line(why)[:LONGEST_REASON]}" if isinstance(why, str) else "")
 
 
-def _checked(step: Step) -> Step:
-    """Return the step, or an ERROR step if the memory does not fit its schema and cannot be written again."""
-    if step.verb not in (ARCHIVE, RETIRE):
-        return step
-    found = problems_of(step.memory.record, step.memory.category)
-    if not found:
-        return step
-    return Step(ERROR, step.memory, f"it does not fit its schema: {problem_text(found[0])}")
+def _checked(plan: Outcome, memory: MemoryFile) -> Outcome:
+    """Return the plan, or an ERROR if the memory does not fit its schema and cannot be written again."""
+    found = problems_of(memory.record, memory.category) if plan.verb in (ARCHIVE, RETIRE) else ()
+    return replace(plan, verb=ERROR, reason=f"it does not fit its schema: {problem_text(found[0])}") if found else plan
 
 
-def _perform(root: MemoryRoot, step: Step, now: datetime, result: Collected) -> None:
-    """Carry out a step, and add its outcome or the error to the result."""
-    outcome = _outcome(root, step)
-    memory = step.memory
-    if step.verb in DONE:
-        try:
-            if step.verb == DELETE:
-                os.unlink(memory.path)
-            else:
-                change = archived if step.verb == ARCHIVE else retired
-                write_memory(memory.path, memory.category, change(memory.record, step.reason, time_text(now)))
-        except (StorageError, WriteRefused, OSError) as error:
-            outcome = Outcome(ERROR, outcome.path, one_line(str(error)))
+def _performed(plan: Outcome, memory: MemoryFile, now: datetime, paths: list[str]) -> Outcome:
+    """Carry out a plan and return the outcome; add a changed file to the paths."""
+    if plan.verb not in DONE:
+        return plan
+    try:
+        if plan.verb == DELETE:
+            os.unlink(memory.path)
         else:
-            result.paths.append(memory.path)
-            outcome = Outcome(DONE[step.verb], outcome.path, step.reason)
-    result.outcomes.append(outcome)
+            change = archived if plan.verb == ARCHIVE else retired
+            write_memory(memory.path, memory.category, change(memory.record, plan.reason, time_text(now)))
+    except (StorageError, WriteRefused, OSError) as error:
+        return replace(plan, verb=ERROR, reason=one_line(str(error)))
+    paths.append(memory.path)
+    return replace(plan, verb=DONE[plan.verb])
 
 
 def _tell_index(root: MemoryRoot, result: Collected) -> None:
@@ -223,7 +203,3 @@ def _tell_index(root: MemoryRoot, result: Collected) -> None:
     except StorageError as error:
         reason = f"{error}; `recollect index --rebuild` makes it again"
         result.outcomes.append(Outcome(ERROR, root.shown(root.index), one_line(reason)))
-
-
-def _outcome(root: MemoryRoot, step: Step) -> Outcome:
-    return Outcome(step.verb, root.shown(step.memory.path), step.reason)

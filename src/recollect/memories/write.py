@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,6 @@ from recollect.memories.retention import (
 if TYPE_CHECKING:
     from recollect.config.settings import Settings
     from recollect.domain.memory import Record
-    from recollect.files.memory.index_md import IndexEntry
 
 VALID = "valid"
 
@@ -91,36 +90,21 @@ def create(
     record["changes"] = _last_changes(record)
     check_secrets(record)  # before the schema, because its errors repeat the given values
     record = validated(record, category)
-    if check:  # without the lock, because the lock would create the memory root
+    result = Written(VALID if check else "created", root.shown(path), id=record["id"], title=record["title"])
+    result.warnings += notes
+    # A check does without the lock, because the lock would create the memory root.
+    with nullcontext(list[str]()) if check else memories_locked(root.path) as warnings:
         before = _existing(root, path, category)
-        _placed(root, settings, before, category, record, gathered(root, []))
-        valid = Written(VALID, root.shown(path), id=record["id"], title=record["title"])
-        valid.warnings += notes
-        return valid
-    with memories_locked(root.path) as warnings:
-        before = _existing(root, path, category)
-        record = _placed(root, settings, before, category, record, current_index(root, warnings))
-        memory = save_memory(root, path, category, record)
-        result = Written("created", root.shown(path), id=memory.slug, title=memory.title)
-        result.paths.append(path)
-        result.warnings += [*notes, *warnings]
-        _retire_old(root, settings, category, memory, result)
+        index = gathered(root, []) if check else current_index(root, warnings)
+        record = not_again(root, before, record, _now())
+        if not makes_room(settings, category):
+            check_room(root, settings, category, index)
+        if not check:
+            memory = save_memory(root, path, category, record)
+            result.paths.append(path)
+            result.warnings += warnings
+            _retire_old(root, settings, category, memory, result)
     return result
-
-
-def _placed(  # noqa: PLR0917 (the part of create that depends on existing memories)
-    root: MemoryRoot,
-    settings: Settings,
-    before: MemoryFile | None,
-    category: str,
-    record: Record,
-    index: list[IndexEntry],
-) -> Record:
-    """Return the record of a new memory, checked against the existing ones."""
-    record = not_again(root, before, record, _now())
-    if not makes_room(settings, category):
-        check_room(root, settings, category, index)
-    return record
 
 
 def update(
@@ -184,7 +168,8 @@ def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Writ
         if old.status == ARCHIVED:
             raise _wrong_state("DELETE_ERROR", root, old, "an archived memory must be unarchived before it is retired")
         current_index(root, warnings)
-        return _retired(root, old, reason, warnings)
+        saved = save_memory(root, path, category, retired(old.record, reason, _now()))
+        return _result("retired", root, saved, warnings, reason=saved.record["retired_reason"])
 
 
 def archive(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
@@ -226,11 +211,7 @@ def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> W
 
 
 def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple[Record, list[str]]:
-    """Return the record of an update and warnings: given fields, with the fixed fields and history of the old record.
-
-    Raises:
-        WriteRefused: a value would be lost, a secret would be stored, or the record does not fit its schema.
-    """
+    """Return the record of an update, with the fixed fields and history of the old one, and warnings."""
     kept = {field: old.record[field] for field in _KEPT if old.record.get(field) is not None}
     kept |= {field: old.record[field] for field in old.record.keys() - without_state(old.record).keys()}
     notes = [
@@ -281,10 +262,9 @@ def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: Memory
     if category == SESSION_SUMMARY:
         old |= {memory.path: window_reason(settings) for memory in beyond_window(active, settings, new.path)}
     old.pop(new.path, None)
-    gone = [memory for memory in active if memory.path in old]
     warnings: list[str] = []
     done: list[MemoryFile] = []
-    for memory in gone:
+    for memory in (memory for memory in active if memory.path in old):
         try:
             write_memory(memory.path, category, retired(memory.record, old[memory.path], _now()))
         except (WriteRefused, StorageError) as error:
@@ -294,20 +274,14 @@ def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: Memory
         warnings.append(f"{root.shown(memory.path)} is retired: {old[memory.path]}")
     if done:
         result.paths += [memory.path for memory in done]
-        warnings += _forgotten(root, result.paths[1:])
+        try:
+            forget_in_index(root, result.paths[1:])
+        except StorageError as error:  # only a warning, because the new memory is written already
+            warnings.append(f"{error}; `recollect index --rebuild` makes the index again")
     if done and category == SESSION_SUMMARY:
         others = read_entries(root, [entry for entry in index if entry.category != SESSION_SUMMARY])
         warnings += _unique(root, done, others)
     result.warnings += few(warnings, _MOST_WARNINGS)
-
-
-def _forgotten(root: MemoryRoot, paths: list[str]) -> list[str]:
-    """Take memories out of the index. A failure is only a warning, because the new memory is written already."""
-    try:
-        forget_in_index(root, paths)
-    except StorageError as error:
-        return [f"{error}; `recollect index --rebuild` makes the index again"]
-    return []
 
 
 def _unique(root: MemoryRoot, gone: list[MemoryFile], others: list[MemoryFile]) -> list[str]:
@@ -320,11 +294,6 @@ def _unique(root: MemoryRoot, gone: list[MemoryFile], others: list[MemoryFile]) 
             named = "; ".join(points[:_MOST_NAMED]) + ("; …" if len(points) > _MOST_NAMED else "")
             found.append(f"told in {root.shown(memory.path)} and in no other memory: {named}")
     return found
-
-
-def _retired(root: MemoryRoot, old: MemoryFile, reason: str, warnings: list[str]) -> Written:
-    saved = save_memory(root, old.path, old.category, retired(old.record, reason, _now()))
-    return _result("retired", root, saved, warnings, reason=saved.record["retired_reason"])
 
 
 def _result(status: str, root: MemoryRoot, saved: MemoryFile, warnings: list[str], **facts: object) -> Written:

@@ -64,6 +64,7 @@ def from_bank(entry: Entry) -> Candidate:
     carried = [part for part in entry.parts[1:] if part.key not in _NOT_CARRIED]
     # A blank line before free text, else it would become part of the item above.
     more = clean("\n".join(("" if part.key else "\n") + "\n".join(part.lines).rstrip() for part in carried))
+    judged = ["\n".join(part.lines) for part in entry.parts if part.key not in _NOT_JUDGED]
     return Candidate(
         category=entry.category,
         name=one_line(entry.name),
@@ -73,7 +74,7 @@ def from_bank(entry: Entry) -> Candidate:
         feature=next(filter(None, (_feature(entry.metadata(key)) for key in _PROVENANCE)), ""),
         more=tuple(more.split("\n")) if more else (),
         in_bank=True,
-        judged_text=_judged_text(entry),
+        judged_text="\n".join([entry.name, *judged]),
     )
 
 
@@ -139,9 +140,3 @@ def _feature(text: str) -> str:
     """Return the number of the last feature named in a text, as written there."""
     found = _FEATURE.findall(text)
     return found[-1] if found else ""
-
-
-def _judged_text(entry: Entry) -> str:
-    """Return the text of a lesson, without its provenance and other metadata."""
-    shown = ["\n".join(part.lines) for part in entry.parts if part.key not in _NOT_JUDGED]
-    return "\n".join([entry.name, *shown])

@@ -64,15 +64,9 @@ class ProjectFacts:
     identifiers: frozenset[str] = frozenset()
     repository: str = ""
 
-    def has_path(self, path: str) -> bool:
-        """Return True if the project has this file, or this folder of at least two parts.
-
-        The path may begin at any folder of the project.
-        """
-        return path in self._paths
-
     @cached_property
-    def _paths(self) -> frozenset[str]:
+    def paths(self) -> frozenset[str]:
+        """Return the paths of files, and of folders with at least two parts, beginning at any folder."""
         folders = set(_parents(self.files))
         within = {tail for path in (*self.files, *folders) for tail in _tails(path)}
         return frozenset(path for path in within if "/" in path) | {path.rpartition("/")[2] for path in self.files}
@@ -89,9 +83,12 @@ class Verdict:
 
 def classify(text: str, facts: ProjectFacts) -> Verdict:
     """Return a verdict: universal, unless the text names something of this project alone."""
-    for evidence in (_urls(text, facts), _paths(text, facts), _names(text, facts)):
-        if evidence:
-            return Verdict(False, evidence)
+    evidence = _urls(text, facts) or _paths(text, facts)
+    if evidence:
+        return Verdict(False, evidence)
+    for name in sorted(facts.names):
+        if _mentions(name, text):
+            return Verdict(False, f"it names {name}, this project")
     for identifier in identifiers_in(text):
         if identifier in facts.identifiers:
             return Verdict(False, f"it names {identifier}, which this project defines")
@@ -130,11 +127,6 @@ def _is_internal(host: str) -> bool:
     return address.is_private and not (address.is_loopback or address.is_link_local or address.is_unspecified)
 
 
-def _names(text: str, facts: ProjectFacts) -> str:
-    name = next((name for name in sorted(facts.names) if _mentions(name, text)), "")
-    return f"it names {name}, this project" if name else ""
-
-
 def _mentions(name: str, text: str) -> bool:
     words = [re.escape(word) for word in re.split(r"[-_. ]+", name) if word]
     if not words or len(name) < 4 or name.lower() in _COMMON_NAMES:
@@ -148,7 +140,7 @@ def _paths(text: str, facts: ProjectFacts) -> str:
         folder, _, file = path.rpartition("/")
         if not path or path[0] in "/~@" or ("/" not in folder and file.lower() in _COMMON_FILES):
             continue
-        if ("/" in path or "." in path) and facts.has_path(path):
+        if ("/" in path or "." in path) and path in facts.paths:
             return f"it names {path}, which is part of this project"
         if (folder and "." not in folder and _EXTENSION.search(path)) or _SCRIPT.fullmatch(path):
             return f"it names the file {path}"

@@ -37,14 +37,14 @@ def captured_lessons(workspace: Workspace, banked: Iterable[Entry], warnings: li
     except StorageError as error:
         warnings.append(f"{error}; what sessions have stored was not looked at")
         return []
-    own = _Own(workspace)
-    found = {id: of_it for id, of_it in _by_text(lines).items() if any(map(own.has, of_it))}
+    texts = _by_text(lines)
+    found = {id: of_it for id, of_it in texts.items() if any(_is_own(line, workspace) for line in of_it)}
     if not found:
         return []
     known = {entry.content_hash for entry in banked}
     for entry in read_bank(workspace.global_store, "global")[0]:
         known |= {entry.content_hash, entry.stored_hash}
-    return [lesson for id, of_it in found.items() if id not in known for lesson in _lesson(of_it, own)]
+    return [lesson for id, of_it in found.items() if id not in known for lesson in _lesson(of_it, workspace)]
 
 
 def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -65,26 +65,19 @@ def _by_text(lines: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
     return found
 
 
-class _Own:
-    """A test for lines from sessions of one project: another project may have the same name."""
+def _is_own(line: Mapping[str, Any], workspace: Workspace) -> bool:
+    """Return True if a line is from a session of the project: another project may have the same name.
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._name = one_line(workspace.name)
-        self._identity = workspace.identity
-
-    def has(self, line: Mapping[str, Any]) -> bool:
-        """Return True if a line is from a session of the project.
-
-        The name decides if the line has no identity, or one of a folder no longer there: the project may have moved.
-        """
-        if line.get("source") != _SESSION_CAPTURE:
-            return False
-        identity = line.get("project")
-        is_told = isinstance(identity, str) and identity != "" and os.path.isdir(identity)
-        return identity == self._identity if is_told else line.get("source_project") == self._name
+    The name decides if the line has no identity, or one of a folder no longer there: the project may have moved.
+    """
+    if line.get("source") != _SESSION_CAPTURE:
+        return False
+    identity = line.get("project")
+    is_told = isinstance(identity, str) and identity != "" and os.path.isdir(identity)
+    return identity == workspace.identity if is_told else line.get("source_project") == one_line(workspace.name)
 
 
-def _lesson(lines: Iterable[dict[str, Any]], whose: _Own) -> list[Candidate]:
+def _lesson(lines: Iterable[dict[str, Any]], workspace: Workspace) -> list[Candidate]:
     """Return a candidate from lines with the same text, or none if no line of this project is valid.
 
     The first valid line of this project describes it.
@@ -92,7 +85,7 @@ def _lesson(lines: Iterable[dict[str, Any]], whose: _Own) -> list[Candidate]:
     given: list[tuple[EntryInput, bool]] = []
     for line in lines:
         try:
-            given.append((parse_entry_input(CAPTURE.parse(line)), whose.has(line)))
+            given.append((parse_entry_input(CAPTURE.parse(line)), _is_own(line, workspace)))
         except InvalidEntry:
             continue  # the store does not have it either
     own = [entry for entry, is_own in given if is_own]

@@ -63,13 +63,10 @@ def _by_meaning(workspace: Workspace, lessons: Sequence[Candidate]) -> dict[str,
     try:
         with Engine(workspace) as engine:
             near = nearest(engine, texts, KNOWLEDGE, _MOST + 1)
-            return {
-                lesson.content_hash: _named(engine, [match.id for match in matches if match.id != lesson.content_hash])
-                for lesson, matches in zip(lessons, near, strict=True)
-            }
+            found = [engine.store.entries([match.id for match in matches]) for matches in near]
     except StoreError:
         return {}
-
-
-def _named(engine: Engine, ids: Sequence[str]) -> list[Alike]:
-    return [Alike(entry.id, f"{LABEL[entry.category]}: {one_line(entry.name)}") for entry in engine.store.entries(ids)]
+    return {
+        lesson.content_hash: [Alike(each.id, f"{LABEL[each.category]}: {one_line(each.name)}") for each in entries]
+        for lesson, entries in zip(lessons, found, strict=True)
+    }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,9 +95,10 @@ def candidates_of(workspace: Workspace, names: Sequence[str] = ()) -> tuple[list
     if names:
         chosen = pick(known, names)
     else:
-        seen = _judged_before(workspace, warnings)
-        retired = _retired(workspace)
-        chosen = [entry for entry in known if entry.content_hash not in seen and entry.content_hash not in retired]
+        left_out = set[str]().union(*retired_ids(workspace.journal, workspace.identity, ALL))
+        with suppress(StorageError):  # an unreadable ledger cannot be written either; the promotion itself reports it
+            left_out.update(_read_ledger(workspace.global_store, warnings).get(workspace.identity, ()))
+        chosen = [entry for entry in known if entry.content_hash not in left_out]
     for entry in chosen:
         if not entry.description:
             warnings.append(f"{entry.title!r} has no description to tell it by; it was left where it is")
@@ -104,24 +106,11 @@ def candidates_of(workspace: Workspace, names: Sequence[str] = ()) -> tuple[list
     return [entry if isinstance(entry, Candidate) else from_bank(entry) for entry in described], warnings
 
 
-def _retired(workspace: Workspace) -> set[str]:
-    """Return the ids of entries retired here, by the journal: they are promoted only if named."""
-    everywhere, here = retired_ids(workspace.journal, workspace.identity, ALL)
-    return everywhere | here
-
-
 def nothing_new(folder: str) -> str:
     """Return the reason why the bank in a folder has no candidates."""
     if read_bank(folder, "local")[0]:
         return f"nothing is new in {folder} since the last promotion"
     return f"there are no entries in {folder}"
-
-
-def _judged_before(workspace: Workspace, warnings: list[str]) -> dict[str, str]:
-    try:
-        return _read_ledger(workspace.global_store, warnings).get(workspace.identity, {})
-    except StorageError:
-        return {}  # an unreadable ledger cannot be written either, and the promotion itself reports it
 
 
 def judge(project_root: str, candidates: Sequence[Candidate], judgement: str = "") -> list[Verdict]:
@@ -177,29 +166,20 @@ def promote(
 def _tell_journal(workspace: Workspace, result: Promotion) -> None:
     """Restore retired entries now written again, and mark captures now counted in a bank as moved."""
     written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
+    now = utc_text(time.gmtime())
     try:
-        bring_back(workspace.journal, workspace.identity, [each.content_hash for each in written])
+        everywhere, here = retired_ids(workspace.journal, workspace.identity, ALL)
+        ids = [each.content_hash for each in written]
+        back = [Retirement(id, at=now, ended=True) for id in ids if id in everywhere]
+        back += [Retirement(id, workspace.identity, at=now, ended=True) for id in ids if id in here]
+        append_lines(workspace.journal, RETIREMENT, back)
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what was retired before is still so")
     observed = {each.content_hash: each.observations for each in written if each.captured}
     try:
-        now = utc_text(time.gmtime())
         append_lines(workspace.journal, MOVED, [Moved(id, now, count) for id, count in observed.items()])
     except (LockTimeout, StorageError) as error:
         result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
-
-
-def bring_back(journal: str, identity: str, ids: Iterable[str]) -> None:
-    """End the retirement of entries because they were written again, for this project and for all projects.
-
-    Raises:
-        LockTimeout: other writers held the journal for too long.
-        StorageError: the journal cannot be written.
-    """
-    everywhere, here = retired_ids(journal, identity, ALL)
-    now = utc_text(time.gmtime())
-    back = [(id, where) for id in ids for where, retired in (("", everywhere), (identity, here)) if id in retired]
-    append_lines(journal, RETIREMENT, [Retirement(id, where, at=now, ended=True) for id, where in back])
 
 
 def _carry_out_in_turn(workspace: Workspace, result: Promotion, only_new: bool) -> None:
@@ -215,7 +195,8 @@ def _carry_out_in_turn(workspace: Workspace, result: Promotion, only_new: bool) 
 def _carry_out(workspace: Workspace, result: Promotion, only_new: bool) -> None:
     global_store = workspace.global_store
     banks = [os.path.join(global_store, f"{category}.md") for category in KNOWLEDGE]
-    sweep([*banks, os.path.join(global_store, locations.LEDGER)])
+    ledger_path = os.path.join(global_store, locations.LEDGER)
+    sweep([*banks, ledger_path])
     _wait_for_editors(banks)
     shelf = _Shelf(global_store, "global")
     homeless: list[Outcome] = []
@@ -233,7 +214,7 @@ def _carry_out(workspace: Workspace, result: Promotion, only_new: bool) -> None:
         else:
             outcome.action = KEPT
             homeless += [] if candidate.in_bank else [outcome]
-    texts = {**shelf.changed(), os.path.join(global_store, locations.LEDGER): _ledger_text(ledger)}
+    texts = {**shelf.changed(), ledger_path: json.dumps(ledger, indent=1, sort_keys=True) + "\n"}
     if not homeless:
         write_texts(texts, private=texts, read_as=shelf.read_as)
         return
@@ -401,7 +382,3 @@ def _read_ledger(global_store: str, warnings: list[str]) -> dict[str, dict[str, 
     except (ValueError, AttributeError, TypeError, RecursionError):
         warnings.append(f"{path} is damaged; every entry counts as new")
         return {}
-
-
-def _ledger_text(ledger: dict[str, dict[str, str]]) -> str:
-    return json.dumps(ledger, indent=1, sort_keys=True) + "\n"

@@ -104,14 +104,14 @@ def restore(path: str, workspace: Workspace, *, overwrite: bool = False, dry_run
     return result
 
 
+@dataclass
 class _Restoring:
     """A restore in progress. Each kind of file is compared and written under the lock of its other writers."""
 
-    def __init__(self, result: Restored, overwrite: bool, dry_run: bool) -> None:
-        self._result = result
-        self._overwrite = overwrite
-        self._dry_run = dry_run
-        self._renamed: dict[str, str] = {}
+    _result: Restored
+    _overwrite: bool
+    _dry_run: bool
+    _renamed: dict[str, str] = field(default_factory=dict[str, str])
 
     def files(self, workspace: Workspace) -> Workspace:
         """Restore every file; return the workspace with the resulting settings.

@@ -110,7 +110,8 @@ def fuse(
     scores = {id: trust * max(0.0, score - floor) for id, score in keyword.items()}
     for id, cosine in vector.items():
         scores[id] = scores.get(id, 0.0) + MEANING * surprise(cosine, mean, deviation, count)
-    return {id: score for id, score in scores.items() if id in keyword or _is_near(score, vector[id])}
+    near = {id for id, cosine in vector.items() if scores[id] >= _LEAST_NATS and cosine >= _LEAST_COSINE}
+    return {id: score for id, score in scores.items() if id in keyword or id in near}
 
 
 def surprise(cosine: float, mean: float = 0.0, deviation: float = 0.0, count: int = 0) -> float:
@@ -123,10 +124,6 @@ def surprise(cosine: float, mean: float = 0.0, deviation: float = 0.0, count: in
     variance = (count * deviation**2 + _ASSUMED * _USUAL_DEVIATION**2) / (count + _ASSUMED)
     above = max(0.0, cosine - usual)
     return above * above / variance
-
-
-def _is_near(score: float, cosine: float) -> bool:
-    return score >= _LEAST_NATS and cosine >= _LEAST_COSINE
 
 
 def share(nats: float) -> float:

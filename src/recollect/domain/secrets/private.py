@@ -7,7 +7,6 @@ from recollect.domain.secrets.values import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
 PRIVATE = "a part marked as private"
@@ -26,7 +25,7 @@ def private_parts(text: str) -> Iterator[tuple[int, int]]:
     """
     depth, begin, inner = 0, 0, 0
     for tag in compiled(_TAG).finditer(text):
-        if _is_mentioned(text, tag):
+        if text[max(0, tag.start() - 1) : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
             continue
         if not tag[1]:
             if not depth:
@@ -38,7 +37,3 @@ def private_parts(text: str) -> Iterator[tuple[int, int]]:
                 yield begin, tag.end()
     if depth:
         yield begin, len(text)
-
-
-def _is_mentioned(text: str, tag: re.Match[str]) -> bool:
-    return text[max(0, tag.start() - 1) : tag.start()] == "`" == text[tag.end() : tag.end() + 1]
