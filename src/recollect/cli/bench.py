@@ -6,7 +6,7 @@ import sys
 import click
 
 from recollect.cli.screen import ours
-from recollect.cli.shared import is_terminal, json_option, print_json
+from recollect.cli.shared import fields_of, is_terminal, json_option, print_json
 from recollect.config.settings import load_settings
 from recollect.doctor.bench import METRICS, SYSTEMS, Retrieval, measure_retrieval
 
@@ -33,10 +33,7 @@ def retrieval(folders: tuple[str, ...], as_json: bool) -> None:
         print_json(
             {
                 **{s: {m: round(v, 4) for m, v in scores.items()} for s, scores in result.scores.items()},
-                "folders": result.folders,
-                "documents": result.documents,
-                "queries": result.queries,
-                "model": result.model,
+                **fields_of(result, "folders", "documents", "queries", "model"),
             }
         )
         return

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from recollect.cli.shared import json_option, print_json, project_root_option, styled
+from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, styled
 from recollect.errors import InstallError
 from recollect.plugin.claude_client import SCOPES, Claude, find_claude
 from recollect.plugin.install import Installation, install
@@ -123,10 +123,7 @@ def _register(client: str, project_root: str, *, user: bool, dry_run: bool, as_j
         print_json(
             {
                 "client": client,
-                "path": planned.path,
-                "what": planned.what,
-                "outcome": planned.outcome,
-                "command": planned.command,
+                **fields_of(planned, "path", "what", "outcome", "command"),
                 "written": not dry_run and planned.outcome != "unchanged",
             }
         )

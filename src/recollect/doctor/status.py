@@ -35,7 +35,7 @@ class Knowledge:
 
     project_bank: int
     global_bank: int
-    stored: int | None = None
+    store_entries: int | None = None
     awaiting_vector: int | None = None
 
 
@@ -108,7 +108,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)]
-    knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
+    knowledge.store_entries, knowledge.awaiting_vector = coverage.entries, coverage.pending
     if coverage.pending <= _SOON or not workspace.settings.flag("memory_embedding_enabled"):
         return []
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
