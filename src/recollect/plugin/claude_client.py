@@ -113,7 +113,7 @@ class Claude:
             listed: Any = json.loads(text)
         except ValueError as error:
             raise InstallError(f"`claude {' '.join(arguments)}` printed something that is not JSON") from error
-        return _objects(listed)
+        return objects(listed)
 
 
 def settings_file(scope: str, project: str) -> str:
@@ -140,7 +140,7 @@ def traces(projects: Iterable[str]) -> dict[tuple[str, str], str]:
     path = os.path.join(plugins, "installed_plugins.json")
     installed = fields(read_object(path).get("plugins"))
     if PLUGIN in installed:
-        found[path, f"plugins.{PLUGIN}"] = json.dumps([item.get("scope") for item in _objects(installed[PLUGIN])])
+        found[path, f"plugins.{PLUGIN}"] = json.dumps([item.get("scope") for item in objects(installed[PLUGIN])])
     copies = os.path.join(plugins, "cache", MARKETPLACE)
     if os.path.isdir(copies):
         found[copies, ""] = ""
@@ -160,5 +160,5 @@ def fields(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _objects(value: object) -> list[dict[str, Any]]:
+def objects(value: object) -> list[dict[str, Any]]:
     return [fields(item) for item in cast("list[object]", value)] if isinstance(value, list) else []

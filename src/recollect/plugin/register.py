@@ -31,10 +31,6 @@ class Registration:
     after: str
 
     @property
-    def what(self) -> str:
-        return f"{self.client.section}.{NAME}"
-
-    @property
     def outcome(self) -> str:
         """Return `added`, `updated`, or `unchanged` if the entry is there already."""
         if self.before == self.after:
@@ -56,10 +52,6 @@ class Registered:
     client: Known
     place: Place
     by_hand: str = ""
-
-    @property
-    def what(self) -> str:
-        return f"{self.client.section}.{NAME}"
 
 
 def server_command(known: Known | None = None, *, shared: bool = False) -> list[str]:
@@ -156,7 +148,7 @@ def unregister(entry: Registered) -> None:
         StorageError: the file cannot be read or written.
     """
     if entry.by_hand:
-        raise InstallError(f"{entry.by_hand}; take {entry.what} out by hand")
+        raise InstallError(f"{entry.by_hand}; take {entry.client.what} out by hand")
     path = entry.place.path
     _check_place(entry.place)
     after = entry.client.format.without_entry(read_text(path, _LARGEST), entry.client.section)

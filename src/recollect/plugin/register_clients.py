@@ -62,6 +62,11 @@ class Known:
     starts_in_project: bool = False
     format: Format = config_json
 
+    @property
+    def what(self) -> str:
+        """Return the path of our entry in a file."""
+        return f"{self.section}.{config_json.NAME}"
+
     def place(self, project: str, *, user: bool) -> Place | None:
         """Return the file for the entry: the first existing one, else the first; None if there is none."""
         places = self.places(project, user=user)
