@@ -26,7 +26,7 @@ def retrieval(folders: tuple[str, ...], as_json: bool) -> None:
     searched with the code that `recollect search` runs; full text alone and vectors alone are measured beside it. The
     figures are means over all questions of all folders.
     """
-    result = measure_retrieval(folders, load_settings(os.getcwd()), _progress if is_terminal(sys.stderr) else None)
+    result = measure_retrieval(folders, load_settings(os.getcwd()), _progress)
     if is_terminal(sys.stderr):
         click.echo(err=True)
     if as_json:
@@ -41,7 +41,8 @@ def retrieval(folders: tuple[str, ...], as_json: bool) -> None:
 
 
 def _progress(what: str, done: int, total: int) -> None:
-    click.echo(ours("\r") + f"Embedding {what}: {done:,} of {total:,} ", nl=False, err=True)
+    if is_terminal(sys.stderr):
+        click.echo(ours("\r") + f"Embedding {what}: {done:,} of {total:,} ", nl=False, err=True)
 
 
 def _table(result: Retrieval) -> str:

@@ -46,7 +46,7 @@ class Folder:
 
 
 def measure_retrieval(
-    folders: Sequence[str], settings: Settings, progress: Callable[[str, int, int], object] | None = None
+    folders: Sequence[str], settings: Settings, progress: Callable[[str, int, int], object]
 ) -> Retrieval:
     """Search each folder separately with each system, and return the means over all queries.
 
@@ -133,11 +133,7 @@ def _hold(engine: Engine, folder: Folder) -> None:
     engine.store.put(Source("corpus", BANK), entries)
 
 
-def _reporter(
-    progress: Callable[[str, int, int], object] | None, place: int, total: int
-) -> Callable[[int], object] | None:
-    if progress is None:
-        return None
+def _reporter(progress: Callable[[str, int, int], object], place: int, total: int) -> Callable[[int], object]:
     done = 0
 
     def report(count: int) -> None:

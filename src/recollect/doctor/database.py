@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text, some
 from recollect.errors import EmbeddingError, StillReading, StoreDamaged, StoreError
@@ -35,12 +36,10 @@ def database(case: Case) -> Iterator[Finding]:
         is_damaged = isinstance(error, StoreDamaged)
         yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damaged else None)
         return
-    try:
+    with closing(copy):
         yield from _wholeness(case, copy)
         yield from _vectors(case, copy)
         yield from _behind(case, copy)
-    finally:
-        copy.close()
 
 
 def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:

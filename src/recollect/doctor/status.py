@@ -68,7 +68,10 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     memories = scan(root, problems)
     health = examine(root, memories, problems, workspace.settings, now)
     sizes = [found.size for found in find_memories(root, [])]
-    knowledge, warnings = _knowledge(workspace)
+    own, warnings = read_bank(workspace.bank, "local")
+    shared, complaints = read_bank(workspace.global_store, "global")
+    knowledge = Knowledge(len(own), len(shared))
+    warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
     issues += _store_issues(workspace, knowledge) + _hook_issues(workspace.global_store)
     staged = _staged(workspace, warnings)
@@ -90,12 +93,6 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
 def switched_off(settings: Settings) -> list[str]:
     """Return the settings on by default but switched off here."""
     return [key.name for key in KEYS if key.default is True and not settings.flag(key.name)]
-
-
-def _knowledge(workspace: Workspace) -> tuple[Knowledge, list[str]]:
-    own, warnings = read_bank(workspace.bank, "local")
-    shared, complaints = read_bank(workspace.global_store, "global")
-    return Knowledge(len(own), len(shared)), warnings + complaints
 
 
 def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
