@@ -47,12 +47,12 @@ def find_claude(given: str = "") -> str:
     return shutil.which("claude") or next(filter(None, (shutil.which("claude", path=place) for place in usual)), "")
 
 
+@dataclass(frozen=True)
 class Claude:
     """Claude Code's command, run in a project's folder."""
 
-    def __init__(self, path: str, folder: str) -> None:
-        self.path = path
-        self._folder = folder
+    path: str
+    folder: str
 
     def run(self, *arguments: str, folder: str = "") -> str:
         """Run the command and return its output.
@@ -64,7 +64,7 @@ class Claude:
         try:
             done = subprocess.run(
                 [self.path, *arguments],
-                cwd=folder or self._folder,
+                cwd=folder or self.folder,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 encoding="utf-8",

@@ -14,7 +14,7 @@ from typing import cast
 from recollect.errors import InstallError, RecollectError, StorageError, UnsafeEdit
 from recollect.files.client.config_json import NAME, Entry, shown
 from recollect.files.textfile import read_text, write_text
-from recollect.plugin.register_clients import CLIENTS, Known, Place
+from recollect.plugin.register_clients import CLIENTS, Known, Place, common_form
 
 _LARGEST = 1024 * 1024
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -74,8 +74,7 @@ def runs_in_plugin() -> bool:
 
 def common_entry() -> str:
     """Return the entry in the form most clients read, for pasting."""
-    command = server_command()
-    return shown("mcpServers", {"command": command[0], "args": command[1:]})
+    return shown("mcpServers", common_form(server_command()))
 
 
 def registration(known: Known, project: str, *, user: bool) -> Registration:
