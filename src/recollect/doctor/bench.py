@@ -65,7 +65,11 @@ def measure_retrieval(
             Engine(Workspace("", home, settings)) as engine,
         ):
             result.model = engine.embedder().identity
-            _hold(engine, folder)
+            entries = [
+                StoredEntry(id=id, category="patterns", name=title, description=text, created_at="2026-01-01T00:00:00Z")
+                for id, (title, text) in folder.documents.items()
+            ]
+            engine.store.put(Source("corpus", BANK), entries)
             done = embed_pending(engine, most=-1, progress=_reporter(progress, place, len(folder.documents)))
             if done.reason or done.pending:
                 raise EmbeddingError(done.reason or f"{done.pending} documents have no vector; try again")
@@ -123,14 +127,6 @@ def load_folder(path: str) -> Folder:
     if not relevant:
         raise InvalidEntry(f"{path} has no judged question")
     return Folder(documents, queries, relevant)
-
-
-def _hold(engine: Engine, folder: Folder) -> None:
-    entries = [
-        StoredEntry(id=id, category="patterns", name=title, description=text, created_at="2026-01-01T00:00:00Z")
-        for id, (title, text) in folder.documents.items()
-    ]
-    engine.store.put(Source("corpus", BANK), entries)
 
 
 def _reporter(progress: Callable[[str, int, int], object], place: int, total: int) -> Callable[[int], object]:

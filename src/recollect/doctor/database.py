@@ -74,7 +74,6 @@ def _mend(case: Case) -> str:
 
 
 def _rebuild(case: Case) -> str:
-    """Rebuild the damaged database from the files."""
     from recollect.sync.rebuild import rebuild
 
     case.progress("Database: made again from the files")

@@ -80,11 +80,7 @@ class Workshop:
         return {**environ, locations.HOME_VARIABLE: self.store, "XDG_RUNTIME_DIR": self.top}
 
     def fill(self, engine: Engine) -> None:
-        """Store the lessons, as a session does.
-
-        Raises:
-            RecollectError: a lesson cannot be stored.
-        """
+        """Store the lessons, as a session does."""
         from recollect.learn.remember import remember
         from recollect.sync.entry_input import parse_entry_input
 
