@@ -11,7 +11,6 @@ import click
 from recollect.cli.shared import (
     counted,
     fields_of,
-    global_store_option,
     json_option,
     memory_place,
     print_json,
@@ -59,7 +58,6 @@ _COLOURS = {ERROR: "red", SKIP: "yellow"}
 @click.option("--gc", "collects", is_flag=True, help="Put away what has had its time.")
 @click.option("--dry-run", is_flag=True, help="gc: show what would be done, but change nothing.")
 @root_options
-@global_store_option
 @json_option
 def command(
     rebuilds: bool,

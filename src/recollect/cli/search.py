@@ -114,8 +114,7 @@ def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str
         "vector_candidates": len(retrieval.vector),
         "fts5_candidates": len(retrieval.fts5),
         "pending_embedding": retrieval.pending,
-        "model": retrieval.model,
-        "terms": retrieval.terms,
+        **fields_of(retrieval, "model", "terms"),
         "warnings": warnings,
     }
 

@@ -139,12 +139,12 @@ def settings_of(project_root: str) -> Settings:
 
 
 def root_options(command: _Command) -> _Command:
-    """Add the options for choosing a memory root to a command, for `memory_place`."""
+    """Add the options for choosing a memory root and a store to a command, for `memory_place`."""
     root = click.option("--root", metavar="DIR", help="The memory root.  [default: that of the project]")
     folder = click.option(
         "--project-root", metavar="DIR", help="The project's root.  [default: around --root, or the current folder]"
     )
-    return root(folder(command))
+    return root(folder(global_store_option(command)))
 
 
 def memory_place(
