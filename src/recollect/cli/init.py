@@ -85,8 +85,7 @@ def _install(scope: str, claude: str, project_root: str, as_json: bool) -> None:
 
 def _document(result: Installation) -> dict[str, object]:
     return {
-        "marketplace": result.marketplace,
-        "scope": result.scope,
+        **fields_of(result, "marketplace", "scope"),
         "changed": [{"path": path, "what": what} for path, what in result.changed],
         "interpreter": result.interpreter,
     }

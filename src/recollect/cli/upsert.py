@@ -106,8 +106,7 @@ def _document(result: Remembered) -> dict[str, object]:
 def _journalled(noted: Noted, warning: str) -> dict[str, object]:
     return {
         "id": noted.given.content_hash,
-        "name": noted.given.name,
-        "category": noted.given.category,
+        **fields_of(noted.given, "name", "category"),
         "outcome": JOURNALLED,
         "added": None,  # only the database could tell
         "observation_count": None,

@@ -8,17 +8,15 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text, some
+from recollect.engine.embed import BATCH
 from recollect.errors import EmbeddingError, StillReading, StoreDamaged, StoreError
 from recollect.store.open import database_name, store_exists, store_files
 from recollect.store.repair import StoreCopy
 from recollect.store.values import Scope
 
-# Timeouts in seconds: to copy and check the database, and to read changed files.
+# Timeouts in seconds: to copy and check the database, to read changed files, and to make vectors.
 _LOOKING = 8.0
 _READING = 3.0
-
-# The number of vectors made by the next search.
-_SOON = 50
 _REPAIRING = 60.0
 
 
@@ -100,7 +98,7 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     told = f"{coverage.pending:,} of {some(coverage.entries, 'entry awaits one', 'entries await one')}"
     if coverage.skipped:
         told += f", {coverage.skipped:,} of them because theirs has the wrong size"
-    if coverage.pending > _SOON:
+    if coverage.pending > BATCH:  # else the next search makes them
         fix = "`recollect reembed` makes them all"
         yield Finding(WARNING, "Vectors", f"{told} and are found by their words alone", fix, lambda: _embed(case))
     elif coverage.pending:

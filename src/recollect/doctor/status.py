@@ -10,6 +10,7 @@ from recollect.config.settings import Settings
 from recollect.config.settings_keys import KEYS
 from recollect.config.workspace import Workspace
 from recollect.domain.clock import parse_time, time_text
+from recollect.engine.embed import BATCH
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreDamaged, StoreError
 from recollect.files.bank.bank import read_bank
@@ -24,9 +25,6 @@ from recollect.store.open import store_exists, store_files
 
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
-
-# The number of vectors made by the next search.
-_SOON = 50
 
 
 @dataclass
@@ -106,7 +104,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)]
     knowledge.store_entries, knowledge.awaiting_vector = coverage.entries, coverage.pending
-    if coverage.pending <= _SOON or not workspace.settings.flag("memory_embedding_enabled"):
+    if coverage.pending <= BATCH or not workspace.settings.flag("memory_embedding_enabled"):
         return []
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
     return [Issue("vectors", text, "`recollect reembed`")]
