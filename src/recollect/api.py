@@ -12,10 +12,7 @@ with Engine(global_store(), settings) as engine:
         print(hit.score, hit.entry.name)
 """
 
-from collections.abc import Callable as _Callable
-from collections.abc import Collection as _Collection
-from collections.abc import Iterable as _Iterable
-from collections.abc import Sequence as _Sequence
+from collections import abc as _abc
 from typing import Any as _Any
 
 from recollect.config.locations import global_store
@@ -139,7 +136,7 @@ __all__ = [
     "update_memory",
 ]
 
-_Labels = _Callable[[str, str, str, str], _Iterable[str]]
+_Labels = _abc.Callable[[str, str, str, str], _abc.Iterable[str]]
 
 
 class Engine(_Engine):
@@ -205,7 +202,7 @@ def inject(
     limit: int | None = None,
     event: str = "",
     session: str = "",
-    without: _Collection[str] = (),
+    without: _abc.Collection[str] = (),
     markdown: str = "",
     notes: _DeferredWrites | None = None,
     warm: _Warm | None = None,
@@ -245,7 +242,7 @@ def finish(
     settings: Settings,
     project_root: str,
     global_store: str,
-    paths: _Sequence[str],
+    paths: _abc.Sequence[str],
     *,
     message: str,
     engine: _Engine | None = None,
@@ -255,7 +252,7 @@ def finish(
 
 
 def candidates_of(
-    project_root: str, global_store: str, names: _Sequence[str] = ()
+    project_root: str, global_store: str, names: _abc.Sequence[str] = ()
 ) -> tuple[list[Candidate], list[str]]:
     """Return candidates for promotion, and warnings: the named entries, or all entries not judged before.
 
@@ -268,7 +265,7 @@ def candidates_of(
 def promote(
     project_root: str,
     global_store: str,
-    candidates: _Sequence[Candidate],
+    candidates: _abc.Sequence[Candidate],
     *,
     judgement: str = "",
     only_new: bool = False,

@@ -160,7 +160,7 @@ def test_shallow_clone_is_said_to_lack_its_history(world: World, tmp_path: Path)
 def test_files_are_read_for_a_bounded_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n")
     monkeypatch.setattr(secret_scan, "_FILE_SECONDS", -1.0)
-    scan = secret_scan.scan_secrets(world.workspace())
+    scan = secret_scan.scan_secrets(world.workspace(), lambda _sentence: None)
     assert scan.files == 0
     assert any("files after it: the limit is" in sentence for sentence in scan.unread)
 

@@ -355,7 +355,7 @@ def write_beir(folder: Path, lessons: list[tuple[str, str]], others: list[tuple[
 
 def test_3d_1_hybrid_search_beats_full_text_alone_on_known_pairs_among_200_entries(tmp_path: Path) -> None:
     write_beir(tmp_path / "pairs", PAIRS + IDENTIFIERS, distractors())
-    result = measure_retrieval([str(tmp_path / "pairs")], load_settings(str(tmp_path)))
+    result = measure_retrieval([str(tmp_path / "pairs")], load_settings(str(tmp_path)), lambda *_: None)
     assert result.documents >= 200
     assert result.queries == 45
     hybrid, words = result.scores["hybrid"], result.scores["fts5"]
@@ -366,7 +366,7 @@ def test_3d_1_hybrid_search_beats_full_text_alone_on_known_pairs_among_200_entri
 
 def test_3d_1_an_identifier_is_not_lost_among_meanings(tmp_path: Path) -> None:
     write_beir(tmp_path / "names", IDENTIFIERS, [("", text) for text, _ in PAIRS])
-    result = measure_retrieval([str(tmp_path / "names")], load_settings(str(tmp_path)))
+    result = measure_retrieval([str(tmp_path / "names")], load_settings(str(tmp_path)), lambda *_: None)
     assert result.scores["hybrid"]["MRR@10"] == result.scores["fts5"]["MRR@10"] == 1.0
 
 

@@ -596,7 +596,7 @@ def test_a_measurement_that_cannot_embed_says_so(tmp_path: Path) -> None:
     (folder / "qrels.tsv").write_text("q\td\t1\n", encoding="utf-8")
     unreachable = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
     with pytest.raises(EmbeddingError, match="memory_embedding_enabled"):
-        measure_retrieval([str(folder)], load_settings(str(tmp_path), unreachable))
+        measure_retrieval([str(folder)], load_settings(str(tmp_path), unreachable), lambda *_: None)
 
 
 def test_a_text_that_cannot_be_stored_is_no_reason_to_make_the_index_again(tmp_path: Path) -> None:

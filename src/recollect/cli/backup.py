@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from recollect.cli.shared import counted, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import counted, fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.text import one_line
 from recollect.errors import StorageError
@@ -50,11 +50,9 @@ def create_(file: str, force: bool, workspace: Workspace, as_json: bool) -> None
         print_json(
             {
                 "file": path,
-                "size": result.size,
-                "counts": result.counts,
+                **fields_of(result, "size", "counts"),
                 "complete": not result.left_out,
-                "left_out": result.left_out,
-                "warnings": result.warnings,
+                **fields_of(result, "left_out", "warnings"),
             }
         )
     else:
@@ -149,10 +147,7 @@ def _verified(path: str, result: Verified) -> dict[str, object]:
     return {
         "file": path,
         "sound": True,
-        "created_at": archive.created_at,
-        "recollect_version": archive.recollect_version,
-        "project": archive.project,
-        "identity": archive.identity,
+        **fields_of(archive, "created_at", "recollect_version", "project", "identity"),
         "counts": result.counts,
         "files": [{"name": member.name, "size": len(member.data)} for member in archive.members],
         "warnings": result.warnings,
@@ -165,15 +160,9 @@ def _restored(result: Restored, dry_run: bool) -> dict[str, object]:
         "complete": result.complete,
         "counts": {action: len(result.of(action)) for action in ACTIONS},
         "files": [
-            {
-                "name": outcome.member.name,
-                "path": outcome.path,
-                "action": outcome.action,
-                "reason": outcome.reason,
-            }
+            {"name": outcome.member.name, **fields_of(outcome, "path", "action", "reason")}
             for outcome in result.outcomes
         ],
         "usage": 0 if dry_run else result.usages,
-        "usage_problem": result.usage_problem,
-        "warnings": result.warnings,
+        **fields_of(result, "usage_problem", "warnings"),
     }

@@ -6,7 +6,7 @@ import sys
 import click
 
 from recollect.cli.screen import ours
-from recollect.cli.shared import is_terminal, json_option, print_json
+from recollect.cli.shared import fields_of, is_terminal, json_option, print_json
 from recollect.config.settings import load_settings
 from recollect.doctor.bench import METRICS, SYSTEMS, Retrieval, measure_retrieval
 
@@ -26,17 +26,14 @@ def retrieval(folders: tuple[str, ...], as_json: bool) -> None:
     searched with the code that `recollect search` runs; full text alone and vectors alone are measured beside it. The
     figures are means over all questions of all folders.
     """
-    result = measure_retrieval(folders, load_settings(os.getcwd()), _progress if is_terminal(sys.stderr) else None)
+    result = measure_retrieval(folders, load_settings(os.getcwd()), _progress)
     if is_terminal(sys.stderr):
         click.echo(err=True)
     if as_json:
         print_json(
             {
                 **{s: {m: round(v, 4) for m, v in scores.items()} for s, scores in result.scores.items()},
-                "folders": result.folders,
-                "documents": result.documents,
-                "queries": result.queries,
-                "model": result.model,
+                **fields_of(result, "folders", "documents", "queries", "model"),
             }
         )
         return
@@ -44,7 +41,8 @@ def retrieval(folders: tuple[str, ...], as_json: bool) -> None:
 
 
 def _progress(what: str, done: int, total: int) -> None:
-    click.echo(ours("\r") + f"Embedding {what}: {done:,} of {total:,} ", nl=False, err=True)
+    if is_terminal(sys.stderr):
+        click.echo(ours("\r") + f"Embedding {what}: {done:,} of {total:,} ", nl=False, err=True)
 
 
 def _table(result: Retrieval) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from recollect.cli.shared import global_store_option, memory_place, print_json, root_options, warn
+from recollect.cli.shared import memory_place, print_json, root_options, warn
 from recollect.domain.categories import PROJECT
 from recollect.domain.text import visible
 from recollect.engine.engine import Engine
@@ -27,7 +27,6 @@ _PATIENCE = 5.0
 @click.option("--auto", is_flag=True, help="Nobody asked for it; categories.*.auto_capture decides.")
 @click.option("--no-semantic", is_flag=True, help="Compare titles and tags only, not meanings.")
 @root_options
-@global_store_option
 def command(
     category: str,
     new_info: str | None,

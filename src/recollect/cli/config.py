@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import click
 
@@ -66,10 +67,7 @@ def set_(key: str, value: str, project_root: str) -> None:
     .claude/memory/memory-config.json; a file that has the setting already keeps it. Everything else in the file
     stays as it is.
     """
-    places = _places(project_root, key)
-    edit = set_setting(project_root, key, value)
-    warn(_left_behind(places, _places(project_root, key)))
-    click.echo(f"{key} is set in {os.path.relpath(edit.path, project_root)}; {_now(edit)}")
+    edit = _changed(project_root, key, "set", lambda: set_setting(project_root, key, value))
     if edit.source.startswith("RECOLLECT_"):
         warn([f"{edit.source} is set in the environment and overrides the file"])
 
@@ -79,10 +77,18 @@ def set_(key: str, value: str, project_root: str) -> None:
 @project_root_option
 def unset(key: str, project_root: str) -> None:
     """Take a setting out of the project's file, so that the next weaker source counts, in the end the default."""
-    places = _places(project_root, key)
-    edit = unset_setting(project_root, key)
-    warn(_left_behind(places, _places(project_root, key)))
-    click.echo(f"{key} is not set in {os.path.relpath(edit.path, project_root)}; {_now(edit)}")
+    _changed(project_root, key, "not set", lambda: unset_setting(project_root, key))
+
+
+def _changed(project_root: str, key: str, done: str, change: Callable[[], Edit]) -> Edit:
+    before = _places(project_root, key)
+    edit = change()
+    after = _places(project_root, key)
+    if before and after:
+        warn(left_behind(before, after))
+    path = os.path.relpath(edit.path, project_root)
+    click.echo(f"{key} is {done} in {path}; it is {as_text(edit.value)} ({edit.source})")
+    return edit
 
 
 def _places(project_root: str, key: str) -> MemoryRoot | None:
@@ -93,14 +99,6 @@ def _places(project_root: str, key: str) -> MemoryRoot | None:
         return memory_root(project_root, load_settings(project_root))
     except WriteRefused:
         return None
-
-
-def _left_behind(before: MemoryRoot | None, after: MemoryRoot | None) -> list[str]:
-    return left_behind(before, after) if before and after else []
-
-
-def _now(edit: Edit) -> str:
-    return f"it is {as_text(edit.value)} ({edit.source})"
 
 
 def _as_object(settings: Settings, key: Key) -> dict[str, object]:

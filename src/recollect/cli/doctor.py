@@ -98,7 +98,8 @@ def _secrets(scan: Scan, as_json: bool) -> None:
 def _print(findings: list[Finding], repaired: list[Finding]) -> None:
     width = max(len(finding.subject) for finding in findings)
     for finding in repaired:
-        click.echo(f"{styled('Repaired' if finding.level == OK else 'Not repaired', 'cyan')}: {_told(finding)}")
+        done = styled("Repaired" if finding.level == OK else "Not repaired", "cyan")
+        click.echo(f"{done}: {finding.subject}: {one_line(finding.sentence)}")
     if repaired:
         click.echo()
     for finding in findings:
@@ -107,10 +108,6 @@ def _print(findings: list[Finding], repaired: list[Finding]) -> None:
         if finding.fix:
             click.echo(f"{'':<{len(_mark(finding.level)) + width + 3}}{styled('→', 'cyan')} {one_line(finding.fix)}")
     click.echo(f"\n{_summary(findings)}")
-
-
-def _told(finding: Finding) -> str:
-    return f"{finding.subject}: {one_line(finding.sentence)}"
 
 
 def _summary(findings: list[Finding]) -> str:

@@ -192,11 +192,6 @@ def _editor() -> list[str]:
 
 
 def _run(editor: list[str], path: str) -> None:
-    """Run the editor on a file.
-
-    Raises:
-        WriteRefused: the editor cannot be started, or fails.
-    """
     try:
         with _undisturbed():
             code = subprocess.run([*editor, path], check=False).returncode
@@ -212,16 +207,12 @@ def _run(editor: list[str], path: str) -> None:
 def _undisturbed() -> Generator[None]:
     """Leave Ctrl-C to the editor while it runs; otherwise it would end this process, too."""
     # A handler instead of SIG_IGN, because the editor would inherit SIG_IGN.
-    before = {number: signal.signal(number, _pass_over) for number in (signal.SIGINT, signal.SIGQUIT)}
+    before = {number: signal.signal(number, lambda _number, _frame: None) for number in (signal.SIGINT, signal.SIGQUIT)}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _pass_over(_number: int, _frame: object) -> None:
-    return
 
 
 def _editor_error(editor: str, error: str, fix: str) -> WriteRefused:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +10,7 @@ import click
 
 from recollect.cli.shared import (
     counted,
-    global_store_option,
+    fields_of,
     json_option,
     memory_place,
     print_json,
@@ -17,6 +19,7 @@ from recollect.cli.shared import (
     warn,
 )
 from recollect.config.settings import Settings
+from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import one_line
@@ -55,11 +58,8 @@ _COLOURS = {ERROR: "red", SKIP: "yellow"}
 @click.option("--gc", "collects", is_flag=True, help="Put away what has had its time.")
 @click.option("--dry-run", is_flag=True, help="gc: show what would be done, but change nothing.")
 @root_options
-@global_store_option
 @json_option
-@click.pass_context
 def command(
-    context: click.Context,
     rebuilds: bool,
     validates: bool,
     keyword: str | None,
@@ -85,65 +85,57 @@ def command(
     if not os.path.isdir(place.path):
         hint = "name another with --root" if root else "the first memory makes it; `recollect status` says how to begin"
         raise StorageError(f"there is no folder {place.path}; {hint}")
-    now = datetime.now(UTC)
     if rebuilds:
-        context.exit(_rebuild(place, as_json))
-    if validates:
-        context.exit(_validate(place, as_json))
-    if keyword is not None:
-        context.exit(_query(place, keyword, as_json))
-    if examines:
-        context.exit(_health(place, workspace.settings, now, as_json))
-    result = collect(place, workspace.settings, now, dry_run=dry_run)
-    message = f"{counted(len(result.paths), 'memory', 'memories')} put away"
-    result.warnings += finish(place, workspace, result.paths, message=message)
-    context.exit(_collected(place, result, dry_run, as_json))
+        _rebuild(place, as_json)
+    elif validates:
+        _validate(place, as_json)
+    elif keyword is not None:
+        _query(place, keyword, as_json)
+    elif examines:
+        _health(place, workspace.settings, as_json)
+    else:
+        _collect(place, workspace, dry_run, as_json)
 
 
-def _rebuild(place: MemoryRoot, as_json: bool) -> int:
+def _rebuild(place: MemoryRoot, as_json: bool) -> None:
     count, warnings = rebuild(place)
     warn(warnings)
     if as_json:
-        _print({"entries": count, "warnings": warnings})
+        print_json(seen({"entries": count, "warnings": warnings}))
     else:
         click.echo(f"Rebuilt index.md with {count} entries")
-    return 0
 
 
-def _validate(place: MemoryRoot, as_json: bool) -> int:
+def _validate(place: MemoryRoot, as_json: bool) -> None:
     warnings: list[str] = []
     check = check_index(place, scan(place, warnings))
     warn(warnings)
     if as_json:
-        _print({"valid": check.state == IN_SYNC, **_index_document(check), "warnings": warnings})
+        print_json(seen({"valid": check.state == IN_SYNC, **_index_document(check), "warnings": warnings}))
     else:
         for line in _index_lines(check, None):
             click.echo(line)
-    return int(check.state != IN_SYNC)
+    sys.exit(int(check.state != IN_SYNC))
 
 
-def _query(place: MemoryRoot, keyword: str, as_json: bool) -> int:
+def _query(place: MemoryRoot, keyword: str, as_json: bool) -> None:
     entries, warnings = query(place, keyword)
     warn(warnings)
     if as_json:
-        found = [
-            {"category": entry.category, "title": entry.title, "path": entry.path, "tags": entry.tags}
-            for entry in entries
-        ]
-        _print({"query": keyword, "count": len(entries), "entries": found, "warnings": warnings})
-        return 0
+        found = [fields_of(entry, "category", "title", "path", "tags") for entry in entries]
+        print_json(seen({"query": keyword, "count": len(entries), "entries": found, "warnings": warnings}))
+        return
     click.echo(f"{counted(len(entries), 'match', 'matches')} for {one_line(keyword)!r}")
     for entry in entries:
         click.echo(one_line(entry.line))
-    return 0
 
 
-def _health(place: MemoryRoot, settings: Settings, now: datetime, as_json: bool) -> int:
+def _health(place: MemoryRoot, settings: Settings, as_json: bool) -> None:
     problems: list[str] = []
-    health = examine(place, scan(place, problems), problems, settings, now)
+    health = examine(place, scan(place, problems), problems, settings, datetime.now(UTC))
     if as_json:
-        _print(_health_document(health))
-        return 0
+        print_json(seen(_health_document(health)))
+        return
     sections = {
         "Entries by Category": [
             f"{category}: {by_status[ACTIVE]} active, " + ", ".join(f"{by_status[s]} {s}" for s in STATUSES[1:])
@@ -164,17 +156,19 @@ def _health(place: MemoryRoot, settings: Settings, now: datetime, as_json: bool)
         click.echo(issue_text(issue))
     for note in health.notes:
         click.echo(issue_text(note, mark="·"))
-    return 0
 
 
-def _collected(place: MemoryRoot, result: Collected, dry_run: bool, as_json: bool) -> int:
+def _collect(place: MemoryRoot, workspace: Workspace, dry_run: bool, as_json: bool) -> None:
+    result = collect(place, workspace.settings, datetime.now(UTC), dry_run=dry_run)
+    message = f"{counted(len(result.paths), 'memory', 'memories')} put away"
+    result.warnings += finish(place, workspace, result.paths, message=message)
     warn(result.warnings)
     if as_json:
         outcomes = [{"action": one.verb, "path": one.path, "reason": one.reason} for one in result.outcomes]
-        _print({"dry_run": dry_run, "outcomes": outcomes, "warnings": result.warnings})
+        print_json(seen({"dry_run": dry_run, "outcomes": outcomes, "warnings": result.warnings}))
     else:
         _report(place, result, dry_run)
-    return int(result.failed)
+    sys.exit(int(result.failed))
 
 
 def _report(place: MemoryRoot, result: Collected, dry_run: bool) -> None:
@@ -186,10 +180,6 @@ def _report(place: MemoryRoot, result: Collected, dry_run: bool) -> None:
         click.echo(f"Nothing in {one_line(place.shown(place.path))} has had its time.")
     else:
         click.echo(f"{memories} would be put away; nothing was changed." if dry_run else f"{memories} put away.")
-
-
-def _print(document: dict[str, Any]) -> None:
-    print_json(seen(document))
 
 
 def issue_text(issue: Issue, most: int = _SHOWN, mark: str = "-") -> str:
@@ -238,10 +228,6 @@ def _health_document(health: Health) -> dict[str, Any]:
         "heavily_updated": [{"path": path, "times_updated": times} for path, times in health.heavily_updated],
         "recent_retirements": [{"path": path, "retired_at": at} for path, at in health.recently_retired],
         "index": _index_document(health.index),
-        "issues": [issue_document(issue) for issue in health.issues],
-        "notes": [issue_document(note) for note in health.notes],
+        "issues": list(map(asdict, health.issues)),
+        "notes": list(map(asdict, health.notes)),
     }
-
-
-def issue_document(issue: Issue) -> dict[str, Any]:
-    return {"kind": issue.kind, "text": issue.text, "fix": issue.fix, "places": issue.places}

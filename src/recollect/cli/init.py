@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from recollect.cli.shared import json_option, print_json, project_root_option, styled
+from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, styled
 from recollect.errors import InstallError
 from recollect.plugin.claude_client import SCOPES, Claude, find_claude
 from recollect.plugin.install import Installation, install
@@ -85,8 +85,7 @@ def _install(scope: str, claude: str, project_root: str, as_json: bool) -> None:
 
 def _document(result: Installation) -> dict[str, object]:
     return {
-        "marketplace": result.marketplace,
-        "scope": result.scope,
+        **fields_of(result, "marketplace", "scope"),
         "changed": [{"path": path, "what": what} for path, what in result.changed],
         "interpreter": result.interpreter,
     }
@@ -124,9 +123,8 @@ def _register(client: str, project_root: str, *, user: bool, dry_run: bool, as_j
             {
                 "client": client,
                 "path": planned.path,
-                "what": planned.what,
-                "outcome": planned.outcome,
-                "command": planned.command,
+                "what": known.what,
+                **fields_of(planned, "outcome", "command"),
                 "written": not dry_run and planned.outcome != "unchanged",
             }
         )
@@ -139,14 +137,14 @@ def _register(client: str, project_root: str, *, user: bool, dry_run: bool, as_j
 def _print_registration(planned: Registration) -> None:
     known = planned.client
     if planned.outcome == "unchanged":
-        click.echo(f"{known.title} knows the server already; nothing was changed:\n  {planned.path}  {planned.what}")
+        click.echo(f"{known.title} knows the server already; nothing was changed:\n  {planned.path}  {known.what}")
         return
     verb = "Added the server to" if planned.outcome == "added" else "Updated the server in"
     click.echo(styled(f"{verb} {known.title}. What changed:", "green"))
-    click.echo(f"  {planned.path}  {planned.what}")
+    click.echo(f"  {planned.path}  {known.what}")
     click.echo(f"It starts: {' '.join(planned.command)}")
     if not known.root and not known.starts_in_project:
         click.echo("Unless it is started in a project's folder, the server knows only what holds everywhere.")
     if runs_in_plugin():
         click.echo("That is the plugin's command: after an update of the plugin, run this again.")
-    click.echo(f"Restart {known.title} to use it. To undo it, take {planned.what} out of that file.")
+    click.echo(f"Restart {known.title} to use it. To undo it, take {known.what} out of that file.")

@@ -7,6 +7,7 @@ import click
 
 import recollect
 from recollect.cli.shared import (
+    fields_of,
     global_store_option,
     is_terminal,
     json_option,
@@ -20,6 +21,8 @@ from recollect.config.settings_keys import EVENTS
 from recollect.config.workspace import Workspace
 from recollect.recall.start_block import inject
 from recollect.recall.start_request import StartRequest
+
+_FIELDS = ("category", "name", "origin", "observation_count", "confidence")
 
 
 @click.command("inject")
@@ -62,20 +65,8 @@ def command(workspace: Workspace, limit: int | None, event: str | None, as_json:
         print_json(
             {
                 "block": result.text,
-                "entries": [
-                    {
-                        "id": entry.content_hash,
-                        "category": entry.category,
-                        "name": entry.name,
-                        "origin": entry.origin,
-                        "observation_count": entry.observation_count,
-                        "confidence": entry.confidence,
-                    }
-                    for entry in result.entries
-                ],
-                "dropped": result.dropped,
-                "reason": result.reason,
-                "warnings": result.warnings,
+                "entries": [{"id": entry.content_hash, **fields_of(entry, *_FIELDS)} for entry in result.entries],
+                **fields_of(result, "dropped", "reason", "warnings"),
             }
         )
     elif result.text:

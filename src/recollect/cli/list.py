@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.shared import counted, json_option, print_json, project_root_option, settings_of, styled, warn
+from recollect.cli.shared import (
+    counted,
+    fields_of,
+    json_option,
+    print_json,
+    project_root_option,
+    settings_of,
+    styled,
+    warn,
+)
 from recollect.config.memory_root import memory_root
 from recollect.domain.categories import PROJECT
 from recollect.domain.ranking.trust import REPOSITORY
@@ -63,12 +72,7 @@ def _row(memory: MemoryFile) -> tuple[str, ...]:
 
 def _as_object(root: MemoryRoot, memory: MemoryFile) -> dict[str, object]:
     return {
-        "slug": memory.slug,
-        "category": memory.category,
-        "status": memory.status,
-        "title": memory.title,
-        "updated_at": memory.updated_at,
-        "tags": memory.tags,
+        **fields_of(memory, "slug", "category", "status", "title", "updated_at", "tags"),
         "path": root.shown(memory.path),
         "origin": REPOSITORY,
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
 
 import click
 
@@ -19,17 +18,12 @@ from recollect.memories.finish import finish as finish_change
 from recollect.memories.forget import Forgotten, looks_like_id
 from recollect.memories.lookup import read_named, shortest_name
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 _Change = Callable[[MemoryRoot, Settings, MemoryFile], write.Written]
 _ById = Callable[[Engine], Forgotten]
 
 
-def slug_argument(command: _Command) -> _Command:
-    return click.argument("slug")(command)
-
-
-def reason_option(command: _Command) -> _Command:
-    return click.option("--reason", metavar="TEXT", default="", help="Why; it is kept with the memory.")(command)
+slug_argument = click.argument("slug")
+reason_option = click.option("--reason", metavar="TEXT", default="", help="Why; it is kept with the memory.")
 
 
 def change_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.shared import entry_options, entry_text, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import (
+    entry_options,
+    entry_text,
+    fields_of,
+    json_option,
+    print_json,
+    styled,
+    warn,
+    workspace_options,
+)
 from recollect.config.workspace import Workspace
 from recollect.promote.candidates import Candidate, from_json
 from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL
@@ -116,17 +125,11 @@ def _captured(candidate: Candidate) -> str:
 
 
 def _as_object(outcome: Outcome, similar: dict[str, list[Alike]]) -> dict[str, object]:
-    candidate: Candidate = outcome.candidate
+    candidate = outcome.candidate
     return {
         "id": candidate.content_hash,
-        "category": candidate.category,
-        "name": candidate.name,
-        "description": candidate.description,
-        "captured": candidate.captured,
-        "like": [{"id": each.id, "title": each.title} for each in similar.get(candidate.content_hash, ())],
-        "universal": outcome.verdict.universal,
-        "reason": outcome.verdict.reason,
-        "action": outcome.action,
-        "stored_as": outcome.stored_as,
-        "observation_count": outcome.observation_count,
+        **fields_of(candidate, "category", "name", "description", "captured"),
+        "like": [fields_of(each, "id", "title") for each in similar.get(candidate.content_hash, ())],
+        **fields_of(outcome.verdict, "universal", "reason"),
+        **fields_of(outcome, "action", "stored_as", "observation_count"),
     }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.shared import counted, json_option, print_json, warn, workspace_options
+from recollect.cli.shared import counted, fields_of, json_option, print_json, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.sync.rebuild import rebuild
 
@@ -25,9 +25,7 @@ def command(workspace: Workspace, as_json: bool) -> None:
                 "entries": result.active,
                 "sources": result.sources,
                 "pending_embedding": result.pending,
-                "set_aside": result.set_aside,
-                "rescued": result.rescued,
-                "warnings": result.warnings,
+                **fields_of(result, "set_aside", "rescued", "warnings"),
             }
         )
         return

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from recollect.cli.shared import counted, json_option, print_json, styled, workspace_options
+from recollect.cli.shared import counted, fields_of, json_option, print_json, styled, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
 from recollect.domain.text import cut, one_line, visible
@@ -12,6 +10,7 @@ from recollect.files.journal.kinds import Staged
 from recollect.sessions.review import capture_named, captures_to_review, mark_reviewed
 
 _LONGEST = 100
+_FIELDS = ("id", "at", "category", "score", "session", "snippets", "context")
 
 
 @click.command("review")
@@ -43,7 +42,7 @@ def command(
     elif saved or dismiss or dismiss_all:
         _mark(captures, workspace, saved, dismiss, dismiss_all, as_json)
     elif as_json:
-        print_json(seen({"captures": [_document(each) for each in captures]}))
+        print_json(seen({"captures": [fields_of(each, *_FIELDS) for each in captures]}))
     else:
         click.echo("\n".join(_lines(captures)) if captures else "Nothing awaits review in this project.")
 
@@ -84,7 +83,7 @@ def _lines(captures: list[Staged]) -> list[str]:
 
 def _show(staged: Staged, as_json: bool) -> None:
     if as_json:
-        print_json(seen(_document(staged)))
+        print_json(seen(fields_of(staged, *_FIELDS)))
         return
     facts = (
         ("Capture", staged.id),
@@ -98,15 +97,3 @@ def _show(staged: Staged, as_json: bool) -> None:
     if staged.snippets:
         click.echo("\n" + "\n".join(f"- {one_line(snippet)}" for snippet in staged.snippets))
     click.echo(f"\n{visible(staged.context)}")
-
-
-def _document(staged: Staged) -> dict[str, Any]:
-    return {
-        "id": staged.id,
-        "at": staged.at,
-        "category": staged.category,
-        "score": staged.score,
-        "session": staged.session,
-        "snippets": staged.snippets,
-        "context": staged.context,
-    }

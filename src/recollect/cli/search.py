@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.stored import ACTIVE, STATUSES
@@ -114,8 +114,7 @@ def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str
         "vector_candidates": len(retrieval.vector),
         "fts5_candidates": len(retrieval.fts5),
         "pending_embedding": retrieval.pending,
-        "model": retrieval.model,
-        "terms": retrieval.terms,
+        **fields_of(retrieval, "model", "terms"),
         "warnings": warnings,
     }
 
@@ -123,10 +122,9 @@ def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str
 def _hit(hit: Hit) -> dict[str, Any]:
     entry = hit.entry
     return {
-        "id": entry.id,
-        "category": entry.category,
+        **fields_of(entry, "id", "category"),
         **({"path": hit.path} if hit.path else {}),
-        **{name: getattr(entry, name) for name in _FIELDS},
+        **fields_of(entry, *_FIELDS),
         "origin": hit.origin,
         "score": round(hit.score, 6),
         "vector": hit.vector,

@@ -30,13 +30,6 @@ _LARGEST_INPUT = 16 * 1024 * 1024
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _root(context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
-    """Return the given folder, the one given to the command group, or the project around the current folder."""
-    if value or context.obj:
-        return _absolute(value) if value else context.obj
-    return _here()
-
-
 def _here() -> str:
     try:
         return project.find_root(os.getcwd())
@@ -45,9 +38,10 @@ def _here() -> str:
 
 
 def _existing_root(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    """Return the given folder, the one given to the command group, or the project around the current folder."""
     if value and value.startswith("${"):
         value = None  # a placeholder, left unreplaced by a client without an open workspace
-    root = _root(context, parameter, value)
+    root = _absolute(value) if value else context.obj or _here()
     if not os.path.isdir(root):
         raise click.BadParameter(f"there is no folder {root}", context, parameter)
     return root
@@ -127,9 +121,6 @@ def _draft(path: str) -> str:
     """Return the text of an agent's draft; an empty text if the file is no draft.
 
     Drafts are in the temporary directory, where other users may put files, too.
-
-    Raises:
-        StorageError: the file is not this user's alone, or cannot be read.
     """
     if not is_handed_over(os.path.basename(path)):
         return ""
@@ -148,12 +139,12 @@ def settings_of(project_root: str) -> Settings:
 
 
 def root_options(command: _Command) -> _Command:
-    """Add the options for choosing a memory root to a command, for `memory_place`."""
+    """Add the options for choosing a memory root and a store to a command, for `memory_place`."""
     root = click.option("--root", metavar="DIR", help="The memory root.  [default: that of the project]")
     folder = click.option(
         "--project-root", metavar="DIR", help="The project's root.  [default: around --root, or the current folder]"
     )
-    return root(folder(command))
+    return root(folder(global_store_option(command)))
 
 
 def memory_place(
@@ -171,12 +162,12 @@ def memory_place(
 
 def _project(root: str | None, project_root: str | None, target: str) -> str:
     if project_root:
-        folder = os.path.abspath(os.path.expanduser(project_root))
+        folder = _absolute(project_root)
         if not os.path.isdir(folder):
             raise click.BadParameter(f"there is no folder {folder}", param_hint="--project-root")
         return folder
     if root:
-        return project.find_root(os.path.abspath(os.path.expanduser(root)))
+        return project.find_root(_absolute(root))
     if not os.path.isabs(target):
         return _here()
     folder = project_of(target)
@@ -192,6 +183,11 @@ def counted(count: int, one: str, many: str) -> str:
 def warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
         click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {redact(sentence)}", err=True)
+
+
+def fields_of(value: object, *names: str) -> dict[str, Any]:
+    """Return an object's attributes by their names, for JSON."""
+    return {name: getattr(value, name) for name in names}
 
 
 def print_json(value: object) -> None:

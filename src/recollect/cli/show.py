@@ -9,7 +9,7 @@ from typing import Any, cast
 import click
 
 from recollect.cli.memory import slug_argument
-from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
@@ -89,22 +89,14 @@ def _by_id(workspace: Workspace, id: str) -> tuple[Known, str]:
 def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
     entry = redacted_entry(known.entry)
     facts: dict[str, object] = {
-        "id": entry.id,
-        "category": entry.category,
-        "status": entry.status,
-        "retired": [{"at": each.at, "reason": each.reason} for each in known.retirements],
-        "description": entry.description,
-        "reasoning": entry.reasoning,
-        "details": entry.details,
-        "keywords": entry.keywords,
-        "references": entry.references,
+        **fields_of(entry, "id", "category", "status"),
+        "retired": [fields_of(each, "at", "reason") for each in known.retirements],
+        **fields_of(entry, "description", "reasoning", "details", "keywords", "references"),
         "observed": entry.observation_count,
         "confidence": entry.confidence,
         "recalled": entry.recall_count,
         "last_recalled": entry.last_recalled_at,
-        "created_at": entry.created_at,
-        "updated_at": entry.updated_at,
-        "project": entry.project,
+        **fields_of(entry, "created_at", "updated_at", "project"),
         "origin": origin_of([(source.kind, source.project) for source in known.sources], entry.source),
         "comes_from": [
             locations.source_path(source.path, global_store)

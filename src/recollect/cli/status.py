@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from recollect.cli.index import issue_document, issue_text
-from recollect.cli.shared import counted, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.index import issue_text
+from recollect.cli.shared import counted, fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.doctor.status import Status, status_of_project
@@ -73,8 +74,9 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     knowledge = status.knowledge
     banks = f"{counted(knowledge.project_bank, 'entry', 'entries')} in the project's bank"
     store = "not made yet"
-    if knowledge.stored is not None:
-        store = f"{counted(knowledge.stored, 'entry', 'entries')}, {knowledge.awaiting_vector:,} awaiting a vector"
+    if knowledge.store_entries is not None:
+        stored = counted(knowledge.store_entries, "entry", "entries")
+        store = f"{stored}, {knowledge.awaiting_vector:,} awaiting a vector"
     facts = [
         ("Health", NEEDS_ATTENTION if status.issues else GOOD),
         ("Index", _INDEX[status.health.index.state]),
@@ -99,7 +101,6 @@ def _bytes(size: int) -> str:
 
 
 def _document(status: Status, settings: Settings) -> dict[str, Any]:
-    knowledge = status.knowledge
     return {
         "project": status.root.project,
         "memory_root": status.root.path,
@@ -116,15 +117,10 @@ def _document(status: Status, settings: Settings) -> dict[str, Any]:
         "settings_off": status.settings_off,
         "health": NEEDS_ATTENTION if status.issues else GOOD,
         "index": status.health.index.state,
-        "storage": {"files": status.files, "bytes": status.bytes, "database_bytes": status.database_bytes},
+        "storage": fields_of(status, "files", "bytes", "database_bytes"),
         "last_capture": status.last_capture or None,
         "awaiting_review": status.awaiting_review,
-        "knowledge": {
-            "project_bank": knowledge.project_bank,
-            "global_bank": knowledge.global_bank,
-            "store_entries": knowledge.stored,
-            "awaiting_vector": knowledge.awaiting_vector,
-        },
-        "attention": [issue_document(issue) for issue in status.issues],
+        "knowledge": asdict(status.knowledge),
+        "attention": list(map(asdict, status.issues)),
         "warnings": status.warnings,
     }

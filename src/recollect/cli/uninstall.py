@@ -44,7 +44,7 @@ def _report(removal: Removal, as_json: bool) -> None:
             {
                 "removed": [
                     *({"path": path, "what": what} for path, what in removal.client),
-                    *({"path": server.place.path, "what": server.what} for server in removal.servers),
+                    *({"path": server.place.path, "what": server.client.what} for server in removal.servers),
                     *({"path": path, "what": ""} for path in removal.paths if not os.path.lexists(path)),
                 ],
                 "kept": removal.kept,
@@ -66,9 +66,6 @@ def _report(removal: Removal, as_json: bool) -> None:
 
 def _print_paths(title: str, removal: Removal) -> None:
     click.echo(title)
-    for path, what in removal.client:
+    servers = [(server.place.path, server.client.what) for server in removal.servers]
+    for path, what in (*removal.client, *servers, *((path, "") for path in removal.paths)):
         click.echo(f"  {path}{f'  {what}' if what else ''}")
-    for server in removal.servers:
-        click.echo(f"  {server.place.path}  {server.what}")
-    for path in removal.paths:
-        click.echo(f"  {path}")

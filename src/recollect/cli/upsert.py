@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from recollect.cli.shared import entry_options, entry_text, json_option, print_json, warn, workspace_options
+from recollect.cli.shared import entry_options, entry_text, fields_of, json_option, print_json, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.engine.engine import Engine
@@ -93,13 +93,10 @@ def _tell(result: Remembered) -> None:
 def _document(result: Remembered) -> dict[str, object]:
     entry = result.entry
     return {
-        "id": entry.id,
-        "name": entry.name,
-        "category": entry.category,
+        **fields_of(entry, "id", "name", "category"),
         "outcome": STORED if result.added else REINFORCED,
         "added": result.added,
-        "observation_count": entry.observation_count,
-        "keywords": entry.keywords,
+        **fields_of(entry, "observation_count", "keywords"),
         "keywords_from": result.keyword_tier,
         "pending_embedding": result.pending,
         "warnings": result.warnings,
@@ -109,8 +106,7 @@ def _document(result: Remembered) -> dict[str, object]:
 def _journalled(noted: Noted, warning: str) -> dict[str, object]:
     return {
         "id": noted.given.content_hash,
-        "name": noted.given.name,
-        "category": noted.given.category,
+        **fields_of(noted.given, "name", "category"),
         "outcome": JOURNALLED,
         "added": None,  # only the database could tell
         "observation_count": None,

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from recollect.cli.shared import global_store_option, memory_place, print_json, root_options, warn
+from recollect.cli.shared import memory_place, print_json, root_options, warn
 from recollect.config.memory_root import target_file
 from recollect.config.settings import Settings
 from recollect.domain.categories import PROJECT
@@ -37,7 +37,6 @@ _TAKES = {
 @click.option("--auto", is_flag=True, help="create: nobody asked for it; categories.*.auto_capture decides.")
 @click.option("--check", is_flag=True, help="create, update: only say whether it could be done; nothing is written.")
 @root_options
-@global_store_option
 def command(
     action: str,
     category: str | None,

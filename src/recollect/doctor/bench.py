@@ -46,7 +46,7 @@ class Folder:
 
 
 def measure_retrieval(
-    folders: Sequence[str], settings: Settings, progress: Callable[[str, int, int], object] | None = None
+    folders: Sequence[str], settings: Settings, progress: Callable[[str, int, int], object]
 ) -> Retrieval:
     """Search each folder separately with each system, and return the means over all queries.
 
@@ -65,7 +65,11 @@ def measure_retrieval(
             Engine(Workspace("", home, settings)) as engine,
         ):
             result.model = engine.embedder().identity
-            _hold(engine, folder)
+            entries = [
+                StoredEntry(id=id, category="patterns", name=title, description=text, created_at="2026-01-01T00:00:00Z")
+                for id, (title, text) in folder.documents.items()
+            ]
+            engine.store.put(Source("corpus", BANK), entries)
             done = embed_pending(engine, most=-1, progress=_reporter(progress, place, len(folder.documents)))
             if done.reason or done.pending:
                 raise EmbeddingError(done.reason or f"{done.pending} documents have no vector; try again")
@@ -125,19 +129,7 @@ def load_folder(path: str) -> Folder:
     return Folder(documents, queries, relevant)
 
 
-def _hold(engine: Engine, folder: Folder) -> None:
-    entries = [
-        StoredEntry(id=id, category="patterns", name=title, description=text, created_at="2026-01-01T00:00:00Z")
-        for id, (title, text) in folder.documents.items()
-    ]
-    engine.store.put(Source("corpus", BANK), entries)
-
-
-def _reporter(
-    progress: Callable[[str, int, int], object] | None, place: int, total: int
-) -> Callable[[int], object] | None:
-    if progress is None:
-        return None
+def _reporter(progress: Callable[[str, int, int], object], place: int, total: int) -> Callable[[int], object]:
     done = 0
 
     def report(count: int) -> None:

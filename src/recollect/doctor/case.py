@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from recollect.config import locations
 from recollect.config.workspace import Workspace
 
 OK = "ok"
@@ -20,6 +21,10 @@ class Case:
     workspace: Workspace
     environ: Mapping[str, str]
     progress: Callable[[str], None] = field(default=lambda _sentence: None)  # called with the current step
+
+    @property
+    def plugin_data(self) -> str:
+        return self.environ.get("CLAUDE_PLUGIN_DATA") or locations.usual_plugin_data()
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text, some
+from recollect.engine.embed import BATCH
 from recollect.errors import EmbeddingError, StillReading, StoreDamaged, StoreError
 from recollect.store.open import database_name, store_exists, store_files
 from recollect.store.repair import StoreCopy
 from recollect.store.values import Scope
 
-# Timeouts in seconds: to copy and check the database, and to read changed files.
+# Timeouts in seconds: to copy and check the database, to read changed files, and to make vectors.
 _LOOKING = 8.0
 _READING = 3.0
-
-# The number of vectors made by the next search.
-_SOON = 50
 _REPAIRING = 60.0
 
 
@@ -35,12 +34,10 @@ def database(case: Case) -> Iterator[Finding]:
         is_damaged = isinstance(error, StoreDamaged)
         yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damaged else None)
         return
-    try:
+    with closing(copy):
         yield from _wholeness(case, copy)
         yield from _vectors(case, copy)
         yield from _behind(case, copy)
-    finally:
-        copy.close()
 
 
 def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
@@ -75,7 +72,6 @@ def _mend(case: Case) -> str:
 
 
 def _rebuild(case: Case) -> str:
-    """Rebuild the damaged database from the files."""
     from recollect.sync.rebuild import rebuild
 
     case.progress("Database: made again from the files")
@@ -102,7 +98,7 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     told = f"{coverage.pending:,} of {some(coverage.entries, 'entry awaits one', 'entries await one')}"
     if coverage.skipped:
         told += f", {coverage.skipped:,} of them because theirs has the wrong size"
-    if coverage.pending > _SOON:
+    if coverage.pending > BATCH:  # else the next search makes them
         fix = "`recollect reembed` makes them all"
         yield Finding(WARNING, "Vectors", f"{told} and are found by their words alone", fix, lambda: _embed(case))
     elif coverage.pending:

@@ -6,12 +6,12 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from recollect.config import locations
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, some
 from recollect.domain.text import cut, one_line
-from recollect.plugin.claude_client import PLUGIN, fields, find_claude, read_object, settings_file
+from recollect.plugin.claude_client import PLUGIN, fields, find_claude, objects, read_object, settings_file
 from recollect.plugin.environment import requirements_file, unmet
 from recollect.plugin.environment_state import LOG as BUILD_LOG
 from recollect.plugin.environment_state import interpreter_of, is_being_built, read_outcome
@@ -23,8 +23,7 @@ _LONGEST = 300
 def installed() -> list[dict[str, Any]]:
     """Return the plugin's installations from Claude Code's list, one object for each."""
     path = os.path.join(locations.claude_config(), "plugins", "installed_plugins.json")
-    items = fields(read_object(path).get("plugins")).get(PLUGIN)
-    return [fields(item) for item in cast("list[object]", items)] if isinstance(items, list) else []
+    return objects(fields(read_object(path).get("plugins")).get(PLUGIN))
 
 
 def installed_launcher() -> str:
@@ -84,7 +83,7 @@ def _switched(project_root: str) -> tuple[str, bool] | None:
 
 def environment(case: Case) -> Iterator[Finding]:
     """Check the hooks' Python, its packages, and the outcome of their installation."""
-    data = case.environ.get("CLAUDE_PLUGIN_DATA") or locations.usual_plugin_data()
+    data = case.plugin_data
     if not installed() and not os.path.isdir(data):
         return
     python = interpreter_of(data)

@@ -97,12 +97,7 @@ class _Talk:
         self._input.flush()
 
     def ask(self, number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and return its result.
-
-        Raises:
-            OSError: the server has ended.
-            ValueError: the answer is invalid or an error, or there is none in time.
-        """
+        """Send a request and return its result; raise ValueError if there is none in time, or an invalid one."""
         self.tell({"id": number, "method": method, "params": params})
         while True:
             answer: Any = json.loads(self._line())

@@ -28,6 +28,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PATIENCE = 5.0
 _ROUNDS = 3
 _LONGEST = 300
+_AGAIN = "see what else is wrong here; if nothing is, install the plugin again: `recollect init`"
 
 _LESSON = "Draw the delay before a retry at random"
 _LESSONS = (
@@ -79,11 +80,7 @@ class Workshop:
         return {**environ, locations.HOME_VARIABLE: self.store, "XDG_RUNTIME_DIR": self.top}
 
     def fill(self, engine: Engine) -> None:
-        """Store the lessons, as a session does.
-
-        Raises:
-            RecollectError: a lesson cannot be stored.
-        """
+        """Store the lessons, as a session does."""
         from recollect.learn.remember import remember
         from recollect.sync.entry_input import parse_entry_input
 
@@ -141,7 +138,7 @@ def prompt_hook(case: Case) -> Iterator[Finding]:
         words_alone = {**variables, "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
         with Engine(shop.workspace(load_settings(shop.project, words_alone))) as engine:
             shop.fill(engine)
-        python = interpreter_of(_data(case)) or sys.executable
+        python = interpreter_of(case.plugin_data) or sys.executable
         times: list[float] = []
         bare: list[float] = []
         done: subprocess.CompletedProcess[str] | None = None
@@ -156,27 +153,19 @@ def prompt_hook(case: Case) -> Iterator[Finding]:
     taken = f"{min(times) * 1000:.0f} ms, {min(times) / min(bare):.1f} times as long as a bare interpreter"
     said = cut(one_line(done.stderr), _LONGEST)
     if done.returncode:
-        yield Finding(ERROR, "Prompt hook", f"failed with exit code {done.returncode}: {said}", _again())
+        yield Finding(ERROR, "Prompt hook", f"failed with exit code {done.returncode}: {said}", _AGAIN)
     elif _LESSON in done.stdout:
         yield Finding(OK, "Prompt hook", f"a prompt was given the lesson that it is about; {taken}")
     elif not _is_by_store(settings):
         yield Finding(OK, "Prompt hook", f"it was served; by the settings it asks no store; {taken}")
     else:
         told = "a prompt was not given the lesson that it is about"
-        yield Finding(ERROR, "Prompt hook", f"{told}: {said or 'the hook did not say why'}; {taken}", _again())
+        yield Finding(ERROR, "Prompt hook", f"{told}: {said or 'the hook did not say why'}; {taken}", _AGAIN)
 
 
 def _is_by_store(settings: Settings) -> bool:
     by_titles = settings.text("retrieval.match_strategy") == "title_tags"
     return settings.flag("retrieval.enabled") and settings.flag("memory_semantic_enabled") and not by_titles
-
-
-def _again() -> str:
-    return "see what else is wrong here; if nothing is, install the plugin again: `recollect init`"
-
-
-def _data(case: Case) -> str:
-    return case.environ.get("CLAUDE_PLUGIN_DATA") or locations.usual_plugin_data()
 
 
 def _hook(python: str) -> list[str]:

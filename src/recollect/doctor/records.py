@@ -44,17 +44,14 @@ def records(case: Case) -> Iterator[Finding]:
 def clock(case: Case) -> Iterator[Finding]:
     """Check whether the clock was set back. If so, no memory expires by age until it has caught up."""
     now = time.time()
-    newest, path = max((_written(path), path) for path in _dated(case))
+    store = case.workspace.global_store
+    dated = (case.workspace.journal, *store_files(store), os.path.join(store, LOG))
+    newest, path = max((_written(path), path) for path in dated)
     if newest > now + _AHEAD:
         told = f"it is {_moment(now)} by the clock, but {path} was written {_moment(newest)}: the clock was set back"
         yield Finding(WARNING, "Clock", told, "set the clock; nothing is lost, and nothing is put away until then")
     else:
         yield Finding(OK, "Clock", f"{_moment(now)}; nothing was written later")
-
-
-def _dated(case: Case) -> list[str]:
-    store = case.workspace.global_store
-    return [case.workspace.journal, *store_files(store), os.path.join(store, LOG)]
 
 
 def _written(path: str) -> float:

@@ -43,11 +43,9 @@ _CHECKS = (
 )
 
 
-def examine(
-    workspace: Workspace, environ: Mapping[str, str], progress: Callable[[str], None] | None = None
-) -> list[Finding]:
+def examine(workspace: Workspace, environ: Mapping[str, str], progress: Callable[[str], None]) -> list[Finding]:
     """Run all checks in a fixed order, without changing anything or raising an exception."""
-    case = Case(workspace, environ, progress or (lambda _sentence: None))
+    case = Case(workspace, environ, progress)
     findings: list[Finding] = []
     for subject, module, name, seconds in _CHECKS:
         case.progress(subject)

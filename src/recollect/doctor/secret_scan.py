@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from recollect.config import locations
@@ -69,14 +70,9 @@ class Scan:
             self.unread.append(f"only the first {MOST_LEAKS} secrets are listed; look again when these are gone")
 
 
-def scan_secrets(workspace: Workspace, progress: Callable[[str], None] | None = None) -> Scan:
+def scan_secrets(workspace: Workspace, progress: Callable[[str], None]) -> Scan:
     """Look for secrets in all stored data of this user and this project, without changing anything."""
     scan = Scan()
-
-    def tell(sentence: str) -> None:
-        if progress:
-            progress(sentence)
-
     roots = [workspace.bank]
     try:
         roots.append(workspace.memory_root().path)
@@ -88,13 +84,13 @@ def scan_secrets(workspace: Workspace, progress: Callable[[str], None] | None = 
             limit = f"{MOST_FILES:,} files or {_FILE_SECONDS:g} seconds"
             scan.unread.append(f"{path} and the files after it: the limit is {limit}")
             break
-        tell(f"files ({number + 1:,})")
+        progress(f"files ({number + 1:,})")
         _scan_file(path, scan, end)
-    tell("database")
+    progress("database")
     _scan_database(workspace.global_store, scan)
     history = History(workspace.project_root, roots)
     for commit, path, line, text in history:
-        tell(f"history ({history.commits:,} commits)")
+        progress(f"history ({history.commits:,} commits)")
         scan.add(_kind(text), f"{commit[:12]}:{path}:{line}", HISTORY)
     scan.commits = history.commits
     scan.unread += history.unread
@@ -163,27 +159,20 @@ def _scan_database(global_store: str, scan: Scan) -> None:
     from recollect.store.repair import StoreCopy
 
     name = database_name(global_store)
+    total = 1
     try:
-        copy = StoreCopy(name, _DATABASE_SECONDS)
+        with closing(StoreCopy(name, _DATABASE_SECONDS)) as copy:
+            end = time.monotonic() + _DATABASE_SECONDS
+            copy.allow(_DATABASE_SECONDS)
+            while scan.entries < total and time.monotonic() < end:
+                page, total = copy.store.page(Scope(None, (), STATUSES), _PAGE, scan.entries)
+                if not page:
+                    break
+                for entry in page:
+                    scan.add(find_secret("\n".join(entry_texts(entry))), f"{name}: entry {entry.id}", DATABASE)
+                scan.entries += len(page)
     except StoreError as error:
         scan.unread.append(f"the database: {one_line(str(error))}")
         return
-    end = time.monotonic() + _DATABASE_SECONDS
-    copy.allow(_DATABASE_SECONDS)
-    try:
-        total = 1
-        while scan.entries < total and time.monotonic() < end:
-            page, total = copy.store.page(Scope(None, (), STATUSES), _PAGE, scan.entries)
-            if not page:
-                break
-            for entry in page:
-                scan.add(find_secret("\n".join(entry_texts(entry))), f"{name}: entry {entry.id}", DATABASE)
-            scan.entries += len(page)
-        if scan.entries < total:
-            scan.unread.append(
-                f"the database: only {scan.entries:,} of {total:,} entries in {_DATABASE_SECONDS:g} seconds"
-            )
-    except StoreError as error:
-        scan.unread.append(f"the database: {one_line(str(error))}")
-    finally:
-        copy.close()
+    if scan.entries < total:
+        scan.unread.append(f"the database: only {scan.entries:,} of {total:,} entries in {_DATABASE_SECONDS:g} seconds")

@@ -10,6 +10,7 @@ from recollect.config.settings import Settings
 from recollect.config.settings_keys import KEYS
 from recollect.config.workspace import Workspace
 from recollect.domain.clock import parse_time, time_text
+from recollect.engine.embed import BATCH
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreDamaged, StoreError
 from recollect.files.bank.bank import read_bank
@@ -25,9 +26,6 @@ from recollect.store.open import store_exists, store_files
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
 
-# The number of vectors made by the next search.
-_SOON = 50
-
 
 @dataclass
 class Knowledge:
@@ -35,7 +33,7 @@ class Knowledge:
 
     project_bank: int
     global_bank: int
-    stored: int | None = None
+    store_entries: int | None = None
     awaiting_vector: int | None = None
 
 
@@ -68,7 +66,10 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     memories = scan(root, problems)
     health = examine(root, memories, problems, workspace.settings, now)
     sizes = [found.size for found in find_memories(root, [])]
-    knowledge, warnings = _knowledge(workspace)
+    own, warnings = read_bank(workspace.bank, "local")
+    shared, complaints = read_bank(workspace.global_store, "global")
+    knowledge = Knowledge(len(own), len(shared))
+    warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
     issues += _store_issues(workspace, knowledge) + _hook_issues(workspace.global_store)
     staged = _staged(workspace, warnings)
@@ -92,12 +93,6 @@ def switched_off(settings: Settings) -> list[str]:
     return [key.name for key in KEYS if key.default is True and not settings.flag(key.name)]
 
 
-def _knowledge(workspace: Workspace) -> tuple[Knowledge, list[str]]:
-    own, warnings = read_bank(workspace.bank, "local")
-    shared, complaints = read_bank(workspace.global_store, "global")
-    return Knowledge(len(own), len(shared)), warnings + complaints
-
-
 def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
     """Fill in the store's numbers of entries, if there is a store, and return its issues."""
     if not store_exists(workspace.global_store):
@@ -108,8 +103,8 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)]
-    knowledge.stored, knowledge.awaiting_vector = coverage.entries, coverage.pending
-    if coverage.pending <= _SOON or not workspace.settings.flag("memory_embedding_enabled"):
+    knowledge.store_entries, knowledge.awaiting_vector = coverage.entries, coverage.pending
+    if coverage.pending <= BATCH or not workspace.settings.flag("memory_embedding_enabled"):
         return []
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
     return [Issue("vectors", text, "`recollect reembed`")]

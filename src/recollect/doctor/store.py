@@ -37,15 +37,19 @@ def folder(case: Case) -> Iterator[Finding]:
     if os.path.lexists(store):
         yield Finding(ERROR, "Store", f"{store} is no folder", "move it away, or set RECOLLECT_HOME to another place")
         return
-    above = store
-    while not os.path.exists(above) and os.path.dirname(above) != above:
-        above = os.path.dirname(above)
+    above = _existing(store)
     if os.path.isdir(above) and may(above, os.W_OK | os.X_OK):
         told = f"there is none yet; {store} is made when something is stored"
         yield Finding(OK, "Store", told, repair=lambda: _make(case))
     else:
         told = f"there is none, and {store} cannot be made, because {above} cannot be written"
         yield Finding(ERROR, "Store", told, "give yourself the right to write there, or set RECOLLECT_HOME")
+
+
+def _existing(path: str) -> str:
+    while not os.path.exists(path) and os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+    return path
 
 
 def _make(case: Case) -> str:
@@ -100,9 +104,7 @@ def disk(case: Case) -> Iterator[Finding]:
     """Check the free space on the disk."""
     from shutil import disk_usage
 
-    place = case.workspace.global_store
-    while not os.path.exists(place) and os.path.dirname(place) != place:
-        place = os.path.dirname(place)
+    place = _existing(case.workspace.global_store)
     free = disk_usage(place).free
     level = ERROR if free < _NONE else WARNING if free < _LITTLE else OK
     yield Finding(level, "Disk", f"{size_text(free)} free at {place}", "" if level == OK else "make room on the disk")

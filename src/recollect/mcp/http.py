@@ -194,11 +194,6 @@ def _check_token(token: str) -> None:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket listening on the host and port.
-
-    Raises:
-        StorageError: the port cannot be used.
-    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

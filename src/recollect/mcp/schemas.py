@@ -44,6 +44,7 @@ of date: check them against the code before you rely on them. Retire what is wro
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _NUMBER = {"type": "integer"}
+_NAMED = {"id": _TEXT, "category": _TEXT, "name": _TEXT}
 _CATEGORY = {"type": "string", "enum": list(CATEGORIES)}
 _PROJECT = {
     "type": "string",
@@ -84,9 +85,7 @@ _ORIGIN = {
 }
 
 _BRIEF: dict[str, dict[str, Any]] = {
-    "id": _TEXT,
-    "category": _TEXT,
-    "name": _TEXT,
+    **_NAMED,
     "text": {"type": "string", "description": "How the description begins."},
     "project": {"type": "string", "description": "Whose it is; missing when it holds everywhere."},
     "updated": _TEXT,
@@ -155,9 +154,7 @@ GET = ToolSchema(
         ["memories"],
         memories=_list_of(
             ["id", "category", "name", "text"],
-            id=_TEXT,
-            category=_TEXT,
-            name=_TEXT,
+            **_NAMED,
             text=_TEXT,
             references=_TEXTS,
             keywords=_TEXTS,

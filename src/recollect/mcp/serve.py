@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 from recollect.config.workspace import Workspace
 from recollect.domain.text import cut, one_line
 from recollect.mcp.ending import Ending
 from recollect.resident.background import Background
+
+if TYPE_CHECKING:
+    from recollect.mcp.worker import Worker
 
 _LONGEST_LINE = 500
 
@@ -31,13 +35,8 @@ def serve_stdio(workspace: Workspace) -> None:
     import anyio
 
     from recollect.mcp.stdio import Conversation
-    from recollect.mcp.worker import Worker
 
-    background = Background(workspace)
-    worker = Worker(workspace, background)
-    ending.wait_for(worker.is_busy)
-    ending.finally_do(background.end)
-    ending.finally_do(worker.close)
+    worker, background = _working(workspace, ending)
     ending.on_signals()
     try:
         anyio.run(Conversation(wire, background).hold, worker, ending)
@@ -58,17 +57,24 @@ def serve_http(workspace: Workspace, host: str, port: int, token: str, allowed: 
     ending = Ending()
 
     from recollect.mcp.http import Listener
+
+    listener = Listener(host, port, token, allowed)
+    worker, background = _working(workspace, ending)
+    ending.started()
+    ending.on_signals()
+    listener.serve(worker, background, ending)
+
+
+def _working(workspace: Workspace, ending: Ending) -> tuple[Worker, Background]:
+    """Return a worker for calls and its background work, both ended with the process."""
     from recollect.mcp.worker import Worker
 
     background = Background(workspace)
     worker = Worker(workspace, background)
-    listener = Listener(host, port, token, allowed)
     ending.wait_for(worker.is_busy)
     ending.finally_do(background.end)
     ending.finally_do(worker.close)
-    ending.started()
-    ending.on_signals()
-    listener.serve(worker, background, ending)
+    return worker, background
 
 
 class _OneLine(logging.Formatter):

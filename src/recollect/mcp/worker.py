@@ -17,7 +17,6 @@ from recollect.mcp import schemas
 from recollect.resident.background import Background
 
 if TYPE_CHECKING:
-    from recollect.engine.engine import Engine
     from recollect.mcp.answers import Answer
 
 _SWITCH = "memory_session_capture"
@@ -64,17 +63,6 @@ class Worker:
         """Return True if the settings allow the agent to store memories."""
         return self._workspace.reloaded().settings.flag(_SWITCH)
 
-    def engine_for(self, workspace: Workspace) -> Engine:
-        """Return the engine for a call, on the store kept open between calls.
-
-        Raises:
-            StoreError: the store cannot be used.
-        """
-        from recollect.engine.engine import Engine
-
-        self._has_opened = True
-        return Engine(workspace, patience=_PATIENCE, warm=self._background.warm)
-
     def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
         with self._running:
             try:
@@ -96,6 +84,7 @@ class Worker:
                 ) from error
 
     def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+        from recollect.engine.engine import Engine
         from recollect.learn.remember import JOURNALLED
         from recollect.mcp.answers import remarked
         from recollect.mcp.arguments import Arguments
@@ -105,7 +94,8 @@ class Worker:
         workspace = self._workspace.reloaded()  # its settings may have changed since the last call
         arguments = Arguments(tool, given)
         try:
-            engine = self.engine_for(workspace)
+            self._has_opened = True
+            engine = Engine(workspace, patience=_PATIENCE, warm=self._background.warm)  # kept open between calls
         except StoreError as error:
             if tool is not schemas.STORE:
                 raise

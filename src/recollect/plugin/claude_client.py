@@ -47,12 +47,12 @@ def find_claude(given: str = "") -> str:
     return shutil.which("claude") or next(filter(None, (shutil.which("claude", path=place) for place in usual)), "")
 
 
+@dataclass(frozen=True)
 class Claude:
     """Claude Code's command, run in a project's folder."""
 
-    def __init__(self, path: str, folder: str) -> None:
-        self.path = path
-        self._folder = folder
+    path: str
+    folder: str
 
     def run(self, *arguments: str, folder: str = "") -> str:
         """Run the command and return its output.
@@ -64,7 +64,7 @@ class Claude:
         try:
             done = subprocess.run(
                 [self.path, *arguments],
-                cwd=folder or self._folder,
+                cwd=folder or self.folder,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 encoding="utf-8",
@@ -113,7 +113,7 @@ class Claude:
             listed: Any = json.loads(text)
         except ValueError as error:
             raise InstallError(f"`claude {' '.join(arguments)}` printed something that is not JSON") from error
-        return _objects(listed)
+        return objects(listed)
 
 
 def settings_file(scope: str, project: str) -> str:
@@ -140,7 +140,7 @@ def traces(projects: Iterable[str]) -> dict[tuple[str, str], str]:
     path = os.path.join(plugins, "installed_plugins.json")
     installed = fields(read_object(path).get("plugins"))
     if PLUGIN in installed:
-        found[path, f"plugins.{PLUGIN}"] = json.dumps([item.get("scope") for item in _objects(installed[PLUGIN])])
+        found[path, f"plugins.{PLUGIN}"] = json.dumps([item.get("scope") for item in objects(installed[PLUGIN])])
     copies = os.path.join(plugins, "cache", MARKETPLACE)
     if os.path.isdir(copies):
         found[copies, ""] = ""
@@ -160,5 +160,5 @@ def fields(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _objects(value: object) -> list[dict[str, Any]]:
+def objects(value: object) -> list[dict[str, Any]]:
     return [fields(item) for item in cast("list[object]", value)] if isinstance(value, list) else []

@@ -134,9 +134,6 @@ def _built(data: str, requirements: str) -> str:
     A command builds it. A server leaves the build to a separate process: the client may give up on the server before
     the packages are there, and its next session then finds them. Without an environment in time, a server answers the
     client without tools until it is gone, then exits.
-
-    Raises:
-        InstallError: a command cannot build it; the message gives the reason.
     """
     if not _serves_client():
         from recollect.plugin.environment_build import build
@@ -211,11 +208,7 @@ def _once_a_day(sentence: str) -> str:
 
 
 def _point(data: str, interpreter: str) -> None:
-    """Make the launcher run this interpreter from now on; otherwise it searches for one each time.
-
-    Raises:
-        StorageError: the file cannot be written.
-    """
+    """Make the launcher run this interpreter from now on; otherwise it searches for one each time."""
     from recollect.files.textfile import write_text
 
     write_text(os.path.join(data, INTERPRETER), interpreter + "\n", durable=False)

@@ -29,6 +29,7 @@ from recollect.plugin.environment_state import (
 )
 
 _DEADLINE = 600.0
+_ENDING = 5.0
 _LARGEST_LOG = 64 * 1024
 _LONGEST_REASON = 200
 
@@ -80,10 +81,7 @@ def stop_build(data: str) -> None:
     try:
         if not _is_free(descriptor):
             _end(int(os.pread(descriptor, 20, 0).decode("ascii", "replace") or 0))
-            for _ in range(100):
-                if _is_free(descriptor):
-                    return
-                time.sleep(0.05)
+            _is_free_within(descriptor, _ENDING)
     except (OSError, ValueError):
         return  # the build has just ended
     finally:
@@ -108,7 +106,10 @@ def _locked(data: str, say: Say, wait: bool) -> Generator[int]:
             if not wait:
                 raise InstallError("another process is building it")
             say("another process is setting things up; waiting for it ...")
-            _wait_for(descriptor)
+            if not _is_free_within(descriptor, _DEADLINE):
+                raise InstallError(
+                    "another process has been setting things up for ten minutes; try again when it is done"
+                )
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, b"%d" % os.getpid(), 0)
         try:
@@ -127,12 +128,13 @@ def _is_free(descriptor: int) -> bool:
     return True
 
 
-def _wait_for(descriptor: int) -> None:
-    end = time.monotonic() + _DEADLINE
+def _is_free_within(descriptor: int, seconds: float) -> bool:
+    end = time.monotonic() + seconds
     while not _is_free(descriptor):
         if time.monotonic() > end:
-            raise InstallError("another process has been setting things up for ten minutes; try again when it is done")
-        time.sleep(0.2)
+            return False
+        time.sleep(0.1)
+    return True
 
 
 class _Build:
@@ -228,10 +230,7 @@ class _Build:
         return done.returncode == 0
 
     def _environment(self) -> dict[str, str]:
-        """Return the variables for a command, with caches and temporary files in the scratch folder.
-
-        The scratch folder is removed after the build.
-        """
+        """Return the variables for a command, with caches and temporary files in the scratch folder."""
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -258,7 +257,8 @@ class _Build:
         if there is None or there.st_ino != os.fstat(self._lock).st_ino:
             raise InstallError("the plugin was removed while its environment was being built")
         write_text(os.path.join(self._data, INTERPRETER), python + "\n")
-        _remove(os.path.join(self._data, OUTCOME))
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(self._data, OUTCOME))
 
     def _fail(self, error: RecollectError) -> None:
         if os.path.exists(os.path.join(self._data, LOCK)):
@@ -285,19 +285,13 @@ class _Build:
     def _cap_log(self) -> None:
         path = os.path.join(self._data, LOG)
         if os.path.exists(path) and os.path.getsize(path) > _LARGEST_LOG:
-            with open(path, "r+b") as log:
+            with open(path, "rb") as log:
                 log.seek(-_LARGEST_LOG, os.SEEK_END)
                 end = log.read()
-                log.seek(0)
+            with open(path, "wb") as log:
                 log.write(end)
-                log.truncate()
 
 
 def _cannot_build(data: str, error: OSError) -> InstallError:
     what = f"{error.filename}: " if error.filename else ""
     return InstallError(f"cannot build in {data}: {what}{error.strerror or error}")
-
-
-def _remove(path: str) -> None:
-    if os.path.exists(path):
-        os.unlink(path)

@@ -55,10 +55,7 @@ def install(claude: Claude, scope: str, project: str) -> Installation:
     if known is None or known.get("path") != folder:
         claude.run("plugin", "marketplace", "add", folder, "--scope", scope)
     _install_plugin(claude, scope, project)
-    after = traces([project])
-    for (path, what), value in after.items():
-        if before.get((path, what)) != value:
-            result.changed.append((path, what))
+    result.changed += [place for place, value in traces([project]).items() if before.get(place) != value]
     _name_interpreter(result)
     return result
 

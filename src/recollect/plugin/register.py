@@ -14,7 +14,7 @@ from typing import cast
 from recollect.errors import InstallError, RecollectError, StorageError, UnsafeEdit
 from recollect.files.client.config_json import NAME, Entry, shown
 from recollect.files.textfile import read_text, write_text
-from recollect.plugin.register_clients import CLIENTS, Known, Place
+from recollect.plugin.register_clients import CLIENTS, Known, Place, common_form
 
 _LARGEST = 1024 * 1024
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -29,10 +29,6 @@ class Registration:
     command: list[str]
     before: str
     after: str
-
-    @property
-    def what(self) -> str:
-        return f"{self.client.section}.{NAME}"
 
     @property
     def outcome(self) -> str:
@@ -57,10 +53,6 @@ class Registered:
     place: Place
     by_hand: str = ""
 
-    @property
-    def what(self) -> str:
-        return f"{self.client.section}.{NAME}"
-
 
 def server_command(known: Known | None = None, *, shared: bool = False) -> list[str]:
     """Return the command for our server: this installation of recollect, by its path.
@@ -82,8 +74,7 @@ def runs_in_plugin() -> bool:
 
 def common_entry() -> str:
     """Return the entry in the form most clients read, for pasting."""
-    command = server_command()
-    return shown("mcpServers", {"command": command[0], "args": command[1:]})
+    return shown("mcpServers", common_form(server_command()))
 
 
 def registration(known: Known, project: str, *, user: bool) -> Registration:
@@ -156,7 +147,7 @@ def unregister(entry: Registered) -> None:
         StorageError: the file cannot be read or written.
     """
     if entry.by_hand:
-        raise InstallError(f"{entry.by_hand}; take {entry.what} out by hand")
+        raise InstallError(f"{entry.by_hand}; take {entry.client.what} out by hand")
     path = entry.place.path
     _check_place(entry.place)
     after = entry.client.format.without_entry(read_text(path, _LARGEST), entry.client.section)

@@ -33,12 +33,13 @@ class Format(Protocol):
     def seems_in(self, text: str) -> bool: ...
 
 
-def _common(words: Sequence[str]) -> dict[str, Any]:
+def common_form(words: Sequence[str]) -> dict[str, Any]:
+    """Return the entry for a command in the form most clients read."""
     return {"command": words[0], "args": list(words[1:])}
 
 
 def _with_type(words: Sequence[str]) -> dict[str, Any]:
-    return {"type": "stdio", **_common(words)}
+    return {"type": "stdio", **common_form(words)}
 
 
 def _one_list(words: Sequence[str]) -> dict[str, Any]:
@@ -57,10 +58,15 @@ class Known:
     section: str
     in_project: tuple[str, ...] = ()
     of_user: Callable[[], Sequence[Place]] | None = None
-    entry: Callable[[Sequence[str]], dict[str, Any]] = _common
+    entry: Callable[[Sequence[str]], dict[str, Any]] = common_form
     root: str = ""
     starts_in_project: bool = False
     format: Format = config_json
+
+    @property
+    def what(self) -> str:
+        """Return the path of our entry in a file."""
+        return f"{self.section}.{config_json.NAME}"
 
     def place(self, project: str, *, user: bool) -> Place | None:
         """Return the file for the entry: the first existing one, else the first; None if there is none."""

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from recollect.config import locations
@@ -109,7 +110,7 @@ def uninstall(removal: Removal, claude_path: str) -> None:
             unregister(server)
         except RecollectError as error:
             removal.servers.remove(server)
-            removal.failed.append(f"{server.what} from {server.place.path}: {error}")
+            removal.failed.append(f"{server.client.what} from {server.place.path}: {error}")
     for path in removal.paths:
         try:
             _remove(path)
@@ -194,7 +195,7 @@ def _data_folders() -> list[str]:
 
 def _of_environment() -> Iterator[str]:
     for folder in _data_folders():
-        yield from _whole(folder, [*_named(folder, MADE.__contains__), *_unfinished(folder)])
+        yield from _whole(folder, [*_named(folder, MADE.__contains__), *_files(folder, is_temporary)])
 
 
 def _of_store(store: str) -> Iterator[str]:
@@ -204,9 +205,9 @@ def _of_store(store: str) -> Iterator[str]:
     yield from (
         path for path in _files(store, lambda name: name == locations.PROMOTION_LOCK) if not os.path.getsize(path)
     )
-    yield from _unfinished(store)
+    yield from _files(store, is_temporary)
     sessions = os.path.join(store, SESSIONS)
-    yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_unfinished(sessions)])
+    yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_files(sessions, is_temporary)])
 
 
 def _is_record(path: str) -> bool:
@@ -233,12 +234,12 @@ def _root_of(workspace: Workspace) -> str:
 def _of_projects(roots: Mapping[str, str]) -> Iterator[str]:
     for project, root in roots.items():
         yield from _files(os.path.join(project, os.path.dirname(FLAG)), lambda name: name == os.path.basename(FLAG))
-        yield from _unfinished(locations.bank(project))
+        yield from _files(locations.bank(project), is_temporary)
         if root and os.path.isdir(root):
             yield from filter(_is_empty, _named(root, lambda name: name == INDEX_LOCK))
-            yield from _unfinished(root)
+            yield from _files(root, is_temporary)
             for name in sorted(os.listdir(root)):
-                yield from _unfinished(os.path.join(root, name))
+                yield from _files(os.path.join(root, name), is_temporary)
 
 
 def _temporary(store: str) -> Iterator[str]:
@@ -287,10 +288,6 @@ def _is_empty(folder: str) -> bool:
     return os.path.isdir(folder) and not os.path.islink(folder) and not os.listdir(folder)
 
 
-def _unfinished(folder: str) -> list[str]:
-    return _files(folder, is_temporary)
-
-
 def _remove(path: str) -> None:
     if os.path.islink(path) or not os.path.isdir(path):
         os.unlink(path)
@@ -310,7 +307,5 @@ def _made_for_it(removal: Removal) -> Iterator[str]:
 
 
 def _remove_empty(folder: str) -> None:
-    try:
+    with suppress(OSError):  # it holds something, or is not there
         os.rmdir(folder)
-    except OSError:
-        return  # it holds something, or is not there
