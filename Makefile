@@ -34,14 +34,15 @@ check: style
 PYTHONS ?= python3.11 python3.12 python3.13
 
 test-pythons:
-	@failed=; for python in $(PYTHONS); do \
+	@failed=; found=; for python in $(PYTHONS); do \
 	  $$python -c pass 2>/dev/null || { echo "$$python is not here"; continue; }; \
-	  folder=.venv-$$(basename $$python); echo "Running the quick tests with $$python ..."; \
-	  [ -e $$folder/.installed ] || { $$python -m venv $$folder \
+	  found=1; folder=.venv-$$(basename $$python); echo "Running the quick tests with $$python ..."; \
+	  [ $$folder/.installed -nt pyproject.toml ] || { $$python -m venv $$folder \
 	    && $$folder/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' && touch $$folder/.installed; } \
 	    || { failed="$$failed $$python"; continue; }; \
 	  $(TESTED) $$folder/bin/python $(PYTEST) $(QUICK) || failed="$$failed $$python"; \
-	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+	done; [ -n "$$found" ] || { echo "None of $(PYTHONS) is here; name yours with PYTHONS="; exit 1; }; \
+	[ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
 
 # The tests say themselves, and fail in CI, when there is no client for them.
 test: $(VENV)/.installed-dev

@@ -198,11 +198,13 @@ def _listening(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listening = socket.socket(family, kind, protocol)
-        if os.name == "posix":
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
+        with contextlib.ExitStack() as opened:
+            listening = opened.enter_context(socket.socket(family, kind, protocol))
+            if os.name == "posix":
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(128)
+            opened.pop_all()
     except OSError as error:
         raise StorageError(
             f"cannot listen on {host}:{port}: {error.strerror or error}; choose another port, or 0 for any that is free"

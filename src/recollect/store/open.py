@@ -57,13 +57,17 @@ def store_mark(global_store: str) -> object:
 
 def describe_driver() -> tuple[str, str]:
     """Return a sentence about this Python's SQLite, and advice if it is missing or not enough."""
+    from contextlib import closing
+
     try:
         from recollect.store.sqlite.driver import sqlite3
         from recollect.store.sqlite.index import available
     except ImportError as error:
         told = f"this Python has none, so there is no store: {error}"
         return told, "use a Python that was built with SQLite; almost all are"
-    if available(sqlite3.connect(":memory:")):
+    with closing(sqlite3.connect(":memory:")) as connection:
+        has_full_text = available(connection)
+    if has_full_text:
         return f"{sqlite3.sqlite_version}, with full-text search (FTS5)", ""
     told = f"{sqlite3.sqlite_version} has no full-text search (FTS5): nothing is found by its words"
     return told, "use a Python whose SQLite has FTS5; almost all have"

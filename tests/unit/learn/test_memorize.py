@@ -88,8 +88,8 @@ class Shop:
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     made = Shop(tmp_path, memory_embedding_enabled="false", memory_keyword_provider="rules")
-    yield made
-    made.engine.store.close()
+    with made.engine:  # tests may put others in its place
+        yield made
 
 
 # ---- every category

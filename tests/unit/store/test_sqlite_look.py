@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,8 @@ def test_index_with_other_words_than_the_entries_is_told(path: str) -> None:
     ((trigger,),) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'entries_au'").fetchall()
     database.close()
     change(path, "DROP TRIGGER entries_au", "UPDATE entries SET description = 'On locks.' WHERE id = 'e3'", trigger)
-    assert "out of step with the entries" in StoreCopy(path, 10.0).faults[0]
+    with closing(StoreCopy(path, 10.0)) as copy:
+        assert "out of step with the entries" in copy.faults[0]
 
 
 def test_what_another_process_has_not_yet_moved_into_the_database_is_seen(path: str) -> None:

@@ -177,7 +177,11 @@ class SqliteConnection:
         uri = f"{file_uri(self.path)}?mode=ro&immutable=1"
         connection = self._connect(uri, uri=True, isolation_level=None, check_same_thread=False)
         self.read_only = True
-        version = version_of(connection)
+        try:
+            version = version_of(connection)
+        except BaseException:
+            connection.close()
+            raise
         if version == NEWEST:
             return connection
         connection.close()

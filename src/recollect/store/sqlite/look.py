@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 from recollect.errors import StillReading, StoreDamaged, StoreError
 from recollect.store.sqlite import index
@@ -64,13 +64,13 @@ class StoreCopy:
             copy.set_progress_handler(self._is_over, _STEPS)
             has_full_text = index.available(copy)
             self._quick = index.fault(copy) if has_full_text and self.version else ""
+            return SqliteStore(self.path, connect=lambda *_, **__: copy)
         except FAILURES as error:
             copy.close()
             raise self._explained(error) from error
         except BaseException:
             copy.close()
             raise
-        return SqliteStore(self.path, connect=lambda *_, **__: copy)
 
     def _is_checked(self) -> bool:
         """Check the store, and return True if there was time for all of it."""
@@ -120,12 +120,15 @@ def _opened(path: str) -> sqlite3.Connection:
     """Open a database without leaving files behind. Even a reader creates two if no process has it open."""
     refuse_irregular(path)
     if os.path.exists(f"{path}-wal"):
+        uri = f"{file_uri(path)}?mode=ro"
         try:
-            connection = sqlite3.connect(f"{file_uri(path)}?mode=ro", uri=True, timeout=1.0, isolation_level=None)
-            connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+            with ExitStack() as opened:
+                connection = sqlite3.connect(uri, uri=True, timeout=1.0, isolation_level=None)
+                opened.callback(connection.close)
+                connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+                opened.pop_all()
+                return connection
         except sqlite3.OperationalError as error:
             if "unable to open" not in str(error) and "readonly" not in str(error):
                 raise
-        else:
-            return connection
     return sqlite3.connect(f"{file_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None)

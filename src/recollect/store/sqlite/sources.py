@@ -163,8 +163,8 @@ class SqliteSources:
             if number not in given:
                 self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (number, source_number))
                 self._run(
-                    "UPDATE entries SET status = 'retired' WHERE number = ?1"
-                    " AND NOT EXISTS (SELECT 1 FROM origins WHERE entry = ?1)",
+                    "UPDATE entries SET status = 'retired' WHERE number = ?"
+                    " AND NOT EXISTS (SELECT 1 FROM origins WHERE entry = entries.number)",
                     (number,),
                 )
 
@@ -192,12 +192,12 @@ class SqliteSources:
     def _others(self, number: int, source: Source, source_number: int) -> tuple[int, int, int, int]:
         """Return the figures about other sources for `merged`, and how often this one has observed the entry so far."""
         (row,) = self._run(
-            "SELECT coalesce(max(CASE WHEN source <> ?2 AND project = '' THEN observation_count END), 0),"
-            " coalesce(max(CASE WHEN source <> ?2 AND project = ?3 THEN observation_count END), 0),"
-            " coalesce(sum(project NOT IN ('', ?3)), 0),"
-            " coalesce(sum(CASE WHEN source = ?2 AND project = ?3 THEN observation_count END), 0)"
-            " FROM origins WHERE entry = ?1",
-            (number, source_number, source.project),
+            "SELECT coalesce(max(CASE WHEN source <> ? AND project = '' THEN observation_count END), 0),"
+            " coalesce(max(CASE WHEN source <> ? AND project = ? THEN observation_count END), 0),"
+            " coalesce(sum(project NOT IN ('', ?)), 0),"
+            " coalesce(sum(CASE WHEN source = ? AND project = ? THEN observation_count END), 0)"
+            " FROM origins WHERE entry = ?",
+            (source_number, source_number, source.project, source.project, source_number, source.project, number),
         )
         return row
 
@@ -244,10 +244,10 @@ class SqliteSources:
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
             f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
             " observation_count = max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
-            " JOIN sources s ON s.number = o.source WHERE o.entry = ?1 AND s.kind = 'bank'), 0)"
+            " JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND s.kind = 'bank'), 0)"
             " + coalesce((SELECT sum(o.observation_count) FROM origins o"
-            " JOIN sources s ON s.number = o.source WHERE o.entry = ?1 AND s.kind = 'journal'), 0))"
-            " WHERE number = ?1",
+            " JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND s.kind = 'journal'), 0))"
+            " WHERE number = ?",
             (number,),
         )
 

@@ -317,11 +317,11 @@ class SqliteStore:
             model = self.model()
             ((active, indexed),) = self._run("SELECT coalesce(sum(status = 'active'), 0), count(*) FROM entries")
             # Count all vectors, then subtract those of the few inactive entries: a join of all would take much longer.
-            sizes = "SELECT coalesce(sum(length(code) = ?1), 0), coalesce(sum(length(code) <> ?1), 0) FROM vectors"
+            sizes = "SELECT coalesce(sum(length(code) = ?), 0), coalesce(sum(length(code) <> ?), 0) FROM vectors"
             inactive = "SELECT number FROM entries WHERE status IN ('retired', 'archived')"
             size = code_length(model.dimensions) if model else 0
-            ((right, wrong),) = self._run(sizes, (size,))
-            ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size,))
+            ((right, wrong),) = self._run(sizes, (size, size))
+            ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size, size))
             self._coverage = (version, Coverage(active, active - right + idle, wrong - spoilt, indexed))
         return self._coverage[1]
 
