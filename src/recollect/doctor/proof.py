@@ -9,20 +9,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from recollect.config import locations
+from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.doctor.case import ERROR, OK, Case, Finding
 from recollect.doctor.hooks import installed_launcher
 from recollect.domain.text import cut, one_line
+from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
 from recollect.plugin import environment
 from recollect.plugin.environment_state import interpreter_of
-
-if TYPE_CHECKING:
-    from recollect.config.settings import Settings
-    from recollect.engine.engine import Engine
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PATIENCE = 5.0

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 
 from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import StoredEntry
+from recollect.embedding.base import Embedder
+from recollect.engine.engine import Engine
 from recollect.engine.label import label_the_rest
 from recollect.errors import EmbeddingError, ModelLoading
 from recollect.store.values import Model, Scope
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from recollect.domain.stored import StoredEntry
-    from recollect.embedding.base import Embedder
-    from recollect.engine.engine import Engine
-
 BATCH = 50
 _SMALL_BATCH = 8  # used with a time limit
 _PAGE = 1_000

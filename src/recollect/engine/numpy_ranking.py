@@ -7,11 +7,14 @@ it. With cached columns, which change only when entries do, it takes a milliseco
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from recollect.domain.ranking.order import (
     RECALLS_THAT_COUNT,
     STRENGTH_DAYS,
     Ranked,
+    Weights,
     confidence_score,
     days_of,
     recency,
@@ -21,14 +24,9 @@ from recollect.domain.ranking.order import (
 )
 from recollect.domain.ranking.trust import AS_GOOD
 from recollect.domain.stored import Standing
+from recollect.store.values import Usage
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
-    from recollect.domain.ranking.order import Weights
-    from recollect.store.values import Usage
 
 
 class NumpyRanking:

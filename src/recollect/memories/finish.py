@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
+from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError, WriteRefused
-from recollect.files.memory.memories import find_memories
+from recollect.files.memory.memories import MemoryRoot, find_memories
 from recollect.files.met import has_met, meet
 from recollect.memories.commit import commit_memories
 from recollect.sync.memories import sync_memories
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recollect.config.workspace import Workspace
-    from recollect.files.memory.memories import MemoryRoot
 
 
 def finish(

@@ -5,28 +5,23 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.retirement import LONGEST_REASON, Retirement, is_hexadecimal
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES
+from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, StoredEntry
 from recollect.domain.text import cut, one_line, utc_text
+from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StoreError, UnknownMemory, WriteRefused
 from recollect.files.journal.kinds import RETIREMENT
 from recollect.files.journal.log import append_lines
-from recollect.files.memory.memories import find_memories, read_memory, slug_of
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, read_memory, slug_of
 from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.lookup import read_named, shortest_name
 from recollect.store.values import Scope
 from recollect.sync.memories import memory_entry, sync_memories
 from recollect.sync.sync import sync, sync_journal
-
-if TYPE_CHECKING:
-    from recollect.domain.stored import StoredEntry
-    from recollect.engine.engine import Engine
-    from recollect.files.memory.memories import MemoryFile, MemoryRoot
 
 SHORTEST_ID = 6
 _ID_LENGTH = 16

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections.abc import Sequence, Set
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
+from recollect.config.settings import Settings
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.memory import clean_title
 from recollect.domain.ranking.terms import STOP_WORDS
+from recollect.domain.stored import Match
+from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError, StoreError
-from recollect.files.memory.index_md import indexed_memories
+from recollect.files.memory.index_md import IndexEntry, indexed_memories
+from recollect.files.memory.memories import MemoryRoot
 from recollect.store.values import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence, Set
-
-    from recollect.config.settings import Settings
-    from recollect.domain.stored import Match
-    from recollect.engine.engine import Engine
-    from recollect.files.memory.index_md import IndexEntry
-    from recollect.files.memory.memories import MemoryRoot
 
 # Titles are alike if they share at least this part of their words.
 ENOUGH_WORDS = 0.5

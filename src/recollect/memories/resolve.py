@@ -7,25 +7,21 @@ provided there is an engine.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recollect.config.settings import Settings
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.memory import LONGEST_SUMMARY, LONGEST_TITLE, MOST_TAGS, seen
 from recollect.domain.ranking.title_match import Wording
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import few, one_line, visible
+from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError, RecollectError, StorageError
 from recollect.files.memory.index_md import IndexEntry, indexed_memories
-from recollect.files.memory.memories import read_memory
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory
 from recollect.memories.likeness import LEAST_COSINE, compares_meanings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from recollect.config.settings import Settings
-    from recollect.engine.engine import Engine
-    from recollect.files.memory.memories import MemoryFile, MemoryRoot
 
 CREATE = "CREATE"
 UPDATE = "UPDATE"

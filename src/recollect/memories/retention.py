@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 
+from recollect.config.settings import Settings
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.clock import parse_time
 from recollect.domain.memory import texts
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.stored import ACTIVE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from datetime import datetime
-
-    from recollect.config.settings import Settings
-    from recollect.files.memory.memories import MemoryFile
+from recollect.files.memory.memories import MemoryFile
 
 # The fields of a session summary with lists of points.
 _POINTS = ("completed", "in_progress", "blockers", "next_actions", "key_changes")

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from recollect.domain.category_names import category_named
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import REPOSITORY
-from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.stored import ACTIVE, STATUSES, StoredEntry
 from recollect.domain.text import cut, one_line, visible
+from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.memory.memories import read_memory
 from recollect.recall.search import from_project
 from recollect.store.values import Scope
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from recollect.domain.stored import StoredEntry
-    from recollect.engine.engine import Engine
 
 ALL = "all"
 MOST_LISTED = 100

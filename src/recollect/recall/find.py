@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from recollect.config import project
 from recollect.config.workspace import Workspace
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending, is_behind
+from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StoreError
 from recollect.recall.search import SearchResult, search
 from recollect.store.values import Receipt, ReceiptLine
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.memories import sync_all_memories
 from recollect.sync.sync import known_roots, sync
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recollect.engine.engine import Engine
 
 _LONGEST_QUERY = 1_000
 

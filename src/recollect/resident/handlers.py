@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from recollect.config import locations
 from recollect.config.workspace import Workspace, load_workspace
@@ -21,10 +22,6 @@ from recollect.store.open import store_exists
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
 _MOST_TEXTS = 50
 
 # In seconds: how long a new resident embeds entries without a vector; the next one continues.
