@@ -25,7 +25,6 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
 from recollect.engine.embed import Embedded, embed_pending
 from recollect.engine.engine import Engine as _Engine
-from recollect.engine.warm import Warm as _Warm
 from recollect.errors import (
     EmbeddingError,
     InvalidEntry,
@@ -59,7 +58,6 @@ from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL, Verdict
 from recollect.promote.promote import Outcome, Promotion
 from recollect.promote.promote import candidates_of as _candidates_of
 from recollect.promote.promote import promote as _promote
-from recollect.recall.deferred import DeferredWrites as _DeferredWrites
 from recollect.recall.search import Hit, RetrievalResult, SearchResult, search
 from recollect.recall.start_block import Injection
 from recollect.recall.start_block import inject as _inject
@@ -150,7 +148,6 @@ class Engine(_Engine):
         project_root: str = "",
         patience: float = 10.0,
         answer_within: float = 20.0,
-        warm: _Warm | None = None,
     ) -> None:
         """Open the store in a folder, for a project with these settings.
 
@@ -160,7 +157,7 @@ class Engine(_Engine):
             StoreError: the store cannot be used.
         """
         workspace = _Workspace(project_root, global_store, settings)
-        super().__init__(workspace, patience=patience, answer_within=answer_within, warm=warm)
+        super().__init__(workspace, patience=patience, answer_within=answer_within)
 
 
 def sync(
@@ -204,8 +201,6 @@ def inject(
     session: str = "",
     without: _abc.Collection[str] = (),
     markdown: str = "",
-    notes: _DeferredWrites | None = None,
-    warm: _Warm | None = None,
 ) -> Injection:
     """Build the block for a session's start in a project, and record it as the last injection.
 
@@ -213,11 +208,10 @@ def inject(
     `without` are left out, and no others take their place. `markdown` is a reason not to use the store.
     """
     workspace = _Workspace(project_root, global_store, settings)
-    asked = _StartRequest(workspace, event=event, session=session, limit=limit, warm=warm)
-    asked.without, asked.notes = without, notes or asked.notes
+    asked = _StartRequest(workspace, event=event, session=session, limit=limit)
+    asked.without = without
     injection = _inject(asked, markdown=markdown)
-    if notes is None:
-        injection.warnings += asked.notes.problems
+    injection.warnings += asked.notes.problems
     return injection
 
 

@@ -578,7 +578,7 @@ def test_store_that_cannot_be_used_costs_a_warning_and_not_the_memory(semantic_w
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     result = agent.create()
     assert done(result)["status"] == "created"
-    assert "Warning: the store does not follow yet" in result.stderr
+    assert "Warning: the search index is not updated yet" in result.stderr
     assert agent.read()["title"] == "Use SQLite"
     assert all(path.read_bytes() == data for path, data in before.items())
 

@@ -152,5 +152,5 @@ def test_store_that_cannot_be_written_costs_a_warning_and_not_the_memory(place):
     place.store.chmod(0o555)
     done = place.create()
     assert done.returncode == 0
-    assert "the store does not follow yet" in done.stderr
+    assert "the search index is not updated yet" in done.stderr
     assert (place.root / "decisions" / "cache-prices.json").exists()

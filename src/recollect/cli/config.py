@@ -8,9 +8,8 @@ import click
 from recollect.cli.shared import json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.config.memory_root import left_behind, memory_root
 from recollect.config.settings import DEFAULT, Settings, load_settings
-from recollect.config.settings_edit import Edit, known_key, set_setting, unset_setting
+from recollect.config.settings_edit import Edit, complaints, known_key, set_setting, unset_setting
 from recollect.config.settings_keys import KEYS, Key, as_text
-from recollect.config.settings_report import complaints
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryRoot
 

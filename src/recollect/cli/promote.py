@@ -26,7 +26,7 @@ from recollect.promote.promote import (
     nothing_new,
     promote,
 )
-from recollect.sync.follow import follow
+from recollect.sync.rebuild import sync_and_embed
 
 
 @click.command("promote")
@@ -77,7 +77,7 @@ def command(
     )
     warnings = list(dict.fromkeys(warnings + result.warnings))
     if result.promoted or result.kept:
-        warnings += follow(workspace)
+        warnings += sync_and_embed(workspace)
     warn(warnings)
     if as_json:
         print_json(

@@ -15,7 +15,7 @@ from recollect.cli.screen import ours
 from recollect.config import locations, project
 from recollect.config.memory_root import memory_root_at, project_of
 from recollect.config.settings import Settings, load_settings
-from recollect.config.settings_report import complaints
+from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe

@@ -1,4 +1,4 @@
-"""Set and unset settings in their files."""
+"""Set and unset settings in their files, and word the problems found in them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from recollect.config.consent import agree
 from recollect.config.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
-from recollect.config.settings import THRESHOLDS, check, load_settings, local_lines, settings_path
-from recollect.config.settings_keys import BY_NAME, LOCAL, Key, Value, as_text
-from recollect.config.settings_report import nearest
+from recollect.config.settings import THRESHOLDS, Problem, Settings, check, load_settings, local_lines, settings_path
+from recollect.config.settings_keys import BY_NAME, BY_VARIABLE, LOCAL, Key, Value, as_text
 from recollect.errors import InvalidSetting, UnsafeEdit
 from recollect.files.json_edit import remove_value, set_value
 from recollect.files.locks import locked_folder
@@ -27,6 +27,26 @@ class Edit:
     path: str
     value: Value
     source: str
+
+
+def complaints(settings: Settings) -> list[str]:
+    """Return one sentence for each problem, with the nearest known key for an unknown name."""
+    return [sentence for sentence in map(_sentence, settings.problems) if sentence]
+
+
+def nearest(name: str) -> str:
+    """Return the known key (or variable) nearest to a wrong name, or an empty string."""
+    known = BY_VARIABLE if name.startswith("RECOLLECT_") else BY_NAME
+    return next(iter(get_close_matches(name, known, 1, 0.8 if known is BY_VARIABLE else 0.6)), "")
+
+
+def _sentence(problem: Problem) -> str:
+    if not problem.unknown:
+        return str(problem)
+    if problem.doubtful and not get_close_matches(problem.unknown, BY_NAME, 1, 0.8):
+        return ""
+    meant = nearest(problem.unknown)
+    return f"{problem}" + (f"; did you mean {meant}?" if meant else "")
 
 
 def known_key(name: str) -> Key:

@@ -175,7 +175,7 @@ def _marks(copy: StoreCopy) -> dict[str, tuple[str, int]]:
 
 
 def _read(case: Case) -> str:
-    from recollect.sync.follow import follow
+    from recollect.sync.rebuild import sync_and_embed
 
-    problems = follow(case.workspace)
+    problems = sync_and_embed(case.workspace)
     return "; ".join(problems) or "the store has read the files as they are"

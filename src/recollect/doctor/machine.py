@@ -119,7 +119,7 @@ def driver(_case: Case) -> Iterator[Finding]:
 
 def settings(case: Case) -> Iterator[Finding]:
     """Check the settings for problems, and list the main features switched off."""
-    from recollect.config.settings_report import complaints
+    from recollect.config.settings_edit import complaints
 
     found = complaints(case.workspace.settings)
     for sentence in found:

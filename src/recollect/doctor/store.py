@@ -54,9 +54,9 @@ def _existing(path: str) -> str:
 
 def _make(case: Case) -> str:
     os.makedirs(case.workspace.global_store, mode=0o700, exist_ok=True)
-    from recollect.sync.follow import follow
+    from recollect.sync.rebuild import sync_and_embed
 
-    problems = follow(case.workspace)
+    problems = sync_and_embed(case.workspace)
     return f"made {case.workspace.global_store}" + (f"; {'; '.join(problems)}" if problems else "")
 
 

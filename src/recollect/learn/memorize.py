@@ -21,9 +21,8 @@ from recollect.errors import InvalidEntry, Journalled, StoreError, WriteRefused
 from recollect.files.memory.index_md import indexed_memories
 from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.learn.content import CHOICES, REFERENCES, Draft, drafted
-from recollect.learn.input import MemoryInput, parse_input
+from recollect.learn.input import MemoryInput, parse_input, parted
 from recollect.learn.merge import history, merged_content, said_anew
-from recollect.learn.references import parted
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
 from recollect.memories import write
 from recollect.memories.checks import check_enabled
@@ -297,7 +296,7 @@ class _Memory:
             try:
                 warnings += embed_pending(engine).warnings
             except StoreError as error:
-                warnings.append(f"the store does not follow yet: {error}")
+                warnings.append(f"the search index is not updated yet; the next command tries again: {error}")
         slug, title = str(written.facts["id"]), str(written.facts["title"])
         id = entry_id(engine.project, self._note.category, slug)
         return Memorized(id, title, self._note.category, outcome, written.target, warnings)

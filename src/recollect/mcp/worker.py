@@ -79,8 +79,7 @@ class Worker:
                 self._background.warm.let_go()
                 what = f"{type(error).__name__}: {_sentence(error)}"
                 raise Failed(
-                    f"{tool.name} failed in a way that nobody has thought of ({what}); "
-                    "`recollect doctor` looks for what is wrong"
+                    f"{tool.name} failed with an unexpected error ({what}); `recollect doctor` looks for what is wrong"
                 ) from error
 
     def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
@@ -88,8 +87,7 @@ class Worker:
         from recollect.learn.remember import JOURNALLED
         from recollect.mcp.answers import remarked
         from recollect.mcp.arguments import Arguments
-        from recollect.mcp.storeless import engine_without_store
-        from recollect.mcp.tools import DOCTOR, TOOLS
+        from recollect.mcp.tools import DOCTOR, TOOLS, engine_without_store
 
         workspace = self._workspace.reloaded()  # its settings may have changed since the last call
         arguments = Arguments(tool, given)

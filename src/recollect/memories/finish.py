@@ -38,7 +38,7 @@ def finish(
         with nullcontext(engine) if engine else Engine(workspace) as opened:
             warnings += sync_memories(opened.store, workspace)
     except (StoreError, WriteRefused) as error:
-        warnings.append(f"the store does not follow yet: {error}")
+        warnings.append(f"the search index is not updated yet; the next command tries again: {error}")
     return warnings
 
 

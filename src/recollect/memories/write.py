@@ -119,10 +119,7 @@ def update(
 ) -> Written:
     """Change a memory, or only `check` if it could be changed. `expected` is the MD5 of the file it is based on.
 
-    Raises:
-        WriteRefused: the checks do not allow it; nothing was written.
-        LockTimeout: other writers held the root for too long; nothing was written.
-        StorageError: it cannot be written.
+    Raises as `create` does.
     """
     check_enabled(settings, category)
     now = _now()
@@ -160,7 +157,7 @@ def update(
 
 
 def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
-    """Retire a memory: hide it. It can be restored within the grace period. Raises as `update` does."""
+    """Retire a memory: hide it. It can be restored within the grace period. Raises as `create` does."""
     check_secrets({"reason": reason})
     with _changing(root, path, category, "DELETE_ERROR") as (old, warnings):
         if old.status == RETIRED:
@@ -173,7 +170,7 @@ def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Writ
 
 
 def archive(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
-    """Archive a memory: hide it, and keep it. Raises as `update` does."""
+    """Archive a memory: hide it, and keep it. Raises as `create` does."""
     check_secrets({"reason": reason})
     with _changing(root, path, category, "ARCHIVE_ERROR") as (old, warnings):
         if old.status == ARCHIVED:
@@ -186,7 +183,7 @@ def archive(root: MemoryRoot, path: str, category: str, reason: str = "") -> Wri
 
 
 def unarchive(root: MemoryRoot, settings: Settings, path: str, category: str) -> Written:
-    """Make an archived memory active again. Raises as `update` does."""
+    """Make an archived memory active again. Raises as `create` does."""
     check_enabled(settings, category)
     with _changing(root, path, category, "UNARCHIVE_ERROR") as (old, warnings):
         if old.status != ARCHIVED:
@@ -197,7 +194,7 @@ def unarchive(root: MemoryRoot, settings: Settings, path: str, category: str) ->
 
 
 def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> Written:
-    """Make a retired memory active again, within the grace period. Raises as `update` does."""
+    """Make a retired memory active again, within the grace period. Raises as `create` does."""
     check_enabled(settings, category)
     with _changing(root, path, category, "RESTORE_ERROR") as (old, warnings):
         if old.status != RETIRED:

@@ -138,7 +138,7 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
 
                 warnings += embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings if is_behind(engine) else []
     except (StoreError, ImportError) as error:
-        warnings.append(f"the store does not follow yet: {error}")
+        warnings.append(f"the search index is not updated yet; the next command tries again: {error}")
     return warnings
 
 

@@ -1,4 +1,4 @@
-"""Rebuild the store from files, keeping usage and receipts, which no file has."""
+"""Bring the store up to date after a change to files, or rebuild it; usage and receipts, which no file has, stay."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import find_secret
+from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import entry_texts
 from recollect.errors import StoreDamaged, StoreError
@@ -30,6 +31,22 @@ class Rebuilt:
     rescued: int = 0
     pending: int = 0
     warnings: list[str] = field(default_factory=list[str])
+
+
+def sync_and_embed(workspace: Workspace) -> list[str]:
+    """Sync the store with files just written; return warnings.
+
+    The files are the source of truth and already written, so nothing is raised: the next sync catches up.
+    """
+    if not workspace.settings.flag("memory_semantic_enabled"):
+        return []
+    try:
+        with Engine(workspace) as engine:
+            warnings = sync(engine.store, workspace, engine.labels())
+            warnings += sync_memories(engine.store, workspace)
+            return warnings + embed_pending(engine).warnings + engine.store.findings
+    except StoreError as error:
+        return [f"the search index is not updated yet; the next command tries again: {error}"]
 
 
 def rebuild(workspace: Workspace) -> Rebuilt:

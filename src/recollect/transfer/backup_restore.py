@@ -33,8 +33,8 @@ from recollect.files.textfile import sweep, write_texts
 from recollect.memories.checks import check_secrets
 from recollect.memories.finish import finish
 from recollect.store.values import Usage
-from recollect.sync.follow import follow
 from recollect.sync.memories import entry_id
+from recollect.sync.rebuild import sync_and_embed
 from recollect.transfer.backup import inside, places, usages_of, verify
 
 WRITTEN = "written"
@@ -99,7 +99,7 @@ def restore(path: str, workspace: Workspace, *, overwrite: bool = False, dry_run
         paths = [outcome.path for outcome in result.of(WRITTEN, REPLACED) if outcome.member.kind == MEMORY]
         message = f"restored {len(paths)} from a backup"
         warnings = finish(workspace.memory_root(), workspace, paths, message=message)
-        result.warnings += dict.fromkeys(warnings + follow(workspace))
+        result.warnings += dict.fromkeys(warnings + sync_and_embed(workspace))
         _merge_usages(usages, workspace, result)
     return result
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from recollect.config.settings import coerce, load_settings
+from recollect.config.settings_edit import complaints
 from recollect.config.settings_keys import BY_NAME, KEYS
-from recollect.config.settings_report import complaints
 
 LOCAL = ".claude/iflow-dev.local.md"
 SHARED = ".claude/memory/memory-config.json"

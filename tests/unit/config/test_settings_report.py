@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from recollect.config.settings import load_settings
-from recollect.config.settings_report import complaints, nearest
+from recollect.config.settings_edit import complaints, nearest
 
 RECOLLECT = os.path.join(os.path.dirname(sys.executable), "recollect")
 

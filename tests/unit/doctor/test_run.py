@@ -31,7 +31,7 @@ from recollect.engine.engine import Engine
 from recollect.files.log import log
 from recollect.resident.client import folders, socket_in
 from recollect.resident.server import Resident
-from recollect.sync.follow import follow
+from recollect.sync.rebuild import sync_and_embed
 from recollect.version import VERSION
 
 BANK = "### Pattern: Lesson {0}\nWhat lesson {0} taught us.\n\n"
@@ -56,7 +56,7 @@ def write_bank(case: Case, count: int) -> None:
 
 
 def read_files(case: Case) -> None:
-    assert follow(case.workspace) == []
+    assert sync_and_embed(case.workspace) == []
 
 
 def of(level: str, findings: Iterable[Finding]) -> list[str]:

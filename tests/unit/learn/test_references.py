@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.learn.references import parted
+from recollect.learn.input import parted
 
 
 @pytest.fixture

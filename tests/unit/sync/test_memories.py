@@ -20,9 +20,8 @@ from recollect.errors import StoreError
 from recollect.store.open import database_name
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import MEMORY, Scope, Usage
-from recollect.sync.follow import follow
 from recollect.sync.memories import entry_id, sync_all_memories, sync_memories
-from recollect.sync.rebuild import rebuild
+from recollect.sync.rebuild import rebuild, sync_and_embed
 from recollect.sync.sync import known_roots
 
 LONG_AGO = 1_600_000_000
@@ -455,7 +454,7 @@ def test_project_that_is_known_only_by_its_memories_is_known(shop: Shop) -> None
 def test_store_follows_a_memory_that_was_just_written(shop: Shop) -> None:
     shop.write(late=True)
     settings = load_settings(str(shop.root), {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"})
-    assert follow(Workspace(str(shop.root), shop.store_folder, settings)) == []
+    assert sync_and_embed(Workspace(str(shop.root), shop.store_folder, settings)) == []
     assert shop.entry().name == "Cache prices"
 
 

@@ -1,4 +1,7 @@
-"""Our server's entry in a client's JSON configuration. Everything else in the file stays unchanged."""
+"""Our server's entry in a client's JSON configuration. Everything else in the file stays unchanged.
+
+Functions raise UnsafeEdit if the text is not JSON, or cannot be changed without losing something.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,7 @@ Entry = Mapping[str, Any]
 
 
 def entry_in(text: str, section: str) -> Entry | None:
-    """Return the server with our name in the section, ours or not, or None.
-
-    Raises:
-        UnsafeEdit: the text is not JSON, or the section holds something else than servers.
-    """
+    """Return the server with our name in the section, ours or not, or None."""
     if not text.strip():
         return None
     try:
@@ -33,11 +32,7 @@ def entry_in(text: str, section: str) -> Entry | None:
 
 
 def with_entry(text: str, section: str, entry: Entry) -> str:
-    """Return the text with our entry. In an existing entry, only differing values are changed.
-
-    Raises:
-        UnsafeEdit: the text cannot be changed without losing something.
-    """
+    """Return the text with our entry. In an existing entry, only differing values are changed."""
     present = entry_in(text, section)
     if present is not None:
         for key, value in entry.items():
@@ -54,11 +49,7 @@ def with_entry(text: str, section: str, entry: Entry) -> str:
 
 
 def without_entry(text: str, section: str) -> str:
-    """Return the text without our entry and an empty section; an empty string if nothing is left.
-
-    Raises:
-        UnsafeEdit: the text cannot be changed without losing something.
-    """
+    """Return the text without our entry and an empty section; an empty string if nothing is left."""
     if entry_in(text, section) is None:
         return text
     text = remove_value(text, [section, NAME])

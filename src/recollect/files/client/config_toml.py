@@ -1,4 +1,7 @@
-"""Our server's table in a client's TOML configuration. Everything else, comments too, stays unchanged."""
+"""Our server's table in a client's TOML configuration. Everything else, comments too, stays unchanged.
+
+Functions raise UnsafeEdit if the text is not TOML, or cannot be changed without losing something.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,7 @@ _KEY = re.compile(r"[ \t]*([A-Za-z0-9_-]+)[ \t]*=")
 
 
 def entry_in(text: str, section: str) -> Entry | None:
-    """Return the server with our name in the section, ours or not, or None.
-
-    Raises:
-        UnsafeEdit: the text is not TOML, or the section holds something else than servers.
-    """
+    """Return the server with our name in the section, ours or not, or None."""
     servers: Any = _parsed(text).get(section, {})
     entry: Any = cast("dict[str, Any]", servers).get(NAME) if isinstance(servers, dict) else servers
     if entry is not None and not isinstance(entry, dict):
@@ -28,11 +27,7 @@ def entry_in(text: str, section: str) -> Entry | None:
 
 
 def with_entry(text: str, section: str, entry: Entry) -> str:
-    """Return the text with our table. In an existing table, only differing values are changed.
-
-    Raises:
-        UnsafeEdit: the text cannot be changed without losing something.
-    """
+    """Return the text with our table. In an existing table, only differing values are changed."""
     present = entry_in(text, section)
     wanted = _parsed(text)
     wanted.setdefault(section, {})[NAME] = {**(present or {}), **entry}
@@ -46,11 +41,7 @@ def with_entry(text: str, section: str, entry: Entry) -> str:
 
 
 def without_entry(text: str, section: str) -> str:
-    """Return the text without our table; an empty string if nothing is left.
-
-    Raises:
-        UnsafeEdit: the text cannot be changed without losing something.
-    """
+    """Return the text without our table; an empty string if nothing is left."""
     if entry_in(text, section) is None:
         return text
     wanted = _parsed(text)

@@ -1,5 +1,8 @@
 # hot
-"""Session records: a small file per session, so no entry is injected twice and no text triaged twice."""
+"""Session records: a small file per session, so no entry is injected twice and no text triaged twice.
+
+Functions that note something raise StorageError if the record cannot be written.
+"""
 
 from __future__ import annotations
 
@@ -69,11 +72,7 @@ def _read(path: str, most: int) -> SessionRecord:
 
 
 def add_given(store: str, session: str, keys: Iterable[str]) -> set[str]:
-    """Note keys as given to a session, and return those already given before or by a concurrent hook.
-
-    Raises:
-        StorageError: the record cannot be written.
-    """
+    """Note keys as given to a session, and return those already given before or by a concurrent hook."""
     keys = [" ".join(key.split()) for key in keys]
     start = _append(store, session, "".join(f"{_GIVEN}{key}\n" for key in keys))
     # Appends are serialised, so the lines before ours were written first.
@@ -83,11 +82,7 @@ def add_given(store: str, session: str, keys: Iterable[str]) -> set[str]:
 def add_words(store: str, session: str, marks: Iterable[str]) -> None:
     """Note hashes of the word runs given to a session, to recognise them when they are repeated.
 
-    Does nothing once the record is larger than `_MOST_WORDS` bytes.
-
-    Raises:
-        StorageError: the record cannot be written.
-    """
+    Does nothing once the record is larger than `_MOST_WORDS` bytes."""
     try:
         is_full = os.path.getsize(_path(store, session)) > _MOST_WORDS
     except OSError:
@@ -97,22 +92,14 @@ def add_words(store: str, session: str, marks: Iterable[str]) -> None:
 
 
 def set_triaged(store: str, session: str, end: int, said: str = "", *, held: bool = False) -> None:
-    """Note a session's triage: the transcript's end, a hash of the last words, whether the stop is held.
-
-    Raises:
-        StorageError: the record cannot be written.
-    """
+    """Note a session's triage: the transcript's end, a hash of the last words, whether the stop is held."""
     _append(store, session, f"{_TRIAGED}{end}\n{_SAID}{said}\n{_HELD}{int(held)}\n")
 
 
 def reset_given(store: str, session: str) -> None:
     """Clear the list of entries given to a session, because the session no longer has them in its context.
 
-    The state of its triage stays. So do the hashes of word runs, because the session may still repeat them later.
-
-    Raises:
-        StorageError: the record cannot be written.
-    """
+    The state of its triage stays. So do the hashes of word runs, because the session may still repeat them later."""
     if read_record(store, session).given:
         _append(store, session, f"{_FORGOTTEN}\n")
 
