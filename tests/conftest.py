@@ -62,8 +62,8 @@ if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 << 30:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Have one worker more than cores: there is always a test that waits for a lock to be free or a time to be up."""
-    return (os.cpu_count() or 1) + 1
+    """Have two workers more than cores: there are always tests that wait, for a lock, a time or the client."""
+    return (os.cpu_count() or 1) + 2
 
 
 # Code that imports all of recollect but what loads a model, and the MCP server, which takes a second.

@@ -99,7 +99,10 @@ ROWS = pytest.mark.parametrize("row", EXAMPLES, ids=[row.kind.name for row in EX
 
 
 def fields(value: Any) -> Any:
-    return value if isinstance(value, dict) else {name: getattr(value, name) for name in type(value).__slots__}
+    if isinstance(value, dict):
+        return value
+    names = getattr(type(value), "__slots__", None) or vars(value)
+    return {name: getattr(value, name) for name in names}
 
 
 def test_every_kind_has_an_example_and_no_two_kinds_share_a_key() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,19 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from recollect.config.locations import journal as journal_of
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
 from recollect.domain.retirement import Retirement
 from recollect.domain.stored import ACTIVE
 from recollect.files.journal.kinds import CAPTURE, RETIREMENT
 from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.journal.tail import retired_ids
-from recollect.promote.promote import bring_back
+from recollect.promote.candidates import from_given
+from recollect.promote.classify import UNIVERSAL
+from recollect.promote.promote import promote
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, Source
+from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.journal import captured
 from recollect.sync.sync import sync_journal
 
@@ -81,15 +86,18 @@ def test_only_the_end_of_a_very_long_journal_is_looked_through(journal: str) -> 
     assert retired_ids(journal, HERE, 100_000) == ({IDS[0], IDS[2]}, set())
 
 
-def test_bringing_back_writes_a_line_only_for_what_is_retired(journal: str) -> None:
-    append_lines(journal, CAPTURE, [capture(0)])
-    before = Path(journal).read_bytes()
-    bring_back(journal, HERE, IDS)
-    assert Path(journal).read_bytes() == before
-    write(journal, [Retirement(IDS[0]), Retirement(IDS[0], HERE), Retirement(IDS[1], THERE)])
-    bring_back(journal, HERE, IDS)
-    assert retired_ids(journal, HERE) == (set(), set())
-    assert retired_ids(journal, THERE) == (set(), {IDS[1]})
+def test_promotion_ends_the_retirement_of_what_it_writes_and_of_nothing_else(tmp_path: Path) -> None:
+    workspace = Workspace(str(tmp_path / "shop"), str(tmp_path / "store"))
+    os.mkdir(workspace.project_root)
+    os.mkdir(workspace.global_store)
+    lesson = {"name": "Read first", "description": TEXTS[0], "category": "patterns"}
+    promote(workspace, [from_given(parse_entry_input(lesson))], judgement=UNIVERSAL)
+    assert not os.path.exists(workspace.journal)
+    here = workspace.identity
+    write(workspace.journal, [Retirement(IDS[0]), Retirement(IDS[0], here), Retirement(IDS[1], THERE)])
+    promote(workspace, [from_given(parse_entry_input(lesson))], judgement=UNIVERSAL)
+    assert retired_ids(workspace.journal, here) == (set(), set())
+    assert retired_ids(workspace.journal, THERE) == (set(), {IDS[1]})
 
 
 def test_line_that_cannot_be_used_is_reported_and_a_credential_is_not_kept() -> None:
