@@ -20,15 +20,16 @@ def resident(case: Case) -> Iterator[Finding]:
     """
     places = [folder for folder in folders(case.workspace.global_store) if os.path.lexists(socket_in(folder))]
     for folder in places:
+        # A resident killed before it has closed its socket to others leaves one behind, too.
+        if is_private(folder) and _is_left_over(socket_in(folder)):
+            told = f"{socket_in(folder)} was left behind by a resident that was killed"
+            yield Finding(WARNING, "Resident", told, "`recollect doctor --fix` removes it", lambda f=folder: _sweep(f))
+            return
         for path in (folder, socket_in(folder)):
             if not is_private(path):
                 told = f"{path} is a link, another user's, or open to others; no hook uses it"
                 yield Finding(ERROR, "Resident", told, f"remove {folder}; the next MCP server makes it again")
                 return
-        if _is_left_over(socket_in(folder)):
-            told = f"{socket_in(folder)} was left behind by a resident that was killed"
-            yield Finding(WARNING, "Resident", told, "`recollect doctor --fix` removes it", lambda f=folder: _sweep(f))
-            return
     for version in _other_versions(case.workspace.global_store):
         told = f"one of version {version} is running, which the hooks of {VERSION} do not ask"
         yield Finding(WARNING, "Resident", told, "close the MCP clients that were open before the update")

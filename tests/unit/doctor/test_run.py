@@ -425,8 +425,10 @@ def test_no_engine_is_no_fault(case: Case) -> None:
     assert only(resident(case)).sentence.startswith("no resident is running")
 
 
-def test_socket_that_was_left_behind_is_removed_only_by_a_repair(case: Case, place: Path) -> None:
+@pytest.mark.parametrize("mode", [0o600, 0o755])  # the second is that of a resident killed as soon as it has begun
+def test_socket_that_was_left_behind_is_removed_only_by_a_repair(case: Case, place: Path, mode: int) -> None:
     listening(place).close()
+    os.chmod(socket_in(str(place)), mode)
     finding = only(resident(case))
     assert finding.level == WARNING
     assert "was left behind" in finding.sentence
