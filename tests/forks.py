@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# What Python reads when it starts, and what our own code reads when it is imported.
+# Variables read by Python at its start, or by our own code when it is imported.
 _READ_EARLY = ("PYTHON", "LANG", "LC_", "LD_", "RECOLLECT_RUN_AGAIN")
 
 

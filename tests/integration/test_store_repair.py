@@ -561,7 +561,9 @@ def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path) -> None:
 
         def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
             if statement == "COMMIT" and Busy.fails:
-                raise sqlite3.OperationalError("database is locked")
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+                raise error
             return super().execute(statement, *values)
 
     def connect(*arguments: object, **options: object) -> sqlite3.Connection:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import recollect
@@ -82,7 +83,7 @@ def test_texts_count_the_categories() -> None:
 
 def test_help_of_upsert_names_the_categories_that_hold_everywhere() -> None:
     *first, last = KNOWLEDGE
-    command = cli.get_command(None, "upsert")  # type: ignore[arg-type]
+    command = cli.get_command(click.Context(cli), "upsert")
     assert command
     assert f"({', '.join(first)} or {last})" in re.sub(r"\s+", " ", command.help or "")
 

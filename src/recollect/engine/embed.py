@@ -13,7 +13,6 @@ from recollect.engine.label import label_the_rest
 from recollect.errors import EmbeddingError, ModelLoading
 from recollect.store.values import Model, Scope
 
-TYPE_CHECKING = False
 BATCH = 50
 _SMALL_BATCH = 8  # used with a time limit
 _PAGE = 1_000

@@ -26,8 +26,6 @@ from recollect.domain.ranking.trust import AS_GOOD
 from recollect.domain.stored import Standing
 from recollect.store.values import Usage
 
-TYPE_CHECKING = False
-
 
 class NumpyRanking:
     """The standings of entries as numpy columns, without their usage."""

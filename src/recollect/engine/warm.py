@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from recollect.errors import EmbeddingError, ModelLoading, StoreError
 from recollect.store.open import open_store, store_mark
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

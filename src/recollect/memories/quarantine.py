@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from recollect.config.locations import LOCAL_SETTINGS, PROJECT_SETTINGS
 from recollect.config.memory_root import memory_root
@@ -17,7 +18,6 @@ from recollect.files.aside import Judged, read_whole
 from recollect.files.memory.memories import ENDING, LARGEST, MemoryRoot, is_file_name, memory_of
 from recollect.memories.protect import FLAG, INDEX, MEMORY, PLUGIN, SETTINGS, STORE, Kept
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

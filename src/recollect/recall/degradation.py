@@ -45,7 +45,7 @@ _REEMBED = "`recollect reembed` makes them all"
 _PEOPLE = {"store": "`recollect upsert`", "everywhere": "--all-projects searches them all"}
 _MODELS = {"store": "store_memory", "everywhere": 'project "all" searches them all'}
 
-# What a search with this shortcoming still finds by. Models are told, to judge the results.
+# The remaining way of searching. Models are told, to judge the results.
 _FOUND_BY = {LOADING: "words", NO_VECTOR: "words", NO_FULL_TEXT: "meaning"}
 
 

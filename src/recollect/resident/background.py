@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recollect.config.workspace import Workspace
     from recollect.engine.warm import Warm

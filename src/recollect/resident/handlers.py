@@ -21,7 +21,6 @@ from recollect.sessions.start import Start, begin, follow, notices, withheld
 from recollect.store.open import store_exists
 from recollect.version import VERSION
 
-TYPE_CHECKING = False
 _MOST_TEXTS = 50
 
 # In seconds: how long a new resident embeds entries without a vector; the next one continues.

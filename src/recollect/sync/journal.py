@@ -18,7 +18,7 @@ from recollect.sync.entry_input import parse_entry_input
 
 Item = TypeVar("Item")
 
-# How many unusable lines are named in warnings.
+# Unusable lines named in warnings; the others are counted.
 NAMED = 3
 
 

@@ -82,7 +82,8 @@ def add_given(store: str, session: str, keys: Iterable[str]) -> set[str]:
 def add_words(store: str, session: str, marks: Iterable[str]) -> None:
     """Note hashes of the word runs given to a session, to recognise them when they are repeated.
 
-    Does nothing once the record is larger than `_MOST_WORDS` bytes."""
+    Does nothing once the record is larger than `_MOST_WORDS` bytes.
+    """
     try:
         is_full = os.path.getsize(_path(store, session)) > _MOST_WORDS
     except OSError:
@@ -99,7 +100,8 @@ def set_triaged(store: str, session: str, end: int, said: str = "", *, held: boo
 def reset_given(store: str, session: str) -> None:
     """Clear the list of entries given to a session, because the session no longer has them in its context.
 
-    The state of its triage stays. So do the hashes of word runs, because the session may still repeat them later."""
+    The state of its triage stays. So do the hashes of word runs, because the session may still repeat them later.
+    """
     if read_record(store, session).given:
         _append(store, session, f"{_FORGOTTEN}\n")
 

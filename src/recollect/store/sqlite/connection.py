@@ -8,7 +8,7 @@ import time
 from stat import S_ISREG
 
 from recollect.errors import StoreDamaged, StoreError
-from recollect.store.sqlite.driver import FAILURES, file_uri, is_damage, sqlite3
+from recollect.store.sqlite.driver import FAILURES, code_of, file_uri, is_damage, sqlite3
 from recollect.store.sqlite.migrations import NEWER, NEWEST, migrate, refuse_newer, version_of
 
 TYPE_CHECKING = False
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _PARAMETERS = 500
 _CHANGES = "changes"
-_DAMAGED = ("malformed", "not a database", "decode")
+_DAMAGED = (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)  # 0: a text that is no UTF-8, or no memory for one
+_TAKEN = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF", "secure_delete = ON")
 
 
@@ -120,21 +121,21 @@ class SqliteConnection:
         """Return a StoreError with advice for an error. All errors of SQLite are translated here."""
         if isinstance(error, StoreError):
             return StoreError(f"cannot use {self.path}: {error}")
-        text = str(error)
-        if "locked" in text or "busy" in text:
+        code = code_of(error)
+        if code in _TAKEN:
             hint = f"another process has been writing to it for all of {self.patience:g} s; try again"
-        elif any(word in text for word in _DAMAGED) or isinstance(error, MemoryError):
+        elif code in _DAMAGED and is_damage(error):
             hint = "it is damaged; `recollect rebuild` makes it again from your files"
-        elif "readonly" in text or "attempt to write" in text:
+        elif code == sqlite3.SQLITE_READONLY:
             hint = "it cannot be written; check the permissions of its folder"
-        elif "unable to open" in text or isinstance(error, OSError):
+        elif code == sqlite3.SQLITE_CANTOPEN or isinstance(error, OSError):
             hint = "check that its folder exists and can be written"
-        elif "full" in text:
+        elif code == sqlite3.SQLITE_FULL:
             hint = "make room on the disk"
         else:
             hint = "`recollect rebuild` makes it again from your files if this goes on"
         kind = StoreDamaged if is_damage(error) else StoreError
-        return kind(f"cannot use {self.path}: {text}; {hint}")
+        return kind(f"cannot use {self.path}: {error}; {hint}")
 
     def _open(self) -> sqlite3.Connection:
         if not _is_there(self.path):
@@ -151,7 +152,7 @@ class SqliteConnection:
             migrate(connection)
         except sqlite3.OperationalError as error:
             connection.close()
-            if "readonly" not in str(error) and "unable to open" not in str(error):
+            if code_of(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 raise
             return self._open_read_only()
         except BaseException:
@@ -166,7 +167,7 @@ class SqliteConnection:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
             except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() >= end:
+                if code_of(error) not in _TAKEN or time.monotonic() >= end:
                     raise
                 time.sleep(0.01)
             else:

@@ -12,7 +12,7 @@ else:
     except ImportError:  # some builds of Python have another name for it, or lack SQLite
         import sqlite3
 
-__all__ = ["FAILURES", "file_uri", "is_damage", "sqlite3"]
+__all__ = ["FAILURES", "code_of", "file_uri", "is_damage", "sqlite3"]
 
 # All exceptions of the driver. A damaged database may claim any size, and put invalid UTF-8 into the driver's own
 # messages.
@@ -27,7 +27,12 @@ def is_damage(error: BaseException | None) -> bool:
     """Return True if an error of the driver means damage in the database itself."""
     if not isinstance(error, FAILURES) or isinstance(error, (UnicodeEncodeError, OverflowError)):
         return False  # the given values cannot be passed to SQLite
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF not in _PASSING
+    return code_of(error) not in _PASSING
+
+
+def code_of(error: BaseException) -> int:
+    """Return SQLite's result code of an error; 0 for errors of the driver itself."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def file_uri(path: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 
 from recollect.errors import StillReading, StoreDamaged, StoreError
 from recollect.store.sqlite import index
-from recollect.store.sqlite.driver import FAILURES, file_uri, is_damage, sqlite3
+from recollect.store.sqlite.driver import FAILURES, code_of, file_uri, is_damage, sqlite3
 from recollect.store.sqlite.migrations import NEWEST, version_of
 from recollect.store.sqlite.rescue import refuse_irregular
 from recollect.store.sqlite.store import SqliteStore
@@ -110,7 +110,7 @@ def take_turn(path: str, seconds: float) -> bool:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except FAILURES as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if code_of(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return False
         raise StoreError(f"{path} cannot be written: {error}") from error
     return True
@@ -129,6 +129,6 @@ def _opened(path: str) -> sqlite3.Connection:
                 opened.pop_all()
                 return connection
         except sqlite3.OperationalError as error:
-            if "unable to open" not in str(error) and "readonly" not in str(error):
+            if code_of(error) not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 raise
     return sqlite3.connect(f"{file_uri(path)}?mode=ro&immutable=1", uri=True, isolation_level=None)

@@ -150,9 +150,9 @@ def m004_categories(connection: Connection) -> None:
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
-    SQLite allows this if all rows meet the new constraint. If it forbids writing to the schema, as on macOS, the table
-    is created again. It is not renamed into place: SQLite would read the whole schema for that, including full-text
-    search, and this SQLite may not have full-text search.
+    SQLite allows this if all rows meet the new constraint. A build of it may forbid writing to the schema; then the
+    table is created again. It is not renamed into place: SQLite would read the whole schema for that, including
+    full-text search, and this SQLite may not have full-text search.
     """
     named = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type <> 'table'"
     definition, *others = [sql for (sql,) in connection.execute(named, (table,)).fetchall()]
