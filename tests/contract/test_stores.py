@@ -15,8 +15,7 @@ from tests.conftest import examples
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.ranking.terms import query_terms
-from recollect.domain.retirement import Retirement
-from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, StoredEntry
+from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, Retirement, StoredEntry
 from recollect.errors import StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name, open_store

@@ -21,8 +21,7 @@ from recollect.config.settings import load_settings
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.hashing import content_hash
-from recollect.domain.retirement import LONGEST_REASON, Retirement
-from recollect.domain.stored import ACTIVE, RETIRED
+from recollect.domain.stored import ACTIVE, LONGEST_REASON, RETIRED, Retirement
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StorageError, StoreError, UnknownMemory, WriteRefused
 from recollect.files.journal.kinds import RETIREMENT

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 from recollect.config.workspace import Workspace
 from recollect.domain.category_names import category_named
-from recollect.domain.retirement import is_id
-from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.stored import ACTIVE, STATUSES, is_id
 from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
 from recollect.engine.warm import Embedders, Warm

@@ -7,9 +7,17 @@ import time
 from dataclasses import dataclass
 
 from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.retirement import LONGEST_REASON, Retirement, is_hexadecimal
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, StoredEntry
+from recollect.domain.stored import (
+    ACTIVE,
+    ARCHIVED,
+    LONGEST_REASON,
+    RETIRED,
+    STATUSES,
+    Retirement,
+    StoredEntry,
+    is_hexadecimal,
+)
 from recollect.domain.text import cut, one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StoreError, UnknownMemory, WriteRefused

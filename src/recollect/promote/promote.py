@@ -15,8 +15,8 @@ from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import normalize
-from recollect.domain.retirement import Retirement
 from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import Retirement
 from recollect.domain.text import utc_text
 from recollect.errors import LockTimeout, Overtaken, StorageError, UnsafeEdit
 from recollect.files.bank.bank import BankFile, read_bank, read_bank_file

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.retirement import Retirement
-from recollect.domain.stored import Match, Standing, StoredEntry
+from recollect.domain.stored import Match, Retirement, Standing, StoredEntry
 from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
 
 

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from recollect.domain.retirement import Retirement
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SOURCES, StoredEntry
+from recollect.domain.stored import SOURCES, Retirement, StoredEntry
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
 from recollect.files.journal.kinds import CAPTURE, MOVED, RETIREMENT, kind_of

@@ -13,7 +13,7 @@ from recollect.config.locations import journal as journal_of
 from recollect.config.project import identity
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
-from recollect.domain.retirement import LONGEST_REASON, Retirement
+from recollect.domain.stored import LONGEST_REASON, Retirement
 from recollect.errors import InvalidEntry
 from recollect.files.archive import JOURNAL_FILE, Archive, Member, write_archive
 from recollect.files.journal.kinds import (

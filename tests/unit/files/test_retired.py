@@ -14,8 +14,7 @@ from tests.conftest import examples
 from recollect.config.locations import journal as journal_of
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
-from recollect.domain.retirement import Retirement
-from recollect.domain.stored import ACTIVE
+from recollect.domain.stored import ACTIVE, Retirement
 from recollect.files.journal.kinds import CAPTURE, RETIREMENT
 from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.journal.tail import retired_ids

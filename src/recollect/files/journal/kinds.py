@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.quick_json import dump, parse
+from recollect.domain.stored import LONGEST_REASON, Retirement, is_id
 from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry
 
@@ -15,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
-
-    from recollect.domain.retirement import Retirement
 
 SAVED = "saved"
 DISMISSED = "dismissed"
@@ -141,8 +140,6 @@ def _parse_reviewed(line: dict[str, Any]) -> Reviewed:
 
 
 def _parse_retirement(line: dict[str, Any]) -> Retirement:
-    from recollect.domain.retirement import LONGEST_REASON, Retirement, is_id  # hooks rarely need it
-
     ended = "restored" in line
     if ended and "retired" in line:
         raise InvalidEntry("a line says either retired or restored, not both")
@@ -167,8 +164,6 @@ def _write_retirement(said: Retirement) -> str:
 
 
 def _parse_moved(line: dict[str, Any]) -> Moved:
-    from recollect.domain.retirement import is_id
-
     id, count = line["moved"], line.get("observations")
     if not is_id(id):
         raise InvalidEntry("an entry that was moved is named by 16 hexadecimal digits")

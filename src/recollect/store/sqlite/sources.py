@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.ranking.trust import more_trusted, origin_of
-from recollect.domain.stored import RETIRED, StoredEntry
+from recollect.domain.stored import RETIRED, Retirement, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.sqlite.rows import ENTRY, HIDDEN, account, changeable, entry_of, merged
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from recollect.domain.retirement import Retirement
     from recollect.store.sqlite.connection import SqliteConnection
     from recollect.store.sqlite.usage import SqliteUsage
     from recollect.store.sqlite.vectors import SqliteVectors
@@ -73,8 +72,6 @@ class SqliteSources:
 
     def retirements_of(self, id: str) -> list[Retirement]:
         """Return the retirements of an entry, at most one for each project."""
-        from recollect.domain.retirement import Retirement  # hooks do not need it
-
         rows = self._run("SELECT id, project, at, reason FROM retirements WHERE id = ? ORDER BY project", (id,))
         return [Retirement(id, project, at=at, reason=reason) for id, project, at, reason in rows]
 

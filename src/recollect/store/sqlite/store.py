@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.retirement import Retirement
+    from recollect.domain.stored import Retirement
     from recollect.store.base import Store
 
     _Result = TypeVar("_Result")
