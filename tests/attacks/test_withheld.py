@@ -13,6 +13,7 @@ from tests.conftest import World, days_ago
 TOKEN = "gh" + "p_" + "Zk3vQ9sT1xW7bN5cR8dF2gH6jL4mP0aYuE1o"
 PROMPT = "why do advisory locks keep two importers apart"
 WORDS = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+PASSWORD = "Tr0ub4dor&3xyz"  # no secret but by the name of its field
 TITLES = {**WORDS, "RECOLLECT_RETRIEVAL_MATCH_STRATEGY": "title_tags"}
 
 
@@ -29,6 +30,8 @@ def spoil(path: Path, how: str) -> None:
     record = json.loads(path.read_text(encoding="utf-8"))
     if how == "token":
         record["content"]["context"] = f"push with {TOKEN}"
+    elif how == "named":
+        record["content"]["db_password"] = PASSWORD
     elif how == "nested":
         record["changes"] = [{"date": "2026-01-01", "summary": f"token {TOKEN}"}]
     elif how == "fields":
@@ -53,7 +56,7 @@ def started(world: World, session: str = "s9", **variables: str) -> dict[str, An
     return json.loads(done.stdout or "{}")
 
 
-@pytest.mark.parametrize("how", ["token", "nested", "fields", "json"])
+@pytest.mark.parametrize("how", ["token", "named", "nested", "fields", "json"])
 @pytest.mark.parametrize("variables", [WORDS, TITLES], ids=["store", "titles"])
 def test_a_file_that_was_spoilt_is_given_to_nobody_until_it_is_mended(
     world: World, how: str, variables: dict[str, str]
@@ -173,12 +176,18 @@ def test_commands_do_not_print_the_credential_that_a_memory_is_withheld_for(
     world: World, arguments: tuple[str, ...]
 ) -> None:
     change = {"date": "2026-01-01", "summary": f"by {TOKEN}", "field": "title", "old_value": TOKEN, "new_value": "x"}
-    fields = {"tags": ["locks", TOKEN], "changes": [change], "content": content(context=TOKEN), TOKEN: [TOKEN]}
+    fields = {
+        "tags": ["locks", TOKEN],
+        "changes": [change],
+        "content": content(context=TOKEN, db_password=PASSWORD),
+        TOKEN: [TOKEN],
+    }
     world.write_decision("advisory-locks", title=f"Locks {TOKEN}", **fields)
     world.write_bank("patterns", f"### Pattern: Importers {TOKEN}\nThey are kept apart with {TOKEN}.\n")
     done = world.run(*arguments, **WORDS)
     assert done.stdout
     assert TOKEN not in done.stdout + done.stderr
+    assert PASSWORD not in done.stdout + done.stderr
     if arguments[0] in ("list", "show", "export"):
         assert "Locks [redacted: a GitHub token]" in done.stdout
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.text import change_texts, one_line, visible
+from recollect.domain.text import change_texts, named_text, one_line, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def clean_tags(tags: Iterable[object], first: Collection[str] = ()) -> list[str]
 
 def auto_fix(record: Record, *, now: str, new: bool, had: Collection[str] = ()) -> list[str]:
     """Fix small faults of a record in place, and return notes about the fixes. `had` holds the tags so far."""
-    for field, value in (("schema_version", SCHEMA_VERSION), ("updated_at", now), *((("created_at", now),) * new)):
+    usual = {"schema_version": SCHEMA_VERSION, "updated_at": now} | ({"created_at": now} if new else {})
+    for field, value in usual.items():
         if record.get(field) in (None, ""):
             record[field] = value
     fixed = {
@@ -113,14 +114,14 @@ def seen(value: Any) -> Any:
 
 
 def texts(value: Any, *, names: bool = False) -> list[str]:
-    """Return every text in a JSON value, in order. With `names`, include the names of fields."""
+    """Return every text in a JSON value, in order. With `names`, also each name, beside the beginning of its text."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
         return [text for item in value for text in texts(item, names=names)]  # pyright: ignore
     if isinstance(value, dict):
-        keys: list[str] = list(value) if names else []  # pyright: ignore
-        return [*keys, *(text for item in value.values() for text in texts(item, names=names))]  # pyright: ignore
+        pairs = [named_text(name, item if isinstance(item, str) else "") for name, item in value.items() if names]  # pyright: ignore
+        return [*pairs, *(text for item in value.values() for text in texts(item, names=names))]  # pyright: ignore
     return []
 
 

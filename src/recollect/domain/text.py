@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MOST_KEPT = 5_000
+_LONGEST_NAMED = 200
 
 
 class Table(dict[int, "int | None"]):
@@ -56,6 +57,11 @@ _STRUCTURE = ("# ", "## ", "### ", "---")
 _JSON_ESCAPES = {ord('"'): '\\"', ord("\\"): "\\\\", ord("\n"): "\\n", ord("\t"): "\\t"}
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """Return a number with its noun."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def visible(text: str) -> str:
     """Return the text without invisible characters and without bytes of invalid UTF-8."""
     if text.isascii() and text.isprintable():
@@ -77,6 +83,11 @@ def change_texts(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         return {change(str(key)): change_texts(item, change) for key, item in value.items()}  # pyright: ignore
     return value
+
+
+def named_text(name: object, text: str) -> str:
+    """Return the beginning of a text beside the name of its field: a password is recognised by its name."""
+    return f'"{name}": "{text[:_LONGEST_NAMED]}"'
 
 
 def unmarked(text: str) -> str:

@@ -38,7 +38,7 @@ def fault(record: dict[str, Any], category: str) -> str:
     from recollect.domain.secrets.detect import find_secret, redact  # too slow for hooks reading no new file
 
     for field, value in record.items():
-        kind = next((kind for kind in map(find_secret, [field, *texts(value, names=True)]) if kind), "")
+        kind = next((kind for kind in map(find_secret, texts({field: value}, names=True)) if kind), "")
         if kind:
             return f"field {redact(field)} seems to hold {kind}"[:_LONGEST_REASON]
     return ""

@@ -5,8 +5,8 @@ A check refuses a change with WriteRefused, and nothing is written.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.clock import parse_time
@@ -24,14 +24,12 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
 
-# In seconds: for this long, a retired memory cannot be created again.
-_RESURRECTION = 24 * 3600
+# For this long, a retired memory cannot be created again.
+_RESURRECTION = timedelta(hours=24)
 
-# After this many days, a restored memory may be out of date.
-_STALE_DAYS = 7
-_DAY = 24 * 3600
+# After this time, a restored memory may be out of date.
+_STALE = timedelta(days=7)
 _MOST_NAMED = 3
-_LONGEST_NAMED = 200
 
 
 def check_enabled(settings: Settings, category: str, *, auto: bool = False) -> None:
@@ -49,7 +47,7 @@ def check_enabled(settings: Settings, category: str, *, auto: bool = False) -> N
 def check_secrets(record: Record) -> None:
     """Refuse a record with a likely secret in any field; the refusal does not repeat the secret."""
     for field, value in record.items():
-        for text in [*texts(value, names=True), *_named({field: value})]:
+        for text in texts({field: value}, names=True):
             kind = find_secret(text)
             if kind:
                 raise WriteRefused(
@@ -58,21 +56,6 @@ def check_secrets(record: Record) -> None:
                     ("rule", f"no credentials in memories, but this seems to hold {kind}"),
                     ("fix", "say where the credential is kept instead of what it is"),
                 )
-
-
-def _named(value: Any) -> list[str]:
-    """Return each text in a JSON value with its name, cut short: a password is recognised by its name."""
-    if isinstance(value, list):
-        return [pair for item in cast("list[Any]", value) for pair in _named(item)]
-    if not isinstance(value, dict):
-        return []
-    pairs: list[str] = []
-    for name, item in cast("Record", value).items():
-        if isinstance(item, str):
-            pairs.append(f'"{name}": "{item[:_LONGEST_NAMED]}"')
-        else:
-            pairs += _named(item)
-    return pairs
 
 
 def check_room(root: MemoryRoot, settings: Settings, category: str, index: Iterable[IndexEntry]) -> None:
@@ -100,13 +83,13 @@ def makes_room(settings: Settings, category: str) -> bool:
 
 def check_grace(root: MemoryRoot, settings: Settings, old: MemoryFile, warnings: list[str]) -> None:
     """Refuse to restore a memory past its grace period. Warn if it was retired long ago or at an unknown time."""
-    since = parse_time(str(old.record.get("retired_at") or ""))
+    since = parse_time(old.record.get("retired_at"))
     if since is None:
         warnings.append("the file does not say when it was retired; make sure that it still holds")
         return
-    days = (datetime.now(UTC) - since).total_seconds() / _DAY
+    age = datetime.now(UTC) - since
     grace = settings.whole("delete.grace_period_days")
-    if days >= grace:
+    if age >= timedelta(days=grace):
         raise WriteRefused(
             "RESTORE_ERROR",
             ("target", root.shown(old.path)),
@@ -114,8 +97,8 @@ def check_grace(root: MemoryRoot, settings: Settings, old: MemoryFile, warnings:
             ("rule", f"a retired memory can be restored within {grace} days (delete.grace_period_days)"),
             ("fix", "write it anew with --action create, if it still holds"),
         )
-    if days > _STALE_DAYS:
-        warnings.append(f"it was retired {days:.0f} days ago; make sure that it still holds")
+    if age > _STALE:
+        warnings.append(f"it was retired {age.total_seconds() / 86_400:.0f} days ago; make sure that it still holds")
 
 
 def not_again(root: MemoryRoot, before: MemoryFile | None, record: Record, now: str) -> Record:
@@ -134,8 +117,8 @@ def not_again(root: MemoryRoot, before: MemoryFile | None, record: Record, now: 
             ("rule", f"there is a memory of that name ({before.status}: {before.title})"),
             ("fix", f"{first}change it with --action update, or choose another name"),
         )
-    since = parse_time(str(before.record.get("retired_at") or ""))
-    if since and (datetime.now(UTC) - since).total_seconds() < _RESURRECTION:
+    since = parse_time(before.record.get("retired_at"))
+    if since and datetime.now(UTC) - since < _RESURRECTION:
         raise WriteRefused(
             "ANTI_RESURRECTION_ERROR",
             ("target", root.shown(before.path)),

@@ -13,7 +13,7 @@ from recollect.domain.secrets.places import IN_URL, KEY, PLACES
 from recollect.domain.secrets.private import PRIVATE, private_parts
 from recollect.domain.secrets.rules import TOKENS
 from recollect.domain.secrets.values import compiled, is_masked, is_random, is_secret_word
-from recollect.domain.text import change_texts, visible
+from recollect.domain.text import named_text, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,8 +51,18 @@ def redact(text: str) -> str:
 
 
 def redacted(value: Any) -> Any:
-    """Apply `redact` to each text in a JSON value, the names of fields included."""
-    return change_texts(value, redact)
+    """Apply `redact` to each text in a JSON value, names included. A text is also judged by the name of its field."""
+    if isinstance(value, list):
+        return [redacted(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {redact(str(name)): _redacted_field(name, item) for name, item in value.items()}  # pyright: ignore
+    return redact(value) if isinstance(value, str) else value
+
+
+def _redacted_field(name: object, value: Any) -> Any:
+    shown = redacted(value)
+    kind = find_secret(named_text(name, value)) if isinstance(value, str) and shown == value else ""
+    return f"[redacted: {kind}]" if kind else shown
 
 
 def _found(text: str) -> Iterator[tuple[int, int, str]]:

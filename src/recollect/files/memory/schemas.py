@@ -22,6 +22,7 @@ from recollect.domain.memory import (
     SLUG,
     seen,
 )
+from recollect.domain.secrets.detect import redacted
 from recollect.domain.text import cut, one_line
 from recollect.errors import WriteRefused
 
@@ -213,15 +214,16 @@ def _facts(detail: dict[str, Any], category: str) -> tuple[tuple[str, str], ...]
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{one_line(part)}" for part in place).lstrip(".")
     field = cut(field, _LONGEST_SHOWN)
     kind: str = detail["type"]
+    (given,) = redacted({place[-1] if place else "": detail["input"]}).values()
     expected: str = detail["msg"]
     if kind == "missing":
         got, fix = "nothing", f"add {field}; `recollect schema {category}` shows all fields"
     elif kind == "extra_forbidden":
         expected = "a field that the schema knows"
-        got, fix = _shown(detail["input"]), f"remove {field}; `recollect schema {category}` shows all fields"
+        got, fix = _shown(given), f"remove {field}; `recollect schema {category}` shows all fields"
     else:
         expected = "an object" if kind == "model_type" else expected
-        got, fix = _shown(detail["input"]), f"correct the value of {field}"
+        got, fix = _shown(given), f"correct the value of {field}"
     return ("field", field), ("expected", expected), ("got", got), ("fix", fix)
 
 
