@@ -109,6 +109,17 @@ def test_secrets_that_were_ever_committed_are_named_by_commit(world: World) -> N
     }
 
 
+def test_committed_line_that_looks_like_a_header_of_the_diff_is_read_too(world: World) -> None:
+    git(world, "init", "-q")
+    bank = world.write_bank("patterns", f"### Pattern: P\n++ push with {TOKEN}\n")
+    git(world, "add", "-A")
+    git(world, "commit", "-q", "-m", "one")
+    bank.write_text("### Pattern: P\nPush with the token of the vault.\n", encoding="utf-8")
+    git(world, "commit", "-q", "-am", "two")
+    [leak] = own(world, "history")
+    assert leak["place"].endswith(":docs/knowledge-bank/patterns.md:2")
+
+
 def test_the_configuration_of_a_hostile_repository_runs_nothing(world: World) -> None:
     git(world, "init", "-q")
     world.write_bank("patterns", f"### Pattern: P\nPush with {TOKEN}.\n")

@@ -1400,7 +1400,7 @@ def test_store_is_closed_when_it_is_left(opener: Opener) -> None:
 
 
 def test_new_store_has_no_findings_and_can_be_written(store: Store) -> None:
-    assert (store.findings, store.read_only) == ([], False)
+    assert (store.findings, store.damage, store.read_only) == ([], "", False)
 
 
 def test_store_waits_for_another_writer_as_long_as_it_was_told(opener: Opener) -> None:

@@ -272,6 +272,18 @@ def test_retire_and_restore_undo_each_other(world: World) -> None:
     assert "Use Postgres" in (world.project / ".claude" / "memory" / "index.md").read_text(encoding="utf-8")
 
 
+def test_lesson_is_shown_and_retired_where_memory_files_are_refused(world: World) -> None:
+    settings = world.project / ".claude" / "memory" / "memory-config.json"
+    settings.parent.mkdir(parents=True)
+    shared = {"decision": {"folder": "notes"}, "runbook": {"folder": "notes"}}
+    settings.write_text(json.dumps({"categories": shared}), encoding="utf-8")
+    world.write_bank("patterns", "### Pattern: Queue mail\nMail is queued, never sent in a request.\n")
+    [hit] = json.loads(world.run("search", "queue mail", "--json").stdout)["hits"]
+    assert world.run("show", hit["id"]).stdout.startswith("Queue mail\n")
+    assert world.run("retire", hit["id"]).stdout.startswith("Retired: Queue mail.")
+    assert "SETTINGS_ERROR" in world.run("retire", "use-postgres").stderr
+
+
 def test_archive_and_restore_undo_each_other(world: World) -> None:
     path = put(world, "use-postgres", title="Use Postgres")
     put(world, "use-postgres", folder="runbooks")

@@ -87,7 +87,7 @@ def test_all_that_is_left_can_be_dismissed_at_once(world: World) -> None:
         "awaiting_review": 0,
     }
     assert listed(world) == []
-    assert world.run("review", "--dismiss-all").stdout == "Nothing awaits review; 0 captures await review.\n"
+    assert world.run("review", "--dismiss-all").stdout == "Nothing awaits review in this project.\n"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,11 @@ def use(world: World, **variables: Any) -> None:
     world.run("promote", **variables)
     start = {"cwd": str(world.project), "session_id": "a-session", "source": "startup"}
     assert world.run_hook("session-start", start, **variables).returncode == 0
+    words = re.compile(r"^\*", re.MULTILINE)  # written last, when the hook has answered
+    store = Path(variables.get("RECOLLECT_HOME", world.store))
+    record, end = store / ".sessions" / "a-session", time.monotonic() + 60
+    while record.exists() and time.monotonic() < end and not words.search(record.read_text(encoding="utf-8")):
+        time.sleep(0.01)
 
 
 def uninstall(world: World, **variables: Any) -> str:

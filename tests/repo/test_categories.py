@@ -19,7 +19,7 @@ from recollect.files.memory.schemas import CONTENT, schema_file
 
 TOP = Path(__file__).parents[2]
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
-NUMBERS = {3: "three", 6: "six", 9: "nine", 10: "ten"}
+NUMBERS = {3: "three", 4: "four", 6: "six", 7: "seven", 9: "nine", 10: "ten"}
 
 
 def text_of(path: str) -> str:
@@ -103,7 +103,7 @@ import recollect.domain
 path = os.path.join(os.path.dirname(recollect.domain.__file__), "categories.py")
 source = open(path, encoding="utf-8").read()
 row = 'Category("glossary", purpose="a word and its meaning", aliases="term", folder="glossary",' \\
-    ' key_fields=("word", "meaning", "usage")),'
+    ' key_fields=("word", "meaning", "usage"), priority=7),'
 assert source.count("\\n)\\n\\nCATEGORIES") == 1
 table = sys.modules["recollect.domain.categories"] = types.ModuleType("recollect.domain.categories")
 exec(source.replace("\\n)\\n\\nCATEGORIES", row + "\\n)\\n\\nCATEGORIES"), table.__dict__)

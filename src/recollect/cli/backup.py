@@ -5,9 +5,9 @@ import sys
 
 import click
 
-from recollect.cli.shared import counted, fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
-from recollect.domain.text import one_line
+from recollect.domain.text import counted, one_line
 from recollect.errors import StorageError
 from recollect.files.archive import BANK, GLOBAL, JOURNAL, MEMORY, SETTINGS, USAGE
 from recollect.transfer.backup import Verified, create, verify

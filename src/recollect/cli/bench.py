@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import os
 import sys
 
 import click
 
 from recollect.cli.screen import ours
-from recollect.cli.shared import fields_of, is_terminal, json_option, print_json
-from recollect.config.settings import load_settings
+from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, project_root_option, settings_of
 from recollect.doctor.bench import METRICS, SYSTEMS, Retrieval, measure_retrieval
 
 
@@ -18,15 +16,16 @@ def command() -> None:
 
 @command.command("retrieval")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...")
+@project_root_option
 @json_option
-def retrieval(folders: tuple[str, ...], as_json: bool) -> None:
-    """How well search finds what it should, on BEIR folders.
+def retrieval(folders: tuple[str, ...], project_root: str, as_json: bool) -> None:
+    """Measure how well search finds what it should, on BEIR folders.
 
     Each DIR holds corpus.jsonl, queries.jsonl and qrels.tsv. Its documents are held by a store of their own and
     searched with the code that `recollect search` runs; full text alone and vectors alone are measured beside it. The
     figures are means over all questions of all folders.
     """
-    result = measure_retrieval(folders, load_settings(os.getcwd()), _progress)
+    result = measure_retrieval(folders, settings_of(project_root), _progress)
     if is_terminal(sys.stderr):
         click.echo(err=True)
     if as_json:

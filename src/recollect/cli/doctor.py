@@ -6,11 +6,11 @@ import sys
 import click
 
 from recollect.cli.screen import ours
-from recollect.cli.shared import counted, is_terminal, json_option, print_json, styled, workspace_options
+from recollect.cli.shared import is_terminal, json_option, print_json, styled, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.doctor.run import ERROR, OK, WARNING, Finding, examine, repair
 from recollect.doctor.secret_scan import DATABASE, FILE, HISTORY, Scan, scan_secrets
-from recollect.domain.text import one_line
+from recollect.domain.text import counted, one_line
 
 _COLOURS = {OK: "green", WARNING: "yellow", ERROR: "red"}
 _MARKS = {OK: "✓", WARNING: "!", ERROR: "✗"}

@@ -21,13 +21,13 @@ from recollect.domain.secrets.detect import redact
 from recollect.domain.text import one_line, utc_text, visible
 from recollect.errors import RecollectError, StorageError, WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.files.session.handover_names import EDITED
 from recollect.files.textfile import read_text
 from recollect.memories import write
 from recollect.memories.edit_form import edited, form_of, version_in
 from recollect.memories.lookup import read_named, shortest_name
 
 # The beginning and the end of a draft's name.
-_PREFIX = "recollect-edit-"
 _SUFFIX = ".toml"
 _LARGEST = 16 * 1024 * 1024
 _EDITORS = ("sensible-editor", "nano", "vi")
@@ -82,7 +82,7 @@ class _Draft:
             return
         self._first = read_text(given, _LARGEST) if given else form_of(memory)
         self._ours = True
-        descriptor, self.path = tempfile.mkstemp(_SUFFIX, f"{_PREFIX}{memory.slug[:40]}-")
+        descriptor, self.path = tempfile.mkstemp(_SUFFIX, f"{EDITED}{memory.slug[:40]}-")
         with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
             file.write(self._first)
 
@@ -115,7 +115,7 @@ def _is_ours(path: str) -> bool:
     folder, name = os.path.split(os.path.abspath(path))
     if os.path.realpath(folder) != os.path.realpath(tempfile.gettempdir()) or os.path.islink(path):
         return False
-    return name.startswith(_PREFIX) and name.endswith(_SUFFIX) and os.stat(path).st_uid == os.getuid()
+    return name.startswith(EDITED) and name.endswith(_SUFFIX) and os.stat(path).st_uid == os.getuid()
 
 
 def _edit(

@@ -4,10 +4,10 @@ import os
 
 import click
 
-from recollect.cli.shared import counted, warn, workspace_options
+from recollect.cli.shared import warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.text import one_line
+from recollect.domain.text import counted, one_line
 from recollect.files.textfile import write_bytes
 from recollect.transfer.export import gather, json_lines
 from recollect.transfer.export_markdown import markdown

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from recollect.cli.shared import (
-    counted,
     fields_of,
     json_option,
     memory_place,
@@ -22,7 +21,7 @@ from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
 from recollect.domain.stored import ACTIVE, STATUSES
-from recollect.domain.text import one_line
+from recollect.domain.text import counted, one_line
 from recollect.errors import StorageError
 from recollect.files.memory.memories import MemoryRoot, scan
 from recollect.memories.finish import finish

@@ -3,7 +3,6 @@ from __future__ import annotations
 import click
 
 from recollect.cli.shared import (
-    counted,
     fields_of,
     json_option,
     print_json,
@@ -17,7 +16,7 @@ from recollect.domain.categories import PROJECT
 from recollect.domain.ranking.trust import REPOSITORY
 from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE, STATUSES
-from recollect.domain.text import cut, one_line
+from recollect.domain.text import counted, cut, one_line
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
 
 _ALL = "all"

@@ -11,7 +11,7 @@ from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
-from recollect.errors import UnknownMemory
+from recollect.errors import UnknownMemory, WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.memories import write
 from recollect.memories.finish import finish as finish_change
@@ -43,10 +43,10 @@ def change(
 
     A `slug` without a memory file goes to `by_id`, if it looks like the id of an entry.
     """
-    root = workspace.memory_root()
     try:
+        root = workspace.memory_root()
         memory = read_named(root, slug, workspace.project_root)
-    except UnknownMemory:
+    except (UnknownMemory, WriteRefused):  # a lesson needs no memory root
         if by_id is None or not looks_like_id(slug):
             raise
         with Engine(workspace) as engine:
@@ -68,8 +68,7 @@ def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
         facts = {"id": entry.id, "category": entry.category, "title": entry.name}
         print_json({"status": done.outcome, "target": done.path or entry.id, **facts})
     else:
-        name = done.restore.rpartition(" ")[2] or entry.id
-        click.echo(sentences[done.outcome].format(title=one_line(entry.name), name=name))
+        click.echo(sentences[done.outcome].format(title=one_line(entry.name), name=done.name or entry.id))
 
 
 def finish(root: MemoryRoot, workspace: Workspace, written: write.Written) -> None:

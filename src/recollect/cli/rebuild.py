@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.shared import counted, fields_of, json_option, print_json, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, warn, workspace_options
 from recollect.config.workspace import Workspace
+from recollect.domain.text import counted
 from recollect.sync.rebuild import rebuild
 
 

@@ -4,8 +4,9 @@ import sys
 
 import click
 
-from recollect.cli.shared import counted, is_terminal, json_option, print_json, warn, workspace_options
+from recollect.cli.shared import is_terminal, json_option, print_json, warn, workspace_options
 from recollect.config.workspace import Workspace
+from recollect.domain.text import counted
 from recollect.engine.embed import Embedded, adopt_model, embed_pending, start_over
 from recollect.engine.engine import Engine
 from recollect.sync.sync import sync

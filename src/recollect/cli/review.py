@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.shared import counted, fields_of, json_option, print_json, styled, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, styled, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
-from recollect.domain.text import cut, one_line, visible
+from recollect.domain.text import counted, cut, one_line, visible
 from recollect.files.journal.kinds import Staged
 from recollect.sessions.review import capture_named, captures_to_review, mark_reviewed
 
@@ -67,7 +67,9 @@ def _mark(
         return
     done = [f"{len(some):,} {what}" for some, what in ((kept, "saved"), (dropped, "dismissed")) if some]
     click.echo(
-        f"{', '.join(done) or 'Nothing awaits review'}; {counted(left, 'capture awaits', 'captures await')} review."
+        f"{', '.join(done)}; {counted(left, 'capture awaits', 'captures await')} review."
+        if done
+        else "Nothing awaits review in this project."
     )
 
 

@@ -176,10 +176,6 @@ def _project(root: str | None, project_root: str | None, target: str) -> str:
     return folder
 
 
-def counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
 def warn(sentences: Iterable[str]) -> None:
     for sentence in sentences:
         click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {redact(sentence)}", err=True)

@@ -19,7 +19,7 @@ from recollect.domain.stored import ACTIVE
 from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import redacted_entry
-from recollect.errors import UnknownMemory
+from recollect.errors import UnknownMemory, WriteRefused
 from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, slug_of
 from recollect.files.textfile import read_text
 from recollect.memories.forget import Known, find_entry, looks_like_id
@@ -50,10 +50,9 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Works
     """
     if raw and (as_json or history):
         raise click.UsageError("--raw goes with neither --json nor --history")
-    root = workspace.memory_root()
     try:
-        find_memory(root, slug, workspace.project_root)
-    except UnknownMemory:
+        find_memory(workspace.memory_root(), slug, workspace.project_root)
+    except (UnknownMemory, WriteRefused):  # a lesson needs no memory root
         if not looks_like_id(slug):
             raise
         known, slug = _by_id(workspace, slug)
@@ -62,6 +61,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Works
                 raise click.UsageError("--raw is for memory files, and this is a lesson") from None
             _show_knowledge(known, workspace.global_store, as_json)
             return
+    root = workspace.memory_root()
     if raw:
         _print_raw(find_memory(root, slug, workspace.project_root).path)
         return

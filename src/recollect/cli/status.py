@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from recollect.cli.index import issue_text
-from recollect.cli.shared import counted, fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.doctor.status import Status, status_of_project
 from recollect.domain.memory import seen
 from recollect.domain.stored import STATUSES
-from recollect.domain.text import one_line
+from recollect.domain.text import counted, one_line
 from recollect.memories.health import GOOD, NEEDS_ATTENTION
 from recollect.memories.upkeep import BROKEN, IN_SYNC, MISSING, OUT_OF_SYNC
 

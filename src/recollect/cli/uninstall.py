@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sys
 
 import click
@@ -45,7 +44,7 @@ def _report(removal: Removal, as_json: bool) -> None:
                 "removed": [
                     *({"path": path, "what": what} for path, what in removal.client),
                     *({"path": server.place.path, "what": server.client.what} for server in removal.servers),
-                    *({"path": path, "what": ""} for path in removal.paths if not os.path.lexists(path)),
+                    *({"path": path, "what": ""} for path in removal.paths),
                 ],
                 "kept": removal.kept,
                 "failed": removal.failed,

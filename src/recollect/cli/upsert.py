@@ -9,7 +9,7 @@ from recollect.cli.shared import entry_options, entry_text, fields_of, json_opti
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, Journalled, RecollectError, StoreError
+from recollect.errors import InvalidEntry, RecollectError, StoreError
 from recollect.learn.remember import (
     JOURNALLED,
     REINFORCED,
@@ -72,7 +72,7 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
                 if not as_json:
                     _tell(result)
     except StoreError as failure:
-        error = failure if isinstance(failure, Journalled) else journalled(workspace, failure)
+        error = journalled(workspace, failure)
         warnings.append(str(error))
         for each in noted[len(documents) :]:
             documents.append(_journalled(each, str(error)))

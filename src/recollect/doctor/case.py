@@ -53,7 +53,3 @@ def size_text(size: float) -> str:
 def may(path: str, mode: int) -> bool:
     """Return True if this process has these rights to a path, by its effective ids if possible."""
     return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
-
-
-def some(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

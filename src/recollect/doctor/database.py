@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
-from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text, some
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text
+from recollect.domain.text import counted
 from recollect.engine.embed import BATCH
 from recollect.errors import EmbeddingError, StillReading, StoreDamaged, StoreError
 from recollect.store.open import database_name, store_exists, store_files
@@ -49,7 +50,7 @@ def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
             told = f"{sentence}, so words found nothing or not all"
             yield Finding(ERROR, "Database", told, "`recollect doctor --fix` makes it again", lambda: _mend(case))
     size = sum(os.path.getsize(path) for path in store_files(case.workspace.global_store) if os.path.exists(path))
-    entries = some(copy.store.coverage().entries, "active entry", "active entries")
+    entries = counted(copy.store.coverage().entries, "active entry", "active entries")
     version = f"version {copy.version}"
     if copy.version != copy.newest:
         version += f", which becomes {copy.newest} when it is next used"
@@ -76,7 +77,7 @@ def _rebuild(case: Case) -> str:
 
     case.progress("Database: made again from the files")
     made = rebuild(case.workspace)
-    told = f"it was made again from {some(made.sources, 'file', 'files')}"
+    told = f"it was made again from {counted(made.sources, 'file', 'files')}"
     if made.set_aside:
         told += f"; the damaged one is {made.set_aside}, and {made.rescued:,} rows of usage were rescued from it"
     return told
@@ -95,7 +96,7 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         told = f"the vectors are by {model.identity}, and {wanted} is set: until they are made again, words alone count"
         yield Finding(WARNING, "Vectors", told, "`recollect reembed`")
         return
-    told = f"{coverage.pending:,} of {some(coverage.entries, 'entry awaits one', 'entries await one')}"
+    told = f"{coverage.pending:,} of {counted(coverage.entries, 'entry awaits one', 'entries await one')}"
     if coverage.skipped:
         told += f", {coverage.skipped:,} of them because theirs has the wrong size"
     if coverage.pending > BATCH:  # else the next search makes them
@@ -134,7 +135,7 @@ def _embed(case: Case) -> str:
 
     with Engine(case.workspace) as engine:
         done = embed_pending(engine, most=-1, seconds=_REPAIRING, progress=shown)
-    told = some(done.done, "entry was given a vector", "entries were given a vector")
+    told = counted(done.done, "entry was given a vector", "entries were given a vector")
     left = f"; {done.pending:,} still await one, for `recollect reembed`" if done.pending else ""
     return told + left + (f" ({done.reason})" if done.reason else "")
 
@@ -164,10 +165,10 @@ def _behind(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     after = _marks(copy)
     changed = sum(before.get(path) != mark for path, mark in after.items())
     if changed:
-        told = f"{some(changed, 'file has', 'files have')} changed since the store read them"
+        told = f"{counted(changed, 'file has', 'files have')} changed since the store read them"
         yield Finding(OK, "Files", f"{told}; the next search, prompt or session reads them", repair=lambda: _read(case))
     elif not problems:
-        yield Finding(OK, "Files", f"the store has read {some(len(after), 'file', 'files')} as they are")
+        yield Finding(OK, "Files", f"the store has read {counted(len(after), 'file', 'files')} as they are")
 
 
 def _marks(copy: StoreCopy) -> dict[str, tuple[str, int]]:

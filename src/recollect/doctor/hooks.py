@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollect.config import locations
-from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, some
-from recollect.domain.text import cut, one_line
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
+from recollect.domain.text import counted, cut, one_line
 from recollect.plugin.claude_client import PLUGIN, fields, find_claude, objects, read_object, settings_file
 from recollect.plugin.environment import requirements_file, unmet
 from recollect.plugin.environment_state import LOG as BUILD_LOG
@@ -93,7 +93,7 @@ def environment(case: Case) -> Iterator[Finding]:
     outcome = read_outcome(data)
     if outcome.failures:
         why = cut(one_line(outcome.reason), _LONGEST) or "it was interrupted"
-        told = f"the hooks' packages could not be installed ({some(outcome.failures, 'time', 'times')}): {why}"
+        told = f"the hooks' packages could not be installed ({counted(outcome.failures, 'time', 'times')}): {why}"
         log = os.path.join(data, BUILD_LOG)
         when = "" if outcome.is_due(time.time()) else "; the next session does not try yet"
         yield Finding(ERROR, "Environment", told + when, f"see {log}; /memory:status tries again at once")
@@ -102,7 +102,7 @@ def environment(case: Case) -> Iterator[Finding]:
         told = "no Python is named for the hooks yet: each one looks for the system's, and finds by words alone"
         yield Finding(WARNING, "Environment", told, "the next session in Claude Code sets it up; or `recollect init`")
         return
-    missing = unmet(requirements_file(), _site_packages(python)) if requirements_file() else []
+    missing = unmet(requirements_file(), _site_packages(python))
     if missing:
         told = f"hooks run {python}, which lacks {', '.join(missing)}: they find by words alone"
         yield Finding(
@@ -133,5 +133,5 @@ def notes(case: Case) -> Iterator[Finding]:
     counts = Counter(kind for kind, _ in lines).most_common()
     by_hook = ", ".join(f"{cut(name, 40)} {count:,}" for name, count in counts[:6])
     last = cut(one_line(": ".join(lines[-1])), _LONGEST)
-    told = f"they left {some(len(lines), 'note', 'notes')} in the last day ({by_hook}); the last: {last}"
+    told = f"they left {counted(len(lines), 'note', 'notes')} in the last day ({by_hook}); the last: {last}"
     yield Finding(WARNING, "Hooks", told, f"see {os.path.join(case.workspace.global_store, NAME)}")

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, cast
 
-from recollect.doctor.case import ERROR, OK, Case, Finding, some
+from recollect.doctor.case import ERROR, OK, Case, Finding
 from recollect.doctor.proof import Workshop
-from recollect.domain.text import cut, one_line
+from recollect.domain.text import counted, cut, one_line
 
 _PATIENCE = 20.0
 _ENDING = 3.0
@@ -63,7 +63,7 @@ def mcp_server(case: Case) -> Iterator[Finding]:
                 _end(server)
     count = len(cast("list[object]", tools)) if isinstance(tools, list) else 0
     protocol = hello.get("protocolVersion")
-    told = f"greeted a client after {took:.1f} s (protocol {protocol}) and offers {some(count, 'tool', 'tools')}"
+    told = f"greeted a client after {took:.1f} s (protocol {protocol}) and offers {counted(count, 'tool', 'tools')}"
     yield Finding(OK if count else ERROR, "MCP server", told)
 
 

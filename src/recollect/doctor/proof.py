@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.config import locations
-from recollect.config.settings import Settings
+from recollect.config.settings import Settings, load_settings
 from recollect.config.workspace import Workspace
 from recollect.doctor.case import ERROR, OK, Case, Finding
 from recollect.doctor.hooks import installed_launcher
@@ -87,7 +87,6 @@ class Workshop:
 
 def self_test(case: Case) -> Iterator[Finding]:
     """Store some lessons, and find one of them by its words and by its meaning."""
-    from recollect.engine.engine import Engine
     from recollect.recall.search import search
 
     settings = case.workspace.settings
@@ -126,9 +125,6 @@ def self_test(case: Case) -> Iterator[Finding]:
 
 def prompt_hook(case: Case) -> Iterator[Finding]:
     """Serve a prompt as the plugin does, and compare its time with a bare interpreter's."""
-    from recollect.config.settings import load_settings
-    from recollect.engine.engine import Engine
-
     with Workshop() as shop:
         variables = shop.environment(case.environ)
         settings = load_settings(shop.project, variables)

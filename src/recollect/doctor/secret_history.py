@@ -43,7 +43,9 @@ class History:
         for line in self._output():
             if line.startswith("commit ") and len(line) >= 47:
                 commit, self.commits = line[7:], self.commits + 1
-            elif line.startswith("+++ "):
+            elif line.startswith("diff --git "):
+                path = ""
+            elif not path and line.startswith("+++ "):
                 path = line[6:].rstrip("\t")
             elif line.startswith("@@ "):
                 number = _first(line) - 1

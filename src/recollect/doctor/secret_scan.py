@@ -22,7 +22,7 @@ from recollect.engine.withhold import entry_texts
 from recollect.errors import RecollectError, StoreError
 from recollect.files.log import NAME as LOG
 from recollect.files.notices_today import NAME as TOLD
-from recollect.files.session.handover_names import is_handed_over
+from recollect.files.session.handover_names import EDITED, is_handed_over
 from recollect.files.session.last_injection import NAME as LAST_INJECTION
 from recollect.files.textfile import open_regular
 from recollect.store.open import database_name, store_exists
@@ -38,7 +38,6 @@ MOST_FILES = 20_000
 _FILE_SECONDS = 30.0
 _DATABASE_SECONDS = 30.0
 _PAGE = 500
-_EDITED = "recollect-edit-"  # the prefix of temporary files for an editor
 MOST_LEAKS = 500
 
 
@@ -89,8 +88,11 @@ def scan_secrets(workspace: Workspace, progress: Callable[[str], None]) -> Scan:
     progress("database")
     _scan_database(workspace.global_store, scan)
     history = History(workspace.project_root, roots)
+    shown = 0
     for commit, path, line, text in history:
-        progress(f"history ({history.commits:,} commits)")
+        if history.commits != shown:  # printing takes longer than looking at a line
+            shown = history.commits
+            progress(f"history ({shown:,} commits)")
         scan.add(_kind(text), f"{commit[:12]}:{path}:{line}", HISTORY)
     scan.commits = history.commits
     scan.unread += history.unread
@@ -116,7 +118,7 @@ def _paths(global_store: str, roots: list[str]) -> Iterator[str]:
 
 def _is_left(name: str) -> bool:
     """Return True if a temporary file may have been left by an agent, a stop or an editor."""
-    return is_handed_over(name) or name.startswith(_EDITED)
+    return is_handed_over(name) or name.startswith(EDITED)
 
 
 def _scan_file(path: str, scan: Scan, end: float) -> None:

@@ -9,7 +9,8 @@ from contextlib import suppress
 from shlex import quote
 
 from recollect.config import locations
-from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, may, size_text, some
+from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, may, size_text
+from recollect.domain.text import counted
 from recollect.errors import LockTimeout, StorageError, StoreError
 from recollect.store.open import database_name, store_exists, store_files
 
@@ -85,13 +86,10 @@ def permissions(case: Case) -> Iterator[Finding]:
 
 
 def _private_names() -> tuple[str, ...]:
-    from recollect.config.locations import LEDGER, PROMOTION_LOCK
-    from recollect.files.log import NAME as LOG
-    from recollect.files.notices_today import NAME as TOLD
-    from recollect.files.session.last_injection import NAME as LAST_INJECTION
     from recollect.files.session.record import FOLDER
+    from recollect.plugin.uninstall import IN_STORE
 
-    return LOG, LOG + ".1", FOLDER, LAST_INJECTION, TOLD, LEDGER, PROMOTION_LOCK
+    return *IN_STORE, FOLDER, locations.PROMOTION_LOCK
 
 
 def _close(path: str) -> str:
@@ -162,9 +160,9 @@ def journal(case: Case) -> Iterator[Finding]:
         told = f"its last {whole_size - found.end:,} bytes are no whole line: a writer was killed, or the power was cut"
         yield Finding(WARNING, "Journal", told, "nothing: whoever wrote it was not told that it is stored")
     if not problems:
-        yield Finding(OK, "Journal", f"{some(count, 'line', 'lines')}, {size}")
+        yield Finding(OK, "Journal", f"{counted(count, 'line', 'lines')}, {size}")
         return
-    whole = some(count + found.skipped, "line", "lines")
+    whole = counted(count + found.skipped, "line", "lines")
     told = f"{found.skipped + len(unusable):,} of {whole} cannot be used: {'; '.join(problems[:_NAMED])}"
     yield Finding(WARNING, "Journal", told, f"correct these lines in {path}, or take them out")
 
@@ -177,7 +175,7 @@ def banks(case: Case) -> Iterator[Finding]:
     shared, complaints = read_bank(case.workspace.global_store, "global")
     for sentence in (*warnings, *complaints):
         yield Finding(WARNING, "Banks", sentence, "correct the file, or move it away")
-    told = f"{some(len(own), 'entry', 'entries')} in the project's, {len(shared):,} in the global one"
+    told = f"{counted(len(own), 'entry', 'entries')} in the project's, {len(shared):,} in the global one"
     yield Finding(OK, "Banks", told)
 
 
@@ -226,4 +224,4 @@ def sessions(case: Case) -> Iterator[Finding]:
         told = f"{place} cannot be written, so sessions may be given things twice"
         yield Finding(WARNING, "Sessions", told, "give yourself the right to write it")
         return
-    yield Finding(OK, "Sessions", f"{some(len(sizes), 'record', 'records')} of sessions, {size_text(sum(sizes))}")
+    yield Finding(OK, "Sessions", f"{counted(len(sizes), 'record', 'records')} of sessions, {size_text(sum(sizes))}")

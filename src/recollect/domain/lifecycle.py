@@ -21,8 +21,6 @@ from recollect.errors import WriteRefused
 if TYPE_CHECKING:
     from recollect.domain.memory import Record
 
-# Fields an update may not change.
-_IMMUTABLE = ("created_at", "schema_version", "category")
 _LONGEST_VALUE = 1_000
 NO_REASON = "No reason provided"
 
@@ -67,12 +65,8 @@ def merged(old: Record, new: Record, *, now: str, exists: Callable[[str], bool])
     Both records must fit their schema. `exists` returns whether a related file exists.
 
     Raises:
-        WriteRefused: the update breaks a rule: it changes an immutable field, or loses tags, files or history.
+        WriteRefused: the update breaks a rule: it changes the state, or loses tags, files or history.
     """
-    for field in _IMMUTABLE:
-        if old.get(field) != new.get(field):
-            was, is_now = repr(old.get(field)), repr(new.get(field))
-            raise _refused(field, "immutable", f"leave {field} as it is", old=was, new=is_now)
     if status_of(old) != status_of(new):
         fix = "use --action delete, archive, unarchive or restore instead"
         raise _refused("record_status", "immutable via UPDATE", fix)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE
 from recollect.domain.data_text import as_data
 from recollect.domain.text import REPOSITORY, client_length
+from recollect.domain.triage.spoken import START_TITLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ OPENING = (
 )
 CLOSING = "</memory-context>\n"
 
-_TITLE = "## Engineering Memory (from knowledge bank)"
 _HEADING = {category: f"### {CATEGORIES[category].start_heading}" for category in KNOWLEDGE}
 
 # Metadata for searching and ranking only. Not shown, so the block looks as it did before entries had them.
@@ -98,7 +98,7 @@ def marked_text(entry: Entry) -> str:
 
 
 def _assemble(shown: Sequence[tuple[Entry, str]], diagnostic: str) -> str:
-    pieces = [_TITLE, diagnostic]
+    pieces = [START_TITLE, diagnostic]
     for category in KNOWLEDGE:
         texts = [text for entry, text in shown if entry.category == category]
         if texts:
@@ -116,4 +116,4 @@ def _frame_length(status: str, count: int) -> int:
     sections = sum(len(title) + 3 for title in _HEADING.values())
     counts = 2 * len(str(count))  # the numbers in the final status may be longer
     diagnostic = client_length(_diagnostic(status, count)) + counts
-    return len(OPENING + CLOSING) + len(_TITLE) + 2 + diagnostic + 2 + sections + len("---\n")
+    return len(OPENING + CLOSING) + len(START_TITLE) + 2 + diagnostic + 2 + sections + len("---\n")

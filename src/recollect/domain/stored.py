@@ -19,10 +19,11 @@ SEVERAL = "*"
 _BOOKKEEPING = ("observation count", "confidence", "last observed", "content hash", "tags", "source", "observed in")
 
 # The writers of an entry.
-SOURCES = ("retro", "session-capture", "manual", "import")
+SESSION_CAPTURE = "session-capture"
+SOURCES = ("retro", SESSION_CAPTURE, "manual", "import")
 
 LONGEST_REASON = 500
-_ID_LENGTH = 16
+ID_LENGTH = 16
 
 
 class StoredEntry:
@@ -156,7 +157,7 @@ class Retirement:
 
 def is_id(value: object) -> bool:
     """Return True if a value is an entry's whole id."""
-    return isinstance(value, str) and len(value) == _ID_LENGTH and is_hexadecimal(value)
+    return isinstance(value, str) and len(value) == ID_LENGTH and is_hexadecimal(value)
 
 
 def is_hexadecimal(text: str) -> bool:

@@ -107,10 +107,6 @@ def find_keywords(settings: Settings, name: str, description: str, reasoning: st
 
 
 def _labels_by_rules(name: str, description: str, reasoning: str, category: str) -> Iterable[str]:
-    from recollect.errors import KeywordError
     from recollect.keywords.rules import RulesKeywords
 
-    try:
-        return RulesKeywords().generate(name, description, reasoning, category)
-    except KeywordError:
-        return ()
+    return RulesKeywords().generate(name, description, reasoning, category)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +22,13 @@ class Answer:
         self.code = code
         self.warnings: list[str] = []
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the answer; returns warnings
+
+
+def write_all(descriptor: int, text: str) -> None:
+    """Write without Python's buffer: a flush at exit would turn a closed pipe into a failure."""
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def bounded(warnings: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ import os
 import time
 
 from recollect.domain.quick_json import dump, parse
+from recollect.hooks.answer import write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,9 +167,7 @@ def _serve(work: Work, writer: int, end: float) -> None:
 
 
 def _send(writer: int, name: str, text: str) -> None:
-    data = (dump({name: text}) + "\n").encode("utf-8", "replace")
-    while data:
-        data = data[os.write(writer, data) :]
+    write_all(writer, dump({name: text}) + "\n")
 
 
 def _live(seconds: float) -> None:

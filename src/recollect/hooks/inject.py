@@ -9,6 +9,7 @@ from recollect.config import locations, project
 from recollect.config.settings_keys import EVENTS
 from recollect.config.workspace import Workspace
 from recollect.files.log import log
+from recollect.hooks.answer import write_all
 from recollect.recall.start_block import inject
 from recollect.recall.start_request import StartRequest
 
@@ -35,14 +36,14 @@ def run(arguments: Sequence[str]) -> int:
             warnings.append(f"{event[:40]!r} is no event that is known; nothing is injected on it")
         asked = StartRequest(workspace, event=event, limit=limit)
         result = inject(asked)
-        _write(1, result.text)
+        write_all(1, result.text)
         result.finish()
         warnings += result.warnings + asked.notes.problems
     except Exception as error:  # a hook must never break its session
         warnings.append(f"nothing was injected: {type(error).__name__}: {error}")
     log(store, "inject", *warnings)
     try:
-        _write(2, "".join(f"Warning: {warning}\n" for warning in warnings))
+        write_all(2, "".join(f"Warning: {warning}\n" for warning in warnings))
     except OSError:
         pass  # nobody is listening; the log has it
     return 0
@@ -72,10 +73,3 @@ def _limit(text: str | None, warnings: list[str]) -> int | None:
         return limit
     warnings.append(f"--limit must be a whole number from -1, not {text[:40]!r}; the setting is used")
     return None
-
-
-def _write(descriptor: int, text: str) -> None:
-    """Write without Python's buffer: a flush at exit would turn a closed pipe into a failure."""
-    data = text.encode("utf-8", "replace")
-    while data:
-        data = data[os.write(descriptor, data) :]

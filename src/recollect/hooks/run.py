@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
-
-from recollect.hooks.answer import Answer, bounded
+from recollect.hooks.answer import Answer, bounded, write_all
 from recollect.hooks.stdin import read_event
 
 TYPE_CHECKING = False
@@ -59,13 +57,11 @@ def handler_of(name: str) -> Handler:
 
 
 def print_to(descriptor: int, text: str) -> None:
-    """Write without Python's buffer: a flush at exit would turn a closed pipe into a failure."""
-    data = text.encode("utf-8", "replace")
+    """Write to a descriptor, unless nobody is listening."""
     try:
-        while data:
-            data = data[os.write(descriptor, data) :]
+        write_all(descriptor, text)
     except OSError:
-        return  # nobody is listening
+        return
 
 
 def _shown(warning: str) -> str:

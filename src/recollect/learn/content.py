@@ -29,7 +29,7 @@ CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 _LISTS = frozenset(
     "rationale consequences steps symptoms impact workarounds suggested_fix acceptance_criteria completed in_progress"
-    " blockers next_actions key_changes prefer avoid alternatives".split()
+    " blockers next_actions key_changes".split()
 )
 
 _LABELS: Mapping[str, Mapping[str, str]] = {

@@ -11,13 +11,11 @@ from typing import cast
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.category_names import category_named
 from recollect.domain.memory import LONGEST_TITLE
-from recollect.domain.secrets.detect import find_secret
 from recollect.domain.text import one_line, visible
 from recollect.errors import InvalidEntry
-from recollect.sync.entry_input import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_NOTE, MOST_REFERENCES
+from recollect.sync.entry_input import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_NOTE, MOST_REFERENCES, refuse_secrets
 
 _LONGEST_REFERENCE = 300
-_MOST_LOOKED_AT = 100_000  # in characters; a longer text is refused for its length
 
 _NEEDED = {
     "name": "a short title that it is known by",
@@ -50,7 +48,8 @@ def parse_input(
     Raises:
         InvalidEntry: a field cannot be stored; the message names it and what to write instead.
     """
-    _refuse_secrets(name=name, description=description, reasoning=reasoning, category=category, references=references)
+    texts = {"name": name, "description": description, "reasoning": reasoning}
+    refuse_secrets({**texts, "category": category, "references": references})
     known = category_named(category)
     longest = LONGEST_NAME if known in KNOWLEDGE else LONGEST_TITLE
     note = MemoryInput(
@@ -96,17 +95,6 @@ def _references(given: object) -> list[str]:
             raise InvalidEntry(f"references must be texts of at most {_LONGEST_REFERENCE} characters each")
     found = dict.fromkeys(one_line(value) for value in values if isinstance(value, str))
     return [reference for reference in found if reference]
-
-
-def _refuse_secrets(**fields: object) -> None:
-    """Raise InvalidEntry for a secret in any field, before another error can repeat it."""
-    for field, value in fields.items():
-        values = cast("Sequence[object]", value if isinstance(value, list | tuple) else [value])
-        kind = find_secret("\n".join(text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)))
-        if kind:
-            raise InvalidEntry(
-                f"{field} seems to hold {kind}, which is never stored; say where it is kept instead of what it is"
-            )
 
 
 def parted(references: Sequence[str], folders: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -14,10 +14,10 @@ from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.lifecycle import change
 from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
-from recollect.domain.stored import ACTIVE
+from recollect.domain.stored import ACTIVE, SESSION_CAPTURE
 from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending
-from recollect.errors import InvalidEntry, Journalled, StoreError, WriteRefused
+from recollect.errors import InvalidEntry, StoreError, WriteRefused
 from recollect.files.memory.index_md import indexed_memories
 from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.learn.content import CHOICES, REFERENCES, Draft, drafted
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 UPDATED = "updated"
 
-_SOURCE = "session-capture"
 _SETTING = "memory_session_capture"
 
 # Attempts at a change while others change the same memory.
@@ -130,12 +129,12 @@ def _knowledge(engine: Engine, note: MemoryInput) -> Memorized:
         }
     )
     identity = workspace.identity if is_ours else ""
-    [noted] = note_down(workspace, [given], source=_SOURCE, identity=identity)
+    [noted] = note_down(workspace, [given], source=SESSION_CAPTURE, identity=identity)
     try:
         known = engine.store.entries([given.content_hash])
         done = stored(engine, noted)
     except StoreError as failure:
-        error = failure if isinstance(failure, Journalled) else journalled(workspace, failure)
+        error = journalled(workspace, failure)
         return Memorized(given.content_hash, given.name, given.category, JOURNALLED, warnings=[str(error)])
     entry, warnings = done.entry, done.warnings
     if entry.status != ACTIVE:

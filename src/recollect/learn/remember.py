@@ -106,6 +106,8 @@ def stored(engine: Engine, noted: Noted) -> Remembered:
 
 def journalled(workspace: Workspace, error: StoreError) -> Journalled:
     """Return an error for an entry in the journal but not yet in the store, with the reason."""
+    if isinstance(error, Journalled):
+        return error
     return Journalled(
         f"{error}. The entry is safe in {workspace.journal} and will be in the store later; do not repeat it"
     )

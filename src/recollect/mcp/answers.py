@@ -59,13 +59,13 @@ def answered(data: dict[str, Any], lines: list[str], sentences: Iterable[str]) -
 
 
 def remarked(answer: Answer, *sentences: str) -> Answer:
-    """Return the answer with more notes."""
-    said = notes([*answer.data.get("notes", ()), *sentences])
-    more = [f"Note: {note}" for note in said["notes"][len(answer.data.get("notes", ())) :]]
-    return Answer({**answer.data, **said}, "\n".join([answer.text, *more]))
+    """Return the answer with more notes, none of them left out."""
+    said = notes(sentences)["notes"]
+    data = {**answer.data, "notes": [*answer.data.get("notes", ()), *said]}
+    return Answer(data, "\n".join([answer.text, *(f"Note: {note}" for note in said)]))
 
 
-def brief(entry: StoredEntry, among: int, origin: str = "") -> dict[str, Any]:
+def brief(entry: StoredEntry, among: int, origin: str) -> dict[str, Any]:
     """Return an entry for a list: its main fields and the beginning of its text, shorter in a long list."""
     text = one_line(entry.description).removeprefix(one_line(entry.name)).lstrip(" .:")
     if len(text) < _SHORT_SNIPPET and entry.details:
@@ -94,7 +94,7 @@ def line(place: int, item: dict[str, Any]) -> str:
     return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
 
 
-def full(entry: StoredEntry, text: str, path: str, origin: str = "") -> dict[str, Any]:
+def full(entry: StoredEntry, text: str, path: str, origin: str) -> dict[str, Any]:
     """Return all fields of an entry, long texts shortened."""
     return filled(
         id=entry.id,

@@ -36,10 +36,10 @@ class Arguments:
             raise InvalidEntry(f"{name} has {len(value):,} characters, which is far too many")
         return value.encode("utf-8", "replace").decode("utf-8")
 
-    def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:
+    def choice(self, name: str, choices: Sequence[str], default: str) -> str:
         """Return one of the choices, or the default."""
         value = self.text(name, default)
-        if value == default or value in choices:
+        if value in choices:
             return value
         near = get_close_matches(value.lower().replace(" ", "_"), choices, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(choices)}"
@@ -71,9 +71,11 @@ class Arguments:
         """Return a list of texts. A single text becomes a list of one."""
         value: object = self._given.get(name, [])
         values = cast("list[object]", value if isinstance(value, list) else [value])
-        found = [text for text in values if isinstance(text, str) and len(text) <= _LONGEST]
+        found = [text for text in values if isinstance(text, str)]
         if len(found) != len(values):
             raise InvalidEntry(f"{name} must be a list of texts")
+        if any(len(text) > _LONGEST for text in found):
+            raise InvalidEntry(f"{name} has a text of more than {_LONGEST:,} characters, which is far too many")
         if not least <= len(found) <= most:
             wanted = f"between {least} and {most}" if least else f"at most {most}"
             raise InvalidEntry(f"{name} must hold {wanted} texts, not {len(found)}")

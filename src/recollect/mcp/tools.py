@@ -70,7 +70,7 @@ def search_memory(engine: Engine, given: Arguments) -> Answer:
     if result.retrieval.searched:  # otherwise the answer has a reason instead
         said += [each.for_models() for each in (*result.retrieval.degraded, *result.retrieval.incomplete)]
     said += result.withheld
-    found = [brief(hit.entry, limit, hit.origin) for hit in result.hits]
+    found = [brief(hit.entry, len(result.hits), hit.origin) for hit in result.hits]
     if scores:
         for item, hit in zip(found, result.hits, strict=True):
             item["score"] = round(hit.score, 3)
@@ -123,7 +123,7 @@ def list_memories(engine: Engine, given: Arguments) -> Answer:
         limit=limit,
         offset=offset,
     )
-    items = _fitting([brief(each.entry, limit, each.origin) for each in page.entries])
+    items = _fitting([brief(each.entry, len(page.entries), each.origin) for each in page.entries])
     data: dict[str, Any] = {"memories": items, "total": page.total}
     following = offset + len(items)
     if following < page.total and items:

@@ -11,6 +11,7 @@ from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import (
     ACTIVE,
     ARCHIVED,
+    ID_LENGTH,
     LONGEST_REASON,
     RETIRED,
     STATUSES,
@@ -32,7 +33,6 @@ from recollect.sync.memories import memory_entry, sync_memories
 from recollect.sync.sync import sync, sync_journal
 
 SHORTEST_ID = 6
-_ID_LENGTH = 16
 _MOST_CANDIDATES = 10
 _MOST_FOUND = 1_000
 
@@ -41,14 +41,19 @@ _MOST_FOUND = 1_000
 class Forgotten:
     """The result for an entry: `outcome` is retired, already_retired, restored or already_active.
 
-    `path` is that of a memory file, relative to its project's folder; `restore` is the command to restore the entry.
+    `name` restores the entry, and is empty if nothing can. `path` is that of a memory file, relative to its project.
     """
 
     entry: StoredEntry
     outcome: str
-    restore: str
+    name: str
     path: str
     warnings: list[str]
+
+    @property
+    def restore(self) -> str:
+        """Return the command to restore the entry."""
+        return f"recollect restore {self.name}" if self.name else ""
 
 
 class Known:
@@ -126,7 +131,7 @@ def find_entry(engine: Engine, id: str) -> Known:
 
 def looks_like_id(name: str) -> bool:
     """Return True if a name can be an id or the beginning of one; it may still be a slug."""
-    return SHORTEST_ID <= len(name.strip()) <= _ID_LENGTH and is_hexadecimal(name.strip().lower())
+    return SHORTEST_ID <= len(name.strip()) <= ID_LENGTH and is_hexadecimal(name.strip().lower())
 
 
 def _changed(engine: Engine, name: str, reason: str, *, ended: bool) -> Forgotten:
@@ -190,8 +195,7 @@ def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str]
         outcome = "already_active" if known.entry.status == ACTIVE else "already_retired"
     else:
         outcome = "restored" if ended else "retired"
-    restore = f"recollect restore {id}" if known.sources else ""
-    return Forgotten(known.entry, outcome, restore, "", list(dict.fromkeys(warnings)))
+    return Forgotten(known.entry, outcome, id if known.sources else "", "", list(dict.fromkeys(warnings)))
 
 
 def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
@@ -225,7 +229,7 @@ def _changed_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, reason
     entry.project = engine.project
     name = shortest_name(root, memory.path, memory.category)
     warnings = list(dict.fromkeys(warnings))
-    return Forgotten(entry, written.status, f"recollect restore {name}", written.target, warnings)
+    return Forgotten(entry, written.status, name, written.target, warnings)
 
 
 def _reason(reason: str) -> str:

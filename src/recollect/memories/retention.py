@@ -31,6 +31,11 @@ def expired(memories: Iterable[MemoryFile], settings: Settings, now: datetime) -
     return found
 
 
+def may_expire(category: str, settings: Settings) -> bool:
+    """Return True if memories of a category can expire at all."""
+    return bool(settings.whole(f"categories.{category}.retention_days"))
+
+
 def retention_reason(memory: MemoryFile, settings: Settings) -> str:
     days = settings.whole(f"categories.{memory.category}.retention_days")
     return f"Unchanged for {days} days (categories.{memory.category}.retention_days)"

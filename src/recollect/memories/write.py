@@ -27,6 +27,7 @@ from recollect.memories.checks import check_enabled, check_grace, check_room, ch
 from recollect.memories.retention import (
     beyond_window,
     expired,
+    may_expire,
     retention_reason,
     told_nowhere_else,
     window_reason,
@@ -211,10 +212,12 @@ def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple
     """Return the record of an update, with the fixed fields and history of the old one, and warnings."""
     kept = {field: old.record[field] for field in _KEPT if old.record.get(field) is not None}
     kept |= {field: old.record[field] for field in old.record.keys() - without_state(old.record).keys()}
+    kept["record_status"] = old.status
+    fixed = {"created_at": old.record.get("created_at"), "category": old.category, "record_status": old.status}
     notes = [
         f"{field}: an update leaves it as it was"
-        for field in ("created_at", "category", "record_status")
-        if given.get(field) not in (None, "", old.record.get(field))
+        for field, value in fixed.items()
+        if given.get(field) not in (None, "", value)
     ]
     new = {**without_state(given), **kept, "category": old.category}
     said = new.get("changes")
@@ -223,7 +226,6 @@ def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple
         shape["changes"] = [_without_nulls(line) for line in said]  # pyright: ignore[reportUnknownVariableType]
     before = {
         **old.record,
-        **{field: shape[field] for field in ("created_at", "schema_version", "category")},
         "tags": clean_tags(old.tags),
         "related_files": old.related_files,
         "content": old.content,
@@ -251,7 +253,7 @@ def _renamed(path: str, old: MemoryFile, record: Record, warnings: list[str]) ->
 
 def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: MemoryFile, result: Written) -> None:
     """Retire memories beyond the rolling window or past their retention, and update the index once."""
-    if category != SESSION_SUMMARY and not settings.whole(f"categories.{category}.retention_days"):
+    if category != SESSION_SUMMARY and not may_expire(category, settings):
         return
     index = current_index(root, result.warnings)
     active = read_entries(root, [entry for entry in index if entry.category == category])
@@ -270,9 +272,10 @@ def _retire_old(root: MemoryRoot, settings: Settings, category: str, new: Memory
         done.append(memory)
         warnings.append(f"{root.shown(memory.path)} is retired: {old[memory.path]}")
     if done:
-        result.paths += [memory.path for memory in done]
+        gone = [memory.path for memory in done]
+        result.paths += gone
         try:
-            forget_in_index(root, result.paths[1:])
+            forget_in_index(root, gone)
         except StorageError as error:  # only a warning, because the new memory is written already
             warnings.append(f"{error}; `recollect index --rebuild` makes the index again")
     if done and category == SESSION_SUMMARY:

@@ -149,8 +149,7 @@ def _built(data: str, requirements: str) -> str:
     patience = patience_of_client(os.environ)
     try:
         os.makedirs(data, exist_ok=True)
-        is_due = read_outcome(data).is_due(time.time())
-        return wait_for_environment(data, lambda: _build_apart(data, requirements), is_due=is_due, patience=patience)
+        return wait_for_environment(data, lambda: _build_apart(data, requirements), patience=patience)
     except ClientGone:
         pass
     except (InstallError, OSError) as error:

@@ -28,9 +28,7 @@ def patience_of_client(environ: Mapping[str, str]) -> float:
     return whole * 4 / 5
 
 
-def wait_for_environment(
-    data: str, start: Callable[[], subprocess.Popen[bytes]], *, is_due: bool, patience: float
-) -> str:
+def wait_for_environment(data: str, start: Callable[[], subprocess.Popen[bytes]], *, patience: float) -> str:
     """Wait for another process to build an environment; return its interpreter.
 
     `start` starts a build if none is running. Standard input is not read: it belongs to the next process.
@@ -41,6 +39,7 @@ def wait_for_environment(
     """
     end = time.monotonic() + patience
     before = read_outcome(data)
+    is_due = before.is_due(time.time())
     for _ in range(_TRIES):
         builder = None
         if not is_being_built(data):

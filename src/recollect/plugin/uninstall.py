@@ -46,7 +46,8 @@ from recollect.store.open import database_name, is_store_file
 from recollect.store.repair import read_sources
 from recollect.sync.sync import roots_of
 
-_IN_STORE = (
+# The files that recollect makes in the global store, besides the database and the journal.
+IN_STORE = (
     locations.LEDGER,
     LAST_INJECTION,
     LOG,
@@ -111,12 +112,13 @@ def uninstall(removal: Removal, claude_path: str) -> None:
         except RecollectError as error:
             removal.servers.remove(server)
             removal.failed.append(f"{server.client.what} from {server.place.path}: {error}")
-    for path in removal.paths:
+    for path in list(removal.paths):
         try:
             _remove(path)
         except FileNotFoundError:
             continue  # the client has removed it already
         except OSError as error:
+            removal.paths.remove(path)
             removal.failed.append(f"{path}: {error.strerror or error}")
     for folder in _made_for_it(removal):
         _remove_empty(folder)
@@ -200,7 +202,7 @@ def _of_environment() -> Iterator[str]:
 
 def _of_store(store: str) -> Iterator[str]:
     """Yield our files in the store. Only known files count: the folder may hold other things, too."""
-    yield from _files(store, _IN_STORE.__contains__)
+    yield from _files(store, IN_STORE.__contains__)
     yield from _files(store, is_store_file)
     yield from (
         path for path in _files(store, lambda name: name == locations.PROMOTION_LOCK) if not os.path.getsize(path)

@@ -97,7 +97,7 @@ def pick(entries: Sequence[Entry | Candidate], wanted: Sequence[str]) -> list[En
             titles = ", ".join(repr(entry.title) for entry in found)
             raise InvalidEntry(f"{text!r} names several entries; give one of {titles}")
         ids = list(dict.fromkeys(entry.content_hash for entry in found))
-        if len(ids) > 1 and isinstance(found[-1], Candidate):
+        if len(ids) > 1:
             raise InvalidEntry(f"{text!r} names several entries; give the id of one: {', '.join(ids)}")
         picked += found[:1]
     return picked

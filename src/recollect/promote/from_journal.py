@@ -12,6 +12,7 @@ from typing import Any
 from recollect.config.workspace import Workspace
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
+from recollect.domain.stored import SESSION_CAPTURE
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.bank.bank import read_bank
@@ -20,8 +21,6 @@ from recollect.files.journal.log import read_lines
 from recollect.promote.candidates import Candidate, from_given
 from recollect.sync.entry_input import MOST_REFERENCES, EntryInput, parse_entry_input
 from recollect.sync.journal import without_moved
-
-_SESSION_CAPTURE = "session-capture"
 
 
 def captured_lessons(workspace: Workspace, banked: Iterable[Entry], warnings: list[str]) -> list[Candidate]:
@@ -70,7 +69,7 @@ def _is_own(line: Mapping[str, Any], workspace: Workspace) -> bool:
 
     The name decides if the line has no identity, or one of a folder no longer there: the project may have moved.
     """
-    if line.get("source") != _SESSION_CAPTURE:
+    if line.get("source") != SESSION_CAPTURE:
         return False
     identity = line.get("project")
     is_told = isinstance(identity, str) and identity != "" and os.path.isdir(identity)

@@ -70,9 +70,7 @@ class Resident:
         self._listener: socket.socket | None = None
         self._ended = threading.Event()
         self._changing = threading.Lock()  # so that serving does not begin during or after `close`
-        self._since = time.time()
         self._answered = 0
-        self._declined = 0
         self._left_to_do = 0
 
     def start(self, first: Callable[[], Sequence[str]]) -> None:
@@ -199,7 +197,6 @@ class Resident:
             try:
                 found = self._answer(kind, question)
             except (Declined, RecollectError) as error:
-                self._declined += 1
                 if isinstance(error, StoreError):
                     self.warm.let_go()
                 with suppress(OSError):  # the client has gone
@@ -226,8 +223,7 @@ class Resident:
         if _is_late(question):
             raise Declined("nobody waits for it any more")
         if kind == "status":
-            counts = {"answered": self._answered, "declined": self._declined, "left_to_do": self._left_to_do}
-            return Answered(status(self.warm, since=self._since, **counts))
+            return Answered(status(self.warm, answered=self._answered, left_to_do=self._left_to_do))
         return answer(kind, question, self.warm)
 
     def _later(self, kind: str, work: Callable[[], Sequence[str]]) -> None:

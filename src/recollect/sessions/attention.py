@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from recollect.domain.text import cut, few, one_line
+from recollect.domain.text import counted, cut, few, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ def captures(workspace: Workspace) -> str:
     from recollect.files.journal.tail import awaiting  # not through sessions.review, which also writes
 
     count = len(awaiting(workspace.journal, workspace.identity))
-    who = "1 capture awaits" if count == 1 else f"{count} captures await"
-    return f"{who} your review: /memory:review" if count else ""
+    return f"{counted(count, 'capture awaits', 'captures await')} your review: /memory:review" if count else ""
 
 
 def newcomer(workspace: Workspace, notes: DeferredWrites, warm: Warm | None = None) -> str:
@@ -55,7 +54,7 @@ def _counted(count: int, one: str, many: str) -> str:
     """Return a count with its noun; an empty string for 0, and "many" for a negative number (not counted)."""
     if count < 0:
         return f"many {many}"
-    return f"{count:,} {one if count == 1 else many}" if count else ""
+    return counted(count, one, many) if count else ""
 
 
 def _was_given(workspace: Workspace, warm: Warm | None) -> bool:

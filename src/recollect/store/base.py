@@ -15,6 +15,7 @@ class Store(Protocol):
 
     full_text: bool  # False if this store cannot search text
     findings: list[str]  # sentences about faults found, most of them repaired
+    damage: str  # the one of the findings that is not repaired, or an empty string
 
     @property
     def read_only(self) -> bool: ...

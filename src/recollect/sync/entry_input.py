@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, cast
@@ -75,7 +75,7 @@ def parse_entry_input(item: object, where: str = "") -> EntryInput:
     if not isinstance(item, dict):
         raise InvalidEntry(f"{where}an entry must be a JSON object with name, description and category")
     fields = cast(dict[str, Any], item)
-    _refuse_secrets(fields, where)
+    refuse_secrets(fields, where)
     unknown = sorted(set(fields) - _FIELDS)
     if unknown:
         near = get_close_matches(unknown[0], _FIELDS, 1)
@@ -133,7 +133,7 @@ def feature_id(text: str) -> str:
     return found[1]
 
 
-def _refuse_secrets(fields: Mapping[str, Any], where: str) -> None:
+def refuse_secrets(fields: Mapping[str, Any], where: str = "") -> None:
     """Raise InvalidEntry for a secret in any field, before another error message can repeat it."""
     for name, value in fields.items():
         kind = find_secret("\n".join([name, *_strings(value)]))
@@ -145,7 +145,7 @@ def _refuse_secrets(fields: Mapping[str, Any], where: str) -> None:
 
 def _strings(value: object) -> list[str]:
     """Return the texts of a field: a text or a list of texts. Ignore other values, because they are not stored."""
-    values = cast(list[object], value) if isinstance(value, list) else [value]
+    values = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
     return [text[:_MOST_LOOKED_AT] for text in values if isinstance(text, str)]
 
 

@@ -13,7 +13,7 @@ from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
-from recollect.domain.stored import RETIRED, STATUSES, StoredEntry
+from recollect.domain.stored import RETIRED, SESSION_CAPTURE, STATUSES, StoredEntry
 from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
 from recollect.errors import StillReading, StorageError, WriteRefused
@@ -153,7 +153,7 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
         details=details,
         observation_count=1 + (max(0, min(updates, _MOST_UPDATES)) if isinstance(updates, int) else 0),
         confidence=_confidence(memory.record.get("confidence")),
-        source="session-capture" if memory.category == SESSION_SUMMARY else "manual",
+        source=SESSION_CAPTURE if memory.category == SESSION_SUMMARY else "manual",
         source_project=os.path.basename(identity),
         # An unknown status counts as retired, as in the index.
         status=memory.status if memory.status in STATUSES else RETIRED,

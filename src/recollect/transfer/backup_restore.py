@@ -100,7 +100,7 @@ def restore(path: str, workspace: Workspace, *, overwrite: bool = False, dry_run
         message = f"restored {len(paths)} from a backup"
         warnings = finish(workspace.memory_root(), workspace, paths, message=message)
         result.warnings += dict.fromkeys(warnings + sync_and_embed(workspace))
-        _merge_usages(usages, workspace, result)
+    _merge_usages([] if dry_run else usages, workspace, result)
     return result
 
 

@@ -86,9 +86,8 @@ def gather(workspace: Workspace, *, categories: tuple[str, ...] = (), include_re
         export.memories = [memory for memory in found if include_retired or memory.status == ACTIVE]
         hidden = len(found) - len(export.memories)
     if set(wanted) & set(KNOWLEDGE):
-        known = _knowledge(workspace, export.warnings)
-        export.knowledge = [item for category in KNOWLEDGE for item in known if item.entry.category == category]
-        found = [item for item in export.knowledge if item.entry.category in wanted]
+        known = [item for item in _knowledge(workspace, export.warnings) if item.entry.category in wanted]
+        found = sorted(known, key=lambda item: KNOWLEDGE.index(item.entry.category))
         export.knowledge = [item for item in found if include_retired or item.entry.status == ACTIVE]
         hidden += len(found) - len(export.knowledge)
     for memory in export.memories:

@@ -173,17 +173,6 @@ def test_of_more_than_fifty_lines_the_oldest_go(had):
 # ---- what an update may not change
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("created_at", "2020-01-01T00:00:00Z"), ("schema_version", "2.0"), ("category", "runbook")]
-)
-def test_immutable_field_stays(field, value):
-    facts = refused(memory(), {field: value})
-    assert facts["field"] == field
-    assert facts["rule"] == "immutable"
-    assert facts["old"] == repr(memory()[field])
-    assert facts["new"] == repr(value)
-
-
 @pytest.mark.parametrize("status", ["retired", "archived"])
 def test_state_is_not_changed_by_an_update(status):
     facts = refused(memory(), record_status=status)

@@ -43,6 +43,13 @@ def test_half_characters_do_not_get_through() -> None:
     assert Arguments(GET, {"ids": ["a\ud83d"]}).texts("ids", 20) == ["a?"]
 
 
+def test_text_in_a_list_that_is_far_too_long_is_refused_for_its_length() -> None:
+    with pytest.raises(InvalidEntry, match="ids has a text of more than 100,000 characters"):
+        Arguments(GET, {"ids": ["a" * 100_001]}).texts("ids", 20)
+    with pytest.raises(InvalidEntry, match="ids must be a list of texts"):
+        Arguments(GET, {"ids": [1]}).texts("ids", 20)
+
+
 def test_choice_that_is_nearly_right_is_suggested() -> None:
     with pytest.raises(InvalidEntry, match="did you mean 'archived'"):
         Arguments(LIST, {"status": "Archive"}).choice("status", ("active", "retired", "archived"), "active")

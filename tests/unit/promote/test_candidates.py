@@ -317,6 +317,14 @@ def test_title_tells_two_entries_of_one_name_apart(title, category):
     assert [entry.category for entry in pick(entries(), [title])] == [category]
 
 
+def test_name_of_two_texts_is_refused_with_both_ids():
+    bank = "### Pattern: Small Steps\nCommit often.\n\n### Pattern: Small Steps\nDeploy often.\n"
+    both = BankFile(bank, "patterns").entries
+    with pytest.raises(InvalidEntry, match=f"give the id of one: {both[0].content_hash}, {both[1].content_hash}"):
+        pick(both, ["Small Steps"])
+    assert pick(both, [both[1].content_hash]) == [both[1]]
+
+
 def test_unknown_name_is_refused_with_the_nearest():
     with pytest.raises(InvalidEntry, match=r"no entry is named 'Read Befor Write'.*'Read Before Write'"):
         pick(entries(), ["Read Befor Write"])

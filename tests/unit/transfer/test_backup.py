@@ -434,7 +434,10 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(here: Place, there: Place, 
     here.filled().create(backup)
     foreseen = there.restore(backup, dry_run=True)
     assert list(there.project.iterdir()) == list(there.store.iterdir()) == []
-    assert actions(foreseen) == actions(there.restore(backup))
+    done = there.restore(backup)
+    assert actions(foreseen) == actions(done)
+    told = f"the backup is of {here.project}, not of {there.project}"
+    assert [any(sentence.startswith(told) for sentence in each.warnings) for each in (foreseen, done)] == [True, True]
 
 
 def test_a_dry_run_says_when_settings_would_change_before_memories_are_placed(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.triage.spoken import FEEDBACK
+from recollect.domain.triage.spoken import FEEDBACK, START_TITLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _TAGS = {
     "<system-reminder>": "</system-reminder>",
 }
 _OPENING = tuple(_TAGS)
-_INJECTED = "## Engineering Memory (from knowledge bank)"
 _INJECTED_END = "---"
 
 
@@ -135,7 +134,7 @@ def _block_end(line: str, *, first: bool) -> End | None:
         info = text.lstrip(mark)
         if mark == "~" or mark not in info:
             return _fence_end(mark, len(text) - len(info))
-    if text.startswith(_INJECTED):
+    if text.startswith(START_TITLE):
         return _rule_end
     if text.startswith(FEEDBACK):
         return _never if first else _blank_end

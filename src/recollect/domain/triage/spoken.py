@@ -7,6 +7,9 @@ SHORTEST = 10
 
 FEEDBACK = "Stop hook feedback:"
 
+# The title of a start block. Blocks of older versions have no tag around them and are known by it.
+START_TITLE = "## Engineering Memory (from knowledge bank)"
+
 # Beginnings of texts not written by a person.
 NOT_SPOKEN = (
     *("<command-", "<local-command-", "<task-notification", "<system-reminder", "<bash-", "<user-prompt-submit-hook"),

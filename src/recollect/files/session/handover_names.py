@@ -7,6 +7,9 @@ DRAFT = (".memory-draft-", ".json")
 PENDING = (".memory-write-pending", ".json")
 CONTEXT = (".memory-triage-context-", ".txt")
 
+# The prefix of a memory's file for an editor.
+EDITED = "recollect-edit-"
+
 
 def is_handed_over(name: str) -> bool:
     """Return True if a file has one of these names."""
