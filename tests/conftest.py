@@ -62,8 +62,8 @@ if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 << 30:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Have two workers more than cores: there are always tests that wait, for a lock, a time or the client."""
-    return (os.cpu_count() or 1) + 2
+    """Have three workers more than cores: half of the time tests wait, for a lock, a limit or the client."""
+    return (os.cpu_count() or 1) + 3
 
 
 # Code that imports all of recollect but what loads a model, and the MCP server, which takes a second.

@@ -149,12 +149,12 @@ def spoil(world: World, line: str, lines: int) -> None:
 
 
 @pytest.mark.parametrize("bad", ["no capture at all\n", '{"name": "No category", "description": "x"}\n'])
-@pytest.mark.parametrize("command", ["rebuild", "search pelican", "export", "doctor"])
+@pytest.mark.parametrize("command", ["rebuild", "search pelican", "export", "doctor --only journal"])
 def test_lines_that_cannot_be_used_are_counted_not_listed(semantic_world: World, bad: str, command: str) -> None:
     spoil(semantic_world, bad, 3_000)
     done = semantic_world.run(*command.split(), **BY_WORDS)
     assert "Traceback" not in done.stderr
-    told = done.stderr + (done.stdout if command == "doctor" else "")
+    told = done.stderr + (done.stdout if "doctor" in command else "")
     assert "3,000" in told or "2,997 more" in told
     assert len(done.stderr) < 2_000
 

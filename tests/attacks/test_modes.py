@@ -89,7 +89,7 @@ def test_doctor_tells_of_a_store_that_others_can_read_and_closes_it(semantic_wor
     use(semantic_world)
     semantic_world.store.chmod(0o755)
     (semantic_world.store / ".promoted.json").chmod(0o644)
-    report = json.loads(semantic_world.run("doctor", "--fix", "--json", **BY_WORDS).stdout)
+    report = json.loads(semantic_world.run("doctor", "--fix", "--only", "permissions", "--json", **BY_WORDS).stdout)
     closed = [each["sentence"] for each in report["repaired"] if each["subject"] == "Permissions"]
     assert len(closed) == 2
     assert mode(semantic_world.store) == 0o700
@@ -118,7 +118,7 @@ def test_older_version_leaves_the_store_of_a_newer_one_alone(semantic_world: Wor
         assert "newer version" in done.stderr
     start = {"session_id": "s1", "source": "startup", "cwd": str(semantic_world.project)}
     assert semantic_world.run_hook("session-start", start, **BY_WORDS).returncode == 0
-    report = json.loads(semantic_world.run("doctor", "--fix", "--json", **BY_WORDS).stdout)
+    report = json.loads(semantic_world.run("doctor", "--fix", "--only", "database", "--json", **BY_WORDS).stdout)
     assert any("newer version" in each["sentence"] for each in report["findings"] if each["subject"] == "Database")
     assert path.read_bytes() == before
     assert [each.name for each in semantic_world.store.glob("memory.db.*")] == []

@@ -93,7 +93,7 @@ def test_the_next_session_says_which_file_is_withheld_once_a_day(world: World, h
     assert "withheld" not in started(world, "s3").get("systemMessage", "")
 
 
-@pytest.mark.parametrize("arguments", [("status",), ("index", "--health"), ("doctor",)])
+@pytest.mark.parametrize("arguments", [("status",), ("index", "--health"), ("doctor", "--only", "withheld")])
 def test_commands_list_what_is_withheld(world: World, arguments: tuple[str, ...]) -> None:
     path = write_good(world)
     spoil(path, "token")
@@ -126,7 +126,7 @@ def test_an_entry_of_a_bank_with_a_credential_is_withheld_and_the_others_are_not
     assert TOKEN not in found.stdout + found.stderr
     assert [hit["name"] for hit in json.loads(found.stdout)["hits"]] == ["Importers"]
     assert TOKEN not in world.run("inject", **variables).stdout
-    assert "Advisory locks' is withheld" in world.run("doctor", **variables).stdout
+    assert "Advisory locks' is withheld" in world.run("doctor", "--only", "withheld", **variables).stdout
 
 
 def test_a_text_is_looked_through_once(world: World) -> None:
@@ -157,7 +157,8 @@ def test_a_credential_in_the_title_of_an_entry_is_not_repeated_by_what_says_that
     begun = started(world, "s1")
     assert "'Pattern: Locks [redacted: a GitHub token]' is withheld" in begun["systemMessage"]
     assert TOKEN not in json.dumps(begun)
-    for arguments in (("doctor",), ("doctor", "--json"), ("search", "locks"), ("search", "locks", "--json")):
+    only = ("doctor", "--only", "withheld")
+    for arguments in (only, (*only, "--json"), ("search", "locks"), ("search", "locks", "--json")):
         done = world.run(*arguments, **WORDS)
         assert "Locks [redacted" in done.stdout + done.stderr
         assert TOKEN not in done.stdout + done.stderr

@@ -128,7 +128,7 @@ def test_colours_and_progress_are_for_terminals(semantic_world: World) -> None:
     shown = semantic_world.on_a_terminal("doctor", TERM="xterm")
     assert "\x1b[32m✓\x1b[0m Python".encode() in shown
     assert b"Examining: Self-test..." in shown
-    assert b"\x1b[32m" not in semantic_world.on_a_terminal("doctor", TERM="xterm", NO_COLOR="1")
+    assert b"\x1b[32m" not in semantic_world.on_a_terminal("doctor", "--only", "python", TERM="xterm", NO_COLOR="1")
 
 
 def test_empty_index_is_found_and_mended_only_when_asked(used_world: World) -> None:
@@ -136,24 +136,26 @@ def test_empty_index_is_found_and_mended_only_when_asked(used_world: World) -> N
     database.execute("INSERT INTO entries_fts (entries_fts) VALUES ('delete-all')")
     database.close()
     empty = "the full-text index was empty, so words found nothing or not all"
-    assert errors(doctor(used_world)) == {"Database": empty}
-    told = doctor(used_world, "--fix")
+    assert errors(doctor(used_world, "--only", "database", "--only", "self-test")) == {"Database": empty}
+    told = doctor(used_world, "--fix", "--only", "database")
     assert errors(told) == {}
     assert "made again from the entries" in told["repaired"][0]["sentence"]
 
 
 def test_damaged_database_is_told_and_what_is_advised_mends_it(used_world: World) -> None:
     (used_world.store / "memory.db").write_bytes(b"this is no database" * 400)
-    told = doctor(used_world)
+    told = doctor(used_world, "--only", "database")
     assert list(errors(told)) == ["Database"]
     fix = next(each["fix"] for each in told["findings"] if each["subject"] == "Database")
     assert fix.startswith("`recollect rebuild`")
     assert used_world.run("rebuild").returncode == 0
-    assert errors(doctor(used_world)) == {}
+    assert errors(doctor(used_world, "--only", "database")) == {}
 
 
 def test_sqlite_without_full_text_search_is_told(used_world: World) -> None:
-    told = examined(processed(used_world, "-c", WITHOUT_FULL_TEXT, "doctor", "--json"))
+    told = examined(
+        processed(used_world, "-c", WITHOUT_FULL_TEXT, "doctor", "--json", "--only", "sqlite", "--only", "self-test")
+    )
     assert errors(told)["SQLite"].endswith("has no full-text search (FTS5): nothing is found by its words")
     found = {each["subject"]: each for each in told["findings"]}
     assert found["Embeddings"]["level"] == "ok", "what means the same is still found"
@@ -174,7 +176,7 @@ def test_missing_packages_are_told_by_a_doctor_that_needs_none_of_them(used_worl
 
 
 def test_embeddings_that_cannot_be_had_are_told(used_world: World) -> None:
-    told = doctor(used_world, RECOLLECT_MEMORY_EMBEDDING_PROVIDER="gemini")
+    told = doctor(used_world, "--only", "settings", "--only", "self-test", RECOLLECT_MEMORY_EMBEDDING_PROVIDER="gemini")
     assert list(errors(told)) == ["Embeddings"]
     assert "GEMINI_API_KEY" in json.dumps(told)
 
@@ -206,5 +208,6 @@ def test_home_that_cannot_be_written_is_told(closed_home: Path) -> None:
 def test_what_others_could_read_is_closed_when_asked(used_world: World) -> None:
     database = used_world.store / "memory.db"
     database.chmod(0o666)
-    doctor(used_world, "--fix")
+    told = doctor(used_world, "--fix", "--only", "permissions", "--only", "disk")
+    assert [each["subject"] for each in told["findings"]] == ["Permissions", "Disk"]
     assert database.stat().st_mode & 0o777 == 0o600

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
 
@@ -19,7 +20,7 @@ from recollect.memories import write
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 
-# Kills itself at its n-th file operation from the start of the work on.
+# Reads a folder and a number from each line, and writes there in a child that kills itself at its n-th file operation.
 WRITER = """
 import json, os, signal, sys
 sys.path[:0] = json.loads(sys.argv[1])
@@ -28,23 +29,32 @@ from recollect.config.memory_root import memory_root
 from recollect.config.settings import load_settings
 import recollect.domain.ranking.terms
 
-folder, left, name, arguments = sys.argv[2], int(sys.argv[3]), sys.argv[4], json.loads(sys.argv[5])
-settings = load_settings(folder)
-root = memory_root(folder, settings)
-def count(event, _):
-    global left
-    if event == "open" or event.startswith(("os.", "fcntl.")):
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-action = getattr(write, name)
-sys.addaudithook(count)
-if name in ("create", "update"):
-    action(root, settings, root.file(*arguments[:2]), arguments[0], arguments[2])
-else:
-    action(root, root.file(*arguments[:2]), arguments[0])
-left = -1
-print("done", flush=True)
+name, arguments = sys.argv[2], json.loads(sys.argv[3])
+
+def work(folder, left):
+    settings = load_settings(folder)
+    root = memory_root(folder, settings)
+    def count(event, _):
+        nonlocal left
+        if event == "open" or event.startswith(("os.", "fcntl.")):
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    action = getattr(write, name)
+    sys.addaudithook(count)
+    if name in ("create", "update"):
+        action(root, settings, root.file(*arguments[:2]), arguments[0], arguments[2])
+    else:
+        action(root, root.file(*arguments[:2]), arguments[0])
+    left = -1
+
+for line in sys.stdin:
+    folder, left = json.loads(line)
+    child = os.fork()
+    if not child:
+        work(folder, left)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 DEBT = {"status": "open", "priority": "low", "description": "d", "reason_deferred": "time"}
@@ -64,8 +74,9 @@ EDITED = {"title": "Slow start of the worker", "tags": ["a", "c"], "content": {*
     ],
     ids=["create", "update", "rename", "retire"],
 )
-def test_a_kill_at_any_step_leaves_the_old_or_the_new_version(world, action, arguments):
+def test_a_kill_at_any_step_leaves_the_old_or_the_new_version(world, writer, action, arguments):
     settings = load_settings(str(world.project), {})
+    running = writer(action, arguments)
     for step in range(1, 200):
         folder = world.project / f"{action}-{step}"
         (folder / ".git").mkdir(parents=True)
@@ -73,7 +84,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_version(world, action, arg
         write.create(root, settings, root.file("tech_debt", "old"), "tech_debt", OLD)
         before = _records(root)
 
-        finished = _run(folder, step, action, arguments)
+        finished = _run(running, folder, step)
 
         after = _records(root)
         assert len(after) in (len(before), len(before) + (action == "create"))
@@ -103,17 +114,27 @@ def _records(root):
     return found
 
 
-def _run(folder, step, action, arguments):
+@pytest.fixture
+def writer(tmp_path):
+    """Start a process that writes, and end it."""
+    with ExitStack() as started:
+
+        def start(action, arguments):
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-c", WRITER, json.dumps([SOURCE, *sys.path]), action, json.dumps(arguments)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8"},
+                encoding="utf-8",
+            )
+            return started.enter_context(process)
+
+        yield start
+
+
+def _run(process, folder, step):
     """Whether the writer came to its end."""
-    process = subprocess.run(
-        [
-            *(sys.executable, "-I", "-c", WRITER, json.dumps([SOURCE, *sys.path])),
-            *(str(folder), str(step), action, json.dumps(arguments)),
-        ],
-        capture_output=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"},
-        check=False,
-        timeout=60,
-    )
-    assert process.returncode in (0, -signal.SIGKILL), process.stderr
-    return process.stdout == b"done\n"
+    print(json.dumps([str(folder), step]), file=process.stdin, flush=True)
+    code = int(process.stdout.readline())
+    assert code in (0, -signal.SIGKILL)
+    return code == 0

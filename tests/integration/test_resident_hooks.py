@@ -165,9 +165,9 @@ def test_a_database_that_is_damaged_under_the_engine_is_told_and_done_without(
     else:  # what it has read before may be enough
         assert [hit["name"][:16] for hit in found["structuredContent"]["results"]] == ["Bill a card once"]
     assert complains(serve().call("search_memory", query="payment"), database)
-    doctor = semantic_world.run("doctor")
+    doctor = semantic_world.run("doctor", "--only", "database")
     assert doctor.returncode == 1
-    assert f" Database     cannot use {database}: " in doctor.stdout
+    assert f" Database  cannot use {database}: " in doctor.stdout
     assert server.process.poll() is None
 
     assert semantic_world.run("rebuild").returncode == 0

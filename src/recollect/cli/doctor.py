@@ -8,7 +8,7 @@ import click
 from recollect.cli.screen import ours
 from recollect.cli.shared import is_terminal, json_option, print_json, styled, workspace_options
 from recollect.config.workspace import Workspace
-from recollect.doctor.run import ERROR, OK, WARNING, Finding, examine, repair
+from recollect.doctor.run import CHECKS, ERROR, OK, WARNING, Finding, examine, repair
 from recollect.doctor.secret_scan import DATABASE, FILE, HISTORY, Scan, scan_secrets
 from recollect.domain.text import counted, one_line
 
@@ -25,15 +25,23 @@ _CLEAR = ours("\r\x1b[K")
 
 @click.command("doctor")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired without losing anything, and say what was done.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(list(CHECKS)),
+    metavar="NAME",
+    help="One check; can be given several times.",
+)
 @click.option("--secrets", is_flag=True, help="Look for secrets in what is kept, and in its git history, instead.")
 @workspace_options
 @json_option
-def command(fix: bool, secrets: bool, workspace: Workspace, as_json: bool) -> None:
+def command(fix: bool, only: tuple[str, ...], secrets: bool, workspace: Workspace, as_json: bool) -> None:
     """Prove that recollect works here, or say what does not and what to do.
 
     Looks at Python, packages, SQLite, settings, the store, the plugin, its hooks and the MCP server; then stores and
     finds a memory in a temporary store, serves a prompt and greets an MCP client. Nothing of yours is changed without
-    --fix. Exits with 1 if something does not work. For what a project remembers, see `recollect status`.
+    --fix. Exits with 1 if something does not work. For what a project remembers, see `recollect status`. With --only
+    it runs one check, called by its name in the report: --only database, --only mcp-server.
 
     With --secrets it looks for passwords, tokens and keys in banks, memory files, the journal, the database, the log,
     files that agents hand over, and the git history of banks and memory files (60 seconds or 256 MiB of it). It names
@@ -47,12 +55,12 @@ def command(fix: bool, secrets: bool, workspace: Workspace, as_json: bool) -> No
     if secrets:
         _secrets(scan_secrets(workspace, _progress), as_json)
         return
-    findings = examine(workspace, os.environ, _progress)
+    findings = examine(workspace, os.environ, _progress, only)
     repaired: list[Finding] = []
     if fix:
         repaired = repair(findings)
         if repaired:
-            findings = examine(workspace, os.environ, _progress)
+            findings = examine(workspace, os.environ, _progress, only)
     _clear()
     healthy = not any(finding.level == ERROR for finding in findings)
     if as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 
 from recollect.config.workspace import Workspace
@@ -12,7 +12,7 @@ from recollect.domain.text import one_line
 from recollect.errors import RecollectError
 from recollect.store.open import DRIVER
 
-__all__ = ["ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
+__all__ = ["CHECKS", "ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
 
 # The checks: subject, module, function and timeout in seconds. Modules are imported one by one, because one of them may
 # need a broken package.
@@ -43,11 +43,20 @@ _CHECKS = (
 )
 
 
-def examine(workspace: Workspace, environ: Mapping[str, str], progress: Callable[[str], None]) -> list[Finding]:
-    """Run all checks in a fixed order, without changing anything or raising an exception."""
+# The names of the checks for `--only`.
+CHECKS = {subject.lower().replace(" ", "-"): subject for subject, *_ in _CHECKS}
+
+
+def examine(
+    workspace: Workspace, environ: Mapping[str, str], progress: Callable[[str], None], only: Collection[str] = ()
+) -> list[Finding]:
+    """Run the checks, or `only` those of some names, in a fixed order. Nothing is changed, no exception is raised."""
     case = Case(workspace, environ, progress)
     findings: list[Finding] = []
+    chosen = {CHECKS[name] for name in only or CHECKS}
     for subject, module, name, seconds in _CHECKS:
+        if subject not in chosen:
+            continue
         case.progress(subject)
         findings += within(seconds, subject, module, name, case)
     return findings
