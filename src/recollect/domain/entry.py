@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from recollect.domain.categories import LABEL
 from recollect.domain.hashing import content_hash
+from recollect.domain.ranking.triggers import parse_triggers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 CONFIDENCE = ("high", "medium", "low")
+
+_NOT_SHOWN = ("keywords", "references", "reasoning")
 
 # dataclasses costs more than twice a bare interpreter start, so hot classes are written out.
 
@@ -120,6 +123,16 @@ class Entry:
     @property
     def references(self) -> list[str]:
         return self.items("references")
+
+    @property
+    def triggers(self) -> list[str]:
+        return parse_triggers(self.metadata("when"))
+
+    @property
+    def shown_parts(self) -> list[Part]:
+        """Return the parts to show, without metadata for searching alone: so a block looks as before there was any."""
+        hidden = (*_NOT_SHOWN, "when") if self.triggers else _NOT_SHOWN
+        return [part for part in self.parts if part.key not in hidden]
 
     @property
     def reasoning(self) -> str:

@@ -17,6 +17,10 @@ LONGEST = 2_500
 LONGEST_LINES = (240, 120)
 LONGEST_TAGS = 300
 
+# The entries that a prompt may be about are shown by their titles, so many at most.
+MOST_MAYBES = 3
+_MAYBES = "Maybe about this; read one with get_memories, or at its path, if it fits:\n"
+
 
 class PromptHit:
     """A memory or an entry of a bank, as shown to a prompt. Only a memory has a `path`."""
@@ -49,8 +53,13 @@ class PromptHit:
         self.nats = nats  # the certainty of a match with the prompt; points, if found by its title
 
 
-def prompt_block(told: Sequence[PromptHit], source: str) -> tuple[str, list[PromptHit]]:
-    """Build the block for items given the best first. Return its text, empty without items, and the items shown."""
+def prompt_block(
+    told: Sequence[PromptHit], source: str, maybes: Sequence[PromptHit] = ()
+) -> tuple[str, list[PromptHit], list[PromptHit]]:
+    """Build the block for items given the best first, and for those known by title alone.
+
+    Return its text, empty without items, and the items shown of both.
+    """
     named = safe(source).replace('"', "")
     head, end = f'<memory-context source="{named}">\n', "</memory-context>"
     left = LONGEST - len(head) - len(end)
@@ -63,7 +72,16 @@ def prompt_block(told: Sequence[PromptHit], source: str) -> tuple[str, list[Prom
             break
         parts.append(part)
         shown.append(each)
-    return (head + "".join(parts) + end if shown else "", shown)
+    left -= len(_MAYBES)
+    titles: list[PromptHit] = []
+    for each in maybes:
+        part = _title_line(each)
+        left -= client_length(part)
+        if left < 0:
+            break
+        parts += [part] if titles else [_MAYBES, part]
+        titles.append(each)
+    return (head + "".join(parts) + end if parts else "", shown, titles)
 
 
 def safe(text: str) -> str:
@@ -96,6 +114,12 @@ def _headline(told: PromptHit) -> str:
         return f"- [{LABEL.get(told.category, told.category).upper()}] {title}{mark}"
     tags = f" #tags:{_tags(told.tags)}" if told.tags else ""
     return f"- [{told.category.upper()}] {title} -> {safe(told.path)}{tags}{mark}"
+
+
+def _title_line(told: PromptHit) -> str:
+    where = f" -> {safe(told.path)}" if told.path else ""
+    mark = REPOSITORY if told.repository else ""
+    return f"- maybe: [{told.id}] {_short(clean_title(told.title), LONGEST_TITLE)}{where}{mark}\n"
 
 
 def _lines(told: PromptHit) -> list[str]:

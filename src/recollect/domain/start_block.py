@@ -27,9 +27,6 @@ CLOSING = "</memory-context>\n"
 
 _HEADING = {category: f"### {CATEGORIES[category].start_heading}" for category in KNOWLEDGE}
 
-# Metadata for searching and ranking only. Not shown, so the block looks as it did before entries had them.
-NOT_SHOWN = ("keywords", "references", "reasoning")
-
 
 class Block:
     """A rendered block, its entries in order, and the number of dropped entries."""
@@ -83,11 +80,8 @@ def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str]) -
 
 
 def entry_text(entry: Entry) -> str:
-    """Return an entry as written in its source, as data, without the metadata in `NOT_SHOWN`."""
-    lines = [entry.heading]
-    for part in entry.parts:
-        if part.key not in NOT_SHOWN:
-            lines += part.lines
+    """Return an entry as written in its source, as data, without metadata for searching alone."""
+    lines = [entry.heading, *(line for part in entry.shown_parts for line in part.lines)]
     return as_data("\n".join(line.rstrip() for line in lines)).rstrip()
 
 

@@ -43,6 +43,7 @@ class StoredEntry:
         description: str,
         reasoning: str = "",
         keywords: Sequence[str] = (),
+        triggers: Sequence[str] = (),
         references: Sequence[str] = (),
         details: str = "",
         observation_count: int = 1,
@@ -63,6 +64,7 @@ class StoredEntry:
         self.description = description
         self.reasoning = reasoning
         self.keywords = list(keywords)
+        self.triggers = list(triggers)
         self.references = list(references)
         self.details = details
         self.observation_count = observation_count
@@ -84,6 +86,11 @@ class StoredEntry:
     def embedded_text(self) -> str:
         """Return the text to embed: the name and the description, without repeating the name."""
         return f"{self.name}\n{self.description}" if not self.description.startswith(self.name) else self.description
+
+    @property
+    def trigger_text(self) -> str:
+        """Return the second text to embed: all triggers, because one vector for each would be many chances to match."""
+        return ". ".join(self.triggers)
 
     @property
     def telling_details(self) -> str:

@@ -131,28 +131,35 @@ def _embed(
 def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedded) -> int:
     """Embed a batch of entries and return how many vectors were stored. Skip entries rewritten meanwhile."""
     store, embedder = engine.store, engine.embedder()
-    vectors = embedder.embed([_sent(entry, embedder) for entry in entries], "document")
+    texts = [_sent(entry.embedded_text, entry.name, embedder) for entry in entries]
+    triggers = {entry.id: _sent(entry.trigger_text, "", embedder) for entry in entries if entry.triggers}
+    vectors = embedder.embed([*texts, *triggers.values()], "document")
+    triggered = dict(zip(triggers, vectors[len(texts) :], strict=True))
     with store.writing():
         if not result.done:  # the first batch tells how many dimensions the vectors have
             result.replaced = store.use_model(_model(embedder)) or result.replaced
         current = store.model()
         if current is None or current.identity != embedder.identity:
             raise EmbeddingError(f"another process has changed the model to {current and current.identity}")
-        texts = {entry.id: entry.embedded_text for entry in store.entries(entry.id for entry in entries)}
+        now = {entry.id: _embedded(entry) for entry in store.entries(entry.id for entry in entries)}
         kept = [
             (entry.id, vector)
-            for entry, vector in zip(entries, vectors, strict=True)
-            if texts.get(entry.id) == entry.embedded_text
+            for entry, vector in zip(entries, vectors[: len(entries)], strict=True)
+            if now.get(entry.id) == _embedded(entry)
         ]
-        store.put_vectors(kept)
+        store.put_vectors(kept, [(id, triggered[id]) for id, _ in kept if id in triggered])
     return len(kept)
 
 
-def _sent(entry: StoredEntry, embedder: Embedder) -> str:
-    """Return an entry's text for the embedder. Text with a possible credential is not sent to a remote one."""
-    if embedder.provider == "local" or not find_secret(entry.embedded_text):
-        return entry.embedded_text
-    return "" if find_secret(entry.name) else entry.name
+def _embedded(entry: StoredEntry) -> tuple[str, str]:
+    return entry.embedded_text, entry.trigger_text
+
+
+def _sent(text: str, instead: str, embedder: Embedder) -> str:
+    """Return a text for the embedder. If it may hold a credential, a remote one gets the text `instead`, or nothing."""
+    if embedder.provider == "local" or not find_secret(text):
+        return text
+    return "" if find_secret(instead) else instead
 
 
 def _model(embedder: Embedder) -> Model:

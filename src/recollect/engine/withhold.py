@@ -50,14 +50,15 @@ def harmless_entries(global_store: str, entries: Sequence[StoredEntry]) -> tuple
 
 def entry_texts(entry: StoredEntry) -> list[str]:
     """Return all texts of an entry."""
-    return [entry.name, entry.description, entry.reasoning, entry.details, *entry.keywords, *entry.references]
+    lists = (entry.keywords, entry.triggers, entry.references)
+    return [entry.name, entry.description, entry.reasoning, entry.details, *(text for texts in lists for text in texts)]
 
 
 def redacted_entry(entry: StoredEntry) -> StoredEntry:
     """Replace each credential in an entry by its kind, for showing withheld entries to people."""
     from recollect.domain.secrets.detect import redacted
 
-    for field in ("name", "description", "reasoning", "details", "keywords", "references"):
+    for field in ("name", "description", "reasoning", "details", "keywords", "triggers", "references"):
         setattr(entry, field, redacted(getattr(entry, field)))
     return entry
 

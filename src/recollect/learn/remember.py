@@ -135,6 +135,7 @@ def _capture(given: EntryInput, keywords: tuple[str, ...], source: str) -> dict[
         "description": given.written,
         "reasoning": given.reasoning,
         "keywords": list(keywords),
+        "triggers": list(given.triggers),
         "references": list(given.references),
         "confidence": given.confidence,
         "feature": given.feature,

@@ -22,7 +22,7 @@ from recollect.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence, Set
     from typing import Any
 
     from recollect.config.workspace import Workspace
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
 
+
+# Before the key of an entry in a session's record: the session had its title alone.
+MAYBE = "maybe "
 
 # Of a longer prompt only the beginning and the end are read, because pasted text is usually in the middle.
 _LONGEST = 100_000
@@ -45,7 +48,7 @@ class PromptRequest:
         self.workspace = workspace
         self.session = session
         self.warm = warm
-        self.given: Collection[str] = ()  # keys of the memories the session has already
+        self.given: Set[str] = frozenset()  # keys of the memories the session has already
         self.root: MemoryRoot | None = None
         self.notes = DeferredWrites(wait=warm is not None)
         self.warnings: list[str] = []
@@ -60,21 +63,23 @@ class PromptRequest:
         """Leave the reading of files to the background."""
         self.is_behind = True
 
-    def take(self, told: Sequence[PromptHit]) -> None:
-        """Build the block of these memories, and note them as given.
+    def take(self, told: Sequence[PromptHit], maybes: Sequence[PromptHit] = ()) -> None:
+        """Build the block of these memories, and of the titles of `maybes`, and note them as given.
 
         Memories given to another prompt of the session in the meantime are left out.
         """
         source = self.workspace.settings.text("memory_root") + "/"
-        self.text, self.told = prompt_block(self._harmless(told), source)
+        self.text, self.told, maybes = prompt_block(self._harmless(told), source, self._harmless(maybes))
+        keys = [*(each.key for each in self.told), *(MAYBE + each.key for each in maybes)]
         had: set[str] = set()
-
-        def note() -> None:
-            had.update(add_given(self.workspace.global_store, self.session, [each.key for each in self.told]))
-
-        self.notes.do(note)
+        if keys:
+            self.notes.do(lambda: had.update(add_given(self.workspace.global_store, self.session, keys)))
         if had:
-            self.text, self.told = prompt_block([each for each in self.told if each.key not in had], source)
+            self.text, self.told, _ = prompt_block(
+                [each for each in self.told if each.key not in had],
+                source,
+                [each for each in maybes if MAYBE + each.key not in had],
+            )
 
     def _harmless(self, told: Sequence[PromptHit]) -> list[PromptHit]:
         """Return the memories without a credential; memory files were checked when they were read."""

@@ -6,14 +6,14 @@ from __future__ import annotations
 import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.prompt_block import LONGEST, PromptHit
-from recollect.domain.ranking.aboutness import Question, Rarity, aboutness
+from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
+from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
 from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
-from recollect.recall.prompt_request import retell
+from recollect.recall.prompt_request import MAYBE, retell
 from recollect.store.values import Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 
@@ -47,6 +47,9 @@ _READ = 2_000
 _LONGEST_QUERY = 300
 _LONGEST_SESSION = 100
 
+# In nats below the bar: an entry this near may be what a prompt is about, so its title is shown.
+_NEAR = 4.0
+
 # A hit needs at least a hundred characters of the block, so no more hits than these fit.
 _MOST_SHOWN = LONGEST // 100
 
@@ -60,10 +63,11 @@ class Hit:
 
 
 class Answer:
-    """The hits for a prompt, the best first, and the prompt's words known to the store."""
+    """The hits for a prompt and the entries just below the bar, the best first, and the words known to the store."""
 
-    def __init__(self, hits: list[Hit], known: list[str]) -> None:
+    def __init__(self, hits: list[Hit], maybes: list[Hit], known: list[str]) -> None:
         self.hits = hits
+        self.maybes = maybes
         self.known = known
 
 
@@ -77,7 +81,9 @@ def from_store(asked: PromptRequest) -> None:
         store = engine.store
         asked.warnings += sync_if_changed(engine, leave=asked.leave)
         answer = ask(store, asked.prompt, Scope(engine.project, _used(engine.settings)), _by_meaning(engine, asked))
-        asked.take(_new(asked, answer.hits[:_MOST_SHOWN], store))
+        most = asked.workspace.settings.whole("retrieval.max_inject")
+        told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
+        asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE) if most else ())
         if asked.told:
             # For privacy, only those words of the prompt are kept that the store holds already.
             given = [(each.id, each.nats) for each in asked.told]
@@ -111,14 +117,16 @@ def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
     return embed
 
 
-def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store) -> list[PromptHit]:
-    """Return the memories new to the session, with the current text of their memory files."""
+def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mark: str = "") -> list[PromptHit]:
+    """Return at most `most` memories new to the session, with the current text of their memory files.
+
+    With a `mark`, those are not new either whose key the session's record has with it.
+    """
     paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
-    most = asked.workspace.settings.whole("retrieval.max_inject")
     new: list[PromptHit] = []
     for hit in hits:
-        told = _told(hit, asked, paths.get(hit.entry.id, ""))
-        if told and told.key not in asked.given and len(new) < most:
+        told = _told(hit, asked, paths.get(hit.entry.id, "")) if len(new) < most else None
+        if told and asked.given.isdisjoint((told.key, mark + told.key)):
             new.append(told)
     return new
 
@@ -150,7 +158,7 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
     """
     question = Question(prompt)
     if not question.terms:
-        return Answer([], [])
+        return Answer([], [], [])
     frequencies, entries = store.document_frequencies(question.terms)
     rarity = Rarity(frequencies, entries)
     terms = rarity.known(question.terms, _MOST_TERMS)
@@ -161,14 +169,19 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
         ids += [id for id in meant.nearest(scope) if id not in ids]
     places = store.term_places(terms, ids) if ids else {}
     meanings = meant.surprises(ids, places) if meant else {}
-    hits: list[Hit] = []
+    scored: list[Hit] = []
+    bar = Bar(store.count(scope), len(question.passages))
     for entry in store.entries(ids):
-        nats = aboutness(question, rarity, places.get(entry.id, {}), entry.name, meanings.get(entry.id))
-        if nats >= 0:
-            hits.append(Hit(entry, nats))
-    hits.sort(key=lambda hit: (-hit.nats, hit.entry.id))
+        meaning = meanings.get(entry.id)
+        nats = evidence(question, rarity, places.get(entry.id, {}), entry.name, meaning)
+        nats -= bar.of(len(entry.triggers), has_meaning=meaning is not None)
+        if nats >= -_NEAR:
+            scored.append(Hit(entry, nats))
+    scored.sort(key=lambda hit: (-hit.nats, hit.entry.id))
+    hits = [hit for hit in scored if hit.nats >= 0]
     origins = store.origins(hit.entry.id for hit in hits)
-    return Answer(trusted_first(hits, lambda hit: share(hit.nats), lambda hit: origins[hit.entry.id]), terms)
+    told = trusted_first(hits, lambda hit: share(hit.nats), lambda hit: origins[hit.entry.id])
+    return Answer(told, scored[len(hits) :], terms)
 
 
 class _Meant:

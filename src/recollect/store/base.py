@@ -104,6 +104,10 @@ class Store(Protocol):
     def put_keywords(self, keywords: Mapping[str, Sequence[str]]) -> None:
         """Set the keywords of entries by id. An entry with keywords keeps its own."""
 
+    def count(self, scope: Scope) -> int:
+        """Return the number of entries in scope. This is cheap."""
+        ...
+
     def standings(self, scope: Scope) -> list[Standing]:
         """Return the standing of every entry in scope."""
         ...
@@ -155,8 +159,8 @@ class Store(Protocol):
         """Return entries in scope without a usable vector, newest first."""
         ...
 
-    def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
-        """Store the vectors of entries, given as little-endian float32."""
+    def put_vectors(self, vectors: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]] = ()) -> None:
+        """Store the vectors of entries, and of their triggers, given as little-endian float32."""
 
     def coverage(self) -> Coverage:
         """Return how many of all entries have vectors. This is cheap."""

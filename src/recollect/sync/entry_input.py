@@ -12,6 +12,7 @@ from typing import Any, cast
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import CONFIDENCE
 from recollect.domain.hashing import content_hash
+from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS, clean_triggers
 from recollect.domain.secrets.detect import find_secret
 from recollect.domain.text import one_line, unclosed_fence, visible
 from recollect.errors import InvalidEntry
@@ -27,7 +28,7 @@ MOST_REFERENCES = 50
 _MOST_LOOKED_AT = 100_000
 
 _FIELDS = frozenset(
-    "name description reasoning category keywords references confidence source source_project feature".split()
+    "name description reasoning category keywords triggers references confidence source source_project feature".split()
 )
 _FEATURE_ID = re.compile(r"(?i:feature\s+)?#?\s*([A-Za-z0-9][A-Za-z0-9._/-]{0,59})")
 
@@ -43,6 +44,7 @@ class EntryInput:
     written: str = ""  # the description as given; `content_hash` is computed from it
     confidence: str = ""
     keywords: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     reasoning: str = ""
     feature: str = ""
@@ -101,6 +103,7 @@ def parse_entry_input(item: object, where: str = "") -> EntryInput:
         written=description,
         confidence=confidence,
         keywords=tuple(validated(_texts(fields, "keywords", 1000, where))),
+        triggers=tuple(checked_triggers(fields.get("triggers"), where)),
         references=tuple(_texts(fields, "references", MOST_REFERENCES, where)),
         reasoning=one_line(_text(fields, "reasoning", LONGEST_NOTE, where, "")),
         feature=_text(fields, "feature", 60, where, ""),
@@ -110,6 +113,23 @@ def parse_entry_input(item: object, where: str = "") -> EntryInput:
     if not entry.name or not entry.description:
         raise InvalidEntry(f"{where}{'description' if entry.name else 'name'} must not be empty")
     return entry
+
+
+def checked_triggers(given: object, where: str = "") -> list[str]:
+    """Return the triggers of an entry, cleaned; a single text may hold several, as in a bank.
+
+    Raises:
+        InvalidEntry: there are too many, or one is too long or no text.
+    """
+    values = [] if given is None else given.split(";") if isinstance(given, str) else given
+    if not isinstance(values, list | tuple) or any(not isinstance(each, str) for each in cast("list[object]", values)):
+        raise InvalidEntry(f'{where}triggers must be a list of texts, such as ["adding a column to checkout data"]')
+    found = clean_triggers(cast("list[object]", values))
+    if len(found) > MOST_TRIGGERS:
+        raise InvalidEntry(f"{where}there are {len(found)} triggers; at most {MOST_TRIGGERS} are allowed")
+    if any(len(text) > LONGEST_TRIGGER for text in found):
+        raise InvalidEntry(f"{where}a trigger has at most {LONGEST_TRIGGER} characters: a phrase, not a sentence")
+    return found
 
 
 def clean(description: str) -> str:

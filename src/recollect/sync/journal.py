@@ -79,6 +79,7 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
         description=given.description,
         reasoning=given.reasoning,
         keywords=list(found),
+        triggers=given.triggers,
         references=given.references,
         confidence=given.confidence,
         source=given.source if given.source in SOURCES else "manual",

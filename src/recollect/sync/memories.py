@@ -13,6 +13,7 @@ from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
+from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS, clean_triggers
 from recollect.domain.stored import RETIRED, SESSION_CAPTURE, STATUSES, StoredEntry
 from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
@@ -149,6 +150,7 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
         description=description,
         reasoning=reasoning,
         keywords=[tag for tag in tags if tag not in ("", UNTAGGED)],
+        triggers=[text[:LONGEST_TRIGGER] for text in clean_triggers(memory.triggers)[:MOST_TRIGGERS]],
         references=[path for path in files if path],
         details=details,
         observation_count=1 + (max(0, min(updates, _MOST_UPDATES)) if isinstance(updates, int) else 0),

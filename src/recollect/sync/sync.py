@@ -11,7 +11,6 @@ from recollect.domain.categories import LABEL
 from recollect.domain.hashing import content_hash, sha256
 from recollect.domain.ranking.selection import deduplicate
 from recollect.domain.ranking.trust import MOST_CLAIMED
-from recollect.domain.start_block import NOT_SHOWN
 from recollect.domain.stored import StoredEntry
 from recollect.domain.text import few, utc_text
 from recollect.errors import StillReading, StorageError
@@ -282,7 +281,7 @@ def _label(store: Store, entries: list[StoredEntry], labels: Labeller | None) ->
 
 def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
     """Convert a bank's entry to a stored entry."""
-    details = [line.rstrip() for part in entry.parts[1:] if part.key not in NOT_SHOWN for line in part.lines]
+    details = [line.rstrip() for part in entry.shown_parts[1:] for line in part.lines]
     return StoredEntry(
         id=entry.content_hash if entry.description else content_hash(f"{LABEL[entry.category]}: {entry.name}"),
         category=entry.category,
@@ -290,6 +289,7 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
         description=entry.description,
         reasoning=entry.reasoning,
         keywords=entry.keywords,
+        triggers=entry.triggers,
         references=entry.references,
         details="\n".join(details).strip("\n"),
         observation_count=min(entry.observation_count, MOST_CLAIMED) if owner else entry.observation_count,

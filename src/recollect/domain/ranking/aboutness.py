@@ -46,6 +46,16 @@ _LOWERED = 0.5
 _MEANING = 1.2
 _BAR_WITH_MEANING = 2.0
 
+# In a scope of few entries there are few chances to match by accident: the bar is lower by so many nats for a single
+# entry, and by half of it for so many entries.
+_YOUNG = 25
+_EAGER = 3.0
+_EAGER_WITH_MEANING = 3.0
+
+# The bar rises by so many nats times ln(1 + number of triggers), with words alone and with meaning.
+_TRIGGERED = 0.5
+_TRIGGERED_WITH_MEANING = 1.5
+
 # Search by terms in at most so many entries, or in one of so many; without any, by so many of the rarest.
 _FEW = 50
 _SHARE = 40
@@ -103,20 +113,34 @@ class Rarity:
         return rare or list(known[:_FALLBACK])
 
 
-def aboutness(
+class Bar:
+    """The evidence that a match needs, in nats, by the number of entries that a prompt is compared with."""
+
+    def __init__(self, among: int, passages: int) -> None:
+        unique = log(among + _ASSUMED)
+        young = 1 / (1 + among / _YOUNG)
+        chances = log(max(1, passages))
+        self._words = _BAR * unique - _LOWERED - _EAGER * young + chances
+        self._meaning = _BAR_WITH_MEANING * unique - _EAGER_WITH_MEANING * young + chances
+
+    def of(self, triggers: int, *, has_meaning: bool) -> float:
+        """Return the bar for an entry. Each of its triggers is one more chance to match."""
+        if has_meaning:
+            return self._meaning + _TRIGGERED_WITH_MEANING * log(1 + triggers)
+        return self._words + _TRIGGERED * log(1 + triggers)
+
+
+def evidence(
     question: Question, rarity: Rarity, places: Mapping[str, Collection[str]], name: str, meaning: float | None = None
 ) -> float:
-    """Return the evidence for a prompt being about an entry, in nats above the bar: a match from 0 on.
+    """Return the evidence for a prompt being about an entry, in nats.
 
     `places` maps the prompt's terms to the entry's fields containing them. `meaning` is the surprise at the similarity
     of the rest of a passage (`fusion.surprise`), or None without a comparison.
     """
     words = [term for term in query_terms(name) if term not in STOP_WORDS]
     shared = max((_shared(passage, rarity, places, len(words)) for passage in question.passages), default=0.0)
-    chances = log(max(1, len(question.passages)))
-    if meaning is None:
-        return shared - _BAR * rarity.highest + _LOWERED - chances
-    return shared + _MEANING * meaning - _BAR_WITH_MEANING * rarity.highest - chances
+    return shared if meaning is None else shared + _MEANING * meaning
 
 
 def _shared(passage: Sequence[str], rarity: Rarity, places: Mapping[str, Collection[str]], words: int) -> float:

@@ -85,6 +85,10 @@ class MemoryFile:
         return self._texts("tags")
 
     @property
+    def triggers(self) -> list[str]:
+        return self._texts("triggers")
+
+    @property
     def related_files(self) -> list[str]:
         return self._texts("related_files")
 

@@ -22,6 +22,7 @@ from recollect.domain.memory import (
     SLUG,
     seen,
 )
+from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS
 from recollect.domain.secrets.detect import redacted
 from recollect.domain.text import cut, one_line
 from recollect.errors import WriteRefused
@@ -35,6 +36,8 @@ _MOST_SHOWN = 20
 _Texts = list[str]
 _AtLeastOne = Annotated[list[str], Field(min_length=1)]
 _Reason: Any = Annotated[str, Field(max_length=LONGEST_REASON)]
+_Trigger: Any = Annotated[str, Field(min_length=1, max_length=LONGEST_TRIGGER)]
+_Triggers: Any = Annotated[list[_Trigger], Field(max_length=MOST_TRIGGERS)]
 _Confidence: Any = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -143,6 +146,7 @@ def model_of(category: str) -> type[BaseModel]:
         "updated_at": str,
         "tags": _AtLeastOne,
         "related_files": (_Texts | None, None),
+        "triggers": (_Triggers | None, None),
         "confidence": (_Confidence | None, None),
         "content": content,
         "changes": (_Changes | None, None),

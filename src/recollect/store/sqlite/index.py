@@ -12,13 +12,21 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.connection import SqliteConnection
 
 # Change this whenever text is indexed in another way: indexes of other versions are rebuilt.
-VERSION = "1"
+VERSION = "2"
 
 _TOKENIZER = "porter unicode61 remove_diacritics 2"
-_KEYWORDS = """REPLACE(REPLACE(REPLACE(REPLACE({row}keywords, '["', ''), '"]', ''), '","', ' '), '"', '')"""
-_OLD = f"old.number, old.name, old.description, {_KEYWORDS.format(row='old.')}, old.reasoning, old.more"
-_NEW = f"new.number, new.name, new.description, {_KEYWORDS.format(row='new.')}, new.reasoning, new.more"
-_FIELDS = "name, description, keywords, reasoning, more"
+_LIST = """REPLACE(REPLACE(REPLACE(REPLACE({0}, '["', ''), '"]', ''), '","', ' '), '"', '')"""
+_FIELDS = "name, description, keywords, reasoning, more, triggers"
+
+
+def _values(row: str) -> str:
+    """Return the indexed texts of a row, which is named with a dot; those of a list as one text."""
+    lists = (_LIST.format(f"{row}{name}") for name in ("keywords", "triggers"))
+    keywords, triggers = lists
+    return f"{row}number, {row}name, {row}description, {keywords}, {row}reasoning, {row}more, {triggers}"
+
+
+_OLD, _NEW = _values("old."), _values("new.")
 _REMOVE = f"INSERT INTO entries_fts (entries_fts, rowid, {_FIELDS}) VALUES ('delete', {_OLD});"
 _ADD = f"INSERT INTO entries_fts (rowid, {_FIELDS}) VALUES ({_NEW});"
 
@@ -27,10 +35,7 @@ _TRIGGERS = {
     "entries_ad": f"CREATE TRIGGER entries_ad AFTER DELETE ON entries BEGIN {_REMOVE} END",
     "entries_au": f"CREATE TRIGGER entries_au AFTER UPDATE OF {_FIELDS} ON entries BEGIN {_REMOVE} {_ADD} END",
 }
-_VIEW = (
-    "CREATE VIEW entries_index AS SELECT number, name, description,"
-    f" {_KEYWORDS.format(row='')} AS keywords, reasoning, more FROM entries"
-)
+_VIEW = f"CREATE VIEW entries_index (number, {_FIELDS}) AS SELECT {_values('')} FROM entries"
 _TABLE = (
     f"CREATE VIRTUAL TABLE entries_fts USING fts5({_FIELDS},"
     f" content='entries_index', content_rowid='number', tokenize='{_TOKENIZER}')"

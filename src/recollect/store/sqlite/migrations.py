@@ -147,6 +147,17 @@ def m004_categories(connection: Connection) -> None:
     _redefine(connection, "entries", _CATEGORY_CHECK, "")
 
 
+def m005_triggers(connection: Connection) -> None:
+    """Add triggers to entries, with a vector each. The index finds the few entries that have any."""
+    for statement in (
+        "ALTER TABLE entries ADD COLUMN triggers TEXT NOT NULL DEFAULT '[]'",
+        "CREATE INDEX entries_with_triggers ON entries (status, number) WHERE triggers <> '[]'",
+        "CREATE TABLE trigger_vectors (number INTEGER PRIMARY KEY, code BLOB NOT NULL) STRICT",
+        "CREATE TABLE trigger_vector_bits (chunk INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT",
+    ):
+        connection.execute(statement)
+
+
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
@@ -176,7 +187,13 @@ def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
         connection.execute("PRAGMA writable_schema = RESET")
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (m001_entries, m002_memories, m003_retirements, m004_categories)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    m001_entries,
+    m002_memories,
+    m003_retirements,
+    m004_categories,
+    m005_triggers,
+)
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from recollect.domain.quick_json import parse
 from recollect.domain.ranking.terms import index_terms
+from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreDamaged
@@ -21,7 +22,8 @@ MOST_REFERENCES = 50
 
 # The columns for `entry_of`, from `entries e`.
 ENTRY = (
-    'e.id, e.category, e.name, e.description, e.reasoning, e.keywords, e."references", e.details, e.observation_count,'
+    'e.id, e.category, e.name, e.description, e.reasoning, e.keywords, e.triggers, e."references",'
+    " e.details, e.observation_count,"
     " e.confidence, e.source, e.source_project,"
     " e.owner, e.status, e.created_at, e.updated_at,"
     " coalesce(u.recall_count, 0), coalesce(u.influence_count, 0), coalesce(u.last_recalled_at, '')"
@@ -32,8 +34,8 @@ ENTRY = (
 HIDDEN = "EXISTS (SELECT 1 FROM retirements r WHERE r.id = e.id AND r.project IN ('', o.project))"
 
 # The types of these columns in an intact database. Only the project of a source may be missing.
-_TYPES = (*[str] * 8, int, *[str] * 7, int, int, str)
-_TYPES_WITHOUT_PROJECT = (*_TYPES[:11], type(None), *_TYPES[12:])
+_TYPES = (*[str] * 9, int, *[str] * 7, int, int, str)
+_TYPES_WITHOUT_PROJECT = (*_TYPES[:12], type(None), *_TYPES[13:])
 
 
 def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
@@ -83,6 +85,8 @@ def merged(
         new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
         new.updated_at,
     )
+    # The newest say best when it matters; an observation without any leaves those that are known.
+    entry.triggers = new.triggers if alone else _union(new.triggers, known.triggers, MOST_TRIGGERS)
     if not alone:
         entry.reasoning = entry.reasoning or known.reasoning or new.reasoning
     if source.kind == JOURNAL:
@@ -94,6 +98,7 @@ def _agreed(known: StoredEntry, new: StoredEntry) -> StoredEntry:
     keywords = [keyword for keyword in known.keywords if keyword in new.keywords]
     references = [reference for reference in known.references if reference in new.references]
     entry = _described(known, known, keywords, references, new.updated_at)
+    entry.triggers = [trigger for trigger in known.triggers if trigger in new.triggers]
     entry.reasoning = known.reasoning if known.reasoning == new.reasoning else ""
     entry.details = known.details if known.details == new.details else ""
     entry.confidence = known.confidence if known.confidence == new.confidence else "medium"
@@ -113,6 +118,7 @@ def _described(
         description=by.description,
         reasoning=by.reasoning,
         keywords=keywords,
+        triggers=known.triggers,
         references=references,
         details=by.details,
         confidence=by.confidence or known.confidence,
@@ -133,6 +139,7 @@ def changeable(entry: StoredEntry) -> tuple[str, ...]:
         visible(entry.description),
         visible(entry.reasoning),
         json_list(entry.keywords),
+        json_list(entry.triggers),
         json_list(entry.references),
         visible(entry.details),
         entry.confidence or "medium",
@@ -144,7 +151,7 @@ def changeable(entry: StoredEntry) -> tuple[str, ...]:
 def account(entry: StoredEntry) -> tuple[object, ...]:
     """Return everything a source may change, to compare two versions of an entry."""
     texts = (entry.category, entry.name, entry.description, entry.reasoning, entry.details)
-    lists = (entry.keywords, entry.references)
+    lists = (entry.keywords, entry.triggers, entry.references)
     when = entry.updated_at or entry.created_at
     return (*map(visible, texts), *map(json_list, lists), entry.confidence or "medium", when)
 
@@ -166,8 +173,8 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
         raise StoreDamaged(
             "a row of the database is damaged; `recollect rebuild` makes it again from your files"
         ) from sqlite3.DatabaseError("a row has values of other types than its table")
-    id, category, name, description, reasoning, keywords, references, details, count, confidence, *rest = row
-    source, source_project, project, status, created, updated, recalls, influences, recalled = rest
+    id, category, name, description, reasoning, keywords, triggers, references, details, count, *rest = row
+    confidence, source, source_project, project, status, created, updated, recalls, influences, recalled = rest
     return StoredEntry(
         id=id,
         category=category,
@@ -175,6 +182,7 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
         description=description,
         reasoning=reasoning,
         keywords=_from_json(keywords),
+        triggers=_from_json(triggers),
         references=_from_json(references),
         details=details,
         observation_count=count,

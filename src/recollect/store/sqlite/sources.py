@@ -29,10 +29,13 @@ class SqliteSources:
     A retirement is stored whether or not a file holds its entry now.
     """
 
-    def __init__(self, database: SqliteConnection, vectors: SqliteVectors, usage: SqliteUsage) -> None:
+    def __init__(
+        self, database: SqliteConnection, vectors: SqliteVectors, trigger_vectors: SqliteVectors, usage: SqliteUsage
+    ) -> None:
         self._database = database
         self._run = database.run
         self._vectors = vectors
+        self._trigger_vectors = trigger_vectors
         self._usage = usage
 
     def known(self, kind: str, project: str | None, hash: str = "") -> dict[str, Source]:
@@ -201,8 +204,8 @@ class SqliteSources:
     def _insert(self, entry: StoredEntry) -> int:
         ((number,),) = self._run(
             "INSERT INTO entries (id, category, source, source_project, created_at, name, description, reasoning,"
-            ' keywords, "references", details, confidence, updated_at, more)'
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+            ' keywords, triggers, "references", details, confidence, updated_at, more)'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
             (
                 *(entry.id, entry.category, entry.source, visible(entry.source_project) or None, entry.created_at),
                 *changeable(entry),
@@ -214,11 +217,13 @@ class SqliteSources:
         """Store a new version of an entry, and return True unless it says the same as the known one."""
         if visible(entry.embedded_text) != known.embedded_text:
             self._vectors.forget(number)
+        if visible(entry.trigger_text) != known.trigger_text:
+            self._trigger_vectors.forget(number)
         if account(entry) == account(known):
             return False
         self._run(
             "UPDATE entries SET category = ?, name = ?, description = ?, reasoning = ?, keywords = ?,"
-            ' "references" = ?, details = ?, confidence = ?, updated_at = ?, more = ? WHERE number = ?',
+            ' triggers = ?, "references" = ?, details = ?, confidence = ?, updated_at = ?, more = ? WHERE number = ?',
             (entry.category, *changeable(entry), number),
         )
         return True

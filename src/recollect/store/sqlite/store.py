@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 _KEPT_QUERIES = 200
 
+# The numbers of active entries whose triggers have no vector of the given size.
+_UNTRIGGERED = (
+    "SELECT number FROM entries WHERE triggers <> '[]' AND status = 'active'"
+    " AND number NOT IN (SELECT number FROM trigger_vectors WHERE length(code) = ?)"
+)
+
 
 class SqliteStore:
     """A `Store` in a file, created on first use. Several processes may read and write it at once."""
@@ -54,7 +60,8 @@ class SqliteStore:
         self._run = self._database.run
         self._vectors = SqliteVectors(self._database)
         self._usage = SqliteUsage(self._database)
-        self._sources = SqliteSources(self._database, self._vectors, self._usage)
+        self._trigger_vectors = SqliteVectors(self._database, "trigger_vectors", "trigger_vector_bits")
+        self._sources = SqliteSources(self._database, self._vectors, self._trigger_vectors, self._usage)
         self._suspect: StoreError | None = None
         self._coverage: tuple[object, Coverage] | None = None
         self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
@@ -181,6 +188,11 @@ class SqliteStore:
 
         self._mended(put)
 
+    def count(self, scope: Scope) -> int:
+        condition, values = in_scope(scope)
+        ((count,),) = self._run(f"SELECT count(*) FROM entries e WHERE {condition}", values)
+        return count
+
     def standings(self, scope: Scope) -> list[Standing]:
         condition, values = in_scope(scope)
         rows = self._run(
@@ -242,10 +254,17 @@ class SqliteStore:
         return found
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        return self._vectors.matches(vector, scope, limit) if self._fits(vector) else []
+        if not self._fits(vector):
+            return []
+        tables = (self._vectors, self._trigger_vectors)
+        best = _highest((match.id, match.score) for table in tables for match in table.matches(vector, scope, limit))
+        return [Match(id, score) for id, score in sorted(best.items(), key=lambda each: (-each[1], each[0]))[:limit]]
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        return self._vectors.similarities(vector, ids) if self._fits(vector) else {}
+        if not self._fits(vector):
+            return {}
+        tables = (self._vectors, self._trigger_vectors)
+        return _highest(each for table in tables for each in table.similarities(vector, ids).items())
 
     def background(self, vector: bytes, scope: Scope) -> Background:
         return self._vectors.background(vector, scope) if self._fits(vector) else Background(0.0, 0.0, 0)
@@ -286,6 +305,7 @@ class SqliteStore:
     def drop_vectors(self) -> None:
         with self.writing():
             self._vectors.drop()
+            self._trigger_vectors.drop()
             self._run("DELETE FROM query_vectors")
             self._database.count_change()
 
@@ -294,21 +314,23 @@ class SqliteStore:
         condition, values = in_scope(scope, by_number=True)
         rows = self._run(
             f"SELECT {ENTRY} LEFT JOIN vectors v ON v.number = e.number"
-            f" WHERE {condition} AND (v.number IS NULL OR length(v.code) <> ?) ORDER BY e.number DESC LIMIT ?",
-            [*values, code_length(model.dimensions) if model else 0, limit],
+            f" WHERE {condition} AND (v.number IS NULL OR length(v.code) <> ? OR e.number IN ({_UNTRIGGERED}))"
+            " ORDER BY e.number DESC LIMIT ?",
+            [*values, *[code_length(model.dimensions) if model else 0] * 2, limit],
         )
         return [entry_of(row) for row in rows]
 
-    def put_vectors(self, vectors: Sequence[tuple[str, bytes]]) -> None:
+    def put_vectors(self, vectors: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]] = ()) -> None:
         with self.writing():
             model = self.model()
             if model is None:
                 raise StoreError("a vector was given before the model that made it")
-            for id, vector in vectors:
-                if len(vector) != 4 * model.dimensions:
-                    raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
-                for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
-                    self._vectors.put(number, vector)
+            for table, given in ((self._vectors, vectors), (self._trigger_vectors, triggers)):
+                for id, vector in given:
+                    if len(vector) != 4 * model.dimensions:
+                        raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
+                    for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
+                        table.put(number, vector)
             self._database.count_change()
 
     def coverage(self) -> Coverage:
@@ -322,7 +344,11 @@ class SqliteStore:
             size = code_length(model.dimensions) if model else 0
             ((right, wrong),) = self._run(sizes, (size, size))
             ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size, size))
-            self._coverage = (version, Coverage(active, active - right + idle, wrong - spoilt, indexed))
+            ((untriggered,),) = self._run(
+                f"SELECT count(*) FROM vectors WHERE number IN ({_UNTRIGGERED}) AND length(code) = ?", (size, size)
+            )
+            pending = active - right + idle + untriggered
+            self._coverage = (version, Coverage(active, pending, wrong - spoilt, indexed))
         return self._coverage[1]
 
     def coverage_of(self, scope: Scope) -> Coverage:
@@ -332,10 +358,10 @@ class SqliteStore:
         model = self.model()
         condition, values = in_scope(scope)
         ((active, pending, skipped),) = self._run(
-            "SELECT count(*), coalesce(sum(v.number IS NULL OR length(v.code) <> ?), 0),"
-            " coalesce(sum(length(v.code) <> ?), 0) FROM entries e LEFT JOIN vectors v ON v.number = e.number"
-            f" WHERE {condition}",
-            [*[code_length(model.dimensions) if model else 0] * 2, *values],
+            "SELECT count(*), coalesce(sum(v.number IS NULL OR length(v.code) <> ?"
+            f" OR e.number IN ({_UNTRIGGERED})), 0), coalesce(sum(length(v.code) <> ?), 0)"
+            f" FROM entries e LEFT JOIN vectors v ON v.number = e.number WHERE {condition}",
+            [*[code_length(model.dimensions) if model else 0] * 3, *values],
         )
         return Coverage(active, pending, skipped, everything.indexed)
 
@@ -384,7 +410,7 @@ class SqliteStore:
             numbers = [row[0] for row in rows if is_unwanted(entry_of(row[1:]))]
             if not numbers:
                 return 0
-            for table in ("entries", "vectors"):
+            for table in ("entries", "vectors", "trigger_vectors"):
                 self._database.select(f"DELETE FROM {table} WHERE number IN ({{}})", numbers)
             self._run("DELETE FROM query_vectors")
             self._run("UPDATE receipts SET query = ''")
@@ -492,6 +518,14 @@ class SqliteStore:
             if not self._heal_after(error.__cause__):
                 raise
         return work()
+
+
+def _highest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the highest score of each id."""
+    best: dict[str, float] = {}
+    for id, score in pairs:
+        best[id] = max(score, best.get(id, score))
+    return best
 
 
 class _Writing:

@@ -25,12 +25,14 @@ _RESCORED_AT_LEAST = 256
 
 
 class SqliteVectors:
-    """The vectors of a database, cached in memory until they change.
+    """The vectors in a table, with their bits in another, cached in memory until they change.
 
     All of them, and all vectors compared with them, have the same length.
     """
 
-    def __init__(self, database: SqliteConnection) -> None:
+    def __init__(self, database: SqliteConnection, table: str = "vectors", bits: str = "vector_bits") -> None:
+        self._table = table
+        self._bits_table = bits
         self._database = database
         self._run = database.run
         self._bits: tuple[object, Bits] | None = None
@@ -52,7 +54,7 @@ class SqliteVectors:
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
         """Return the cosine between a vector and each of these entries. Entries without a vector are left out."""
         rows = self._database.select(
-            "SELECT e.id, v.code FROM entries e JOIN vectors v ON v.number = e.number"
+            f"SELECT e.id, v.code FROM entries e JOIN {self._table} v ON v.number = e.number"
             " WHERE e.id IN ({}) AND length(v.code) = ?",
             ids,
             [code_length(len(vector) // 4)],
@@ -77,14 +79,14 @@ class SqliteVectors:
             code, bits = encode(vector)
         except (ValueError, OverflowError):
             raise StoreError(f"the vector of entry {number} holds a number that is not finite") from None
-        self._run("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (number, code))
+        self._run(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", (number, code))
         chunk, place = divmod(number, _PER_CHUNK)
         self._run(
-            "INSERT OR IGNORE INTO vector_bits VALUES (?, zeroblob(?))",
+            f"INSERT OR IGNORE INTO {self._bits_table} VALUES (?, zeroblob(?))",
             (chunk, _PER_CHUNK * len(bits)),
         )
         try:
-            with self._database.raw.blobopen("vector_bits", "bits", chunk) as blob:
+            with self._database.raw.blobopen(self._bits_table, "bits", chunk) as blob:
                 blob.seek(place * len(bits))
                 blob.write(bits)
         except (*FAILURES, ValueError) as error:
@@ -92,17 +94,17 @@ class SqliteVectors:
 
     def forget(self, number: int) -> None:
         """Delete the vector of an entry. Needs a transaction."""
-        self._run("DELETE FROM vectors WHERE number = ?", (number,))
+        self._run(f"DELETE FROM {self._table} WHERE number = ?", (number,))
 
     def drop(self) -> None:
         """Delete all vectors. Needs a transaction."""
-        for table in ("vectors", "vector_bits"):
+        for table in (self._table, self._bits_table):
             self._run(f"DELETE FROM {table}")
 
     def _all_bits(self, dimensions: int) -> Bits:
         version = self._database.version()
         if self._bits is None or self._bits[0] != version:
-            chunks = self._run("SELECT chunk, bits FROM vector_bits ORDER BY chunk")
+            chunks = self._run(f"SELECT chunk, bits FROM {self._bits_table} ORDER BY chunk")
             self._bits = (version, Bits(chunks, _PER_CHUNK, dimensions))
         return self._bits[1]
 
@@ -113,7 +115,7 @@ class SqliteVectors:
         if self._sample is None or self._sample[0] != version:
             condition, values = in_scope(scope, by_number=True)
             rows = self._database.select(
-                "SELECT e.id, v.code FROM vectors v JOIN entries e ON e.number = v.number"
+                f"SELECT e.id, v.code FROM {self._table} v JOIN entries e ON e.number = v.number"
                 f" WHERE v.number IN ({{}}) AND length(v.code) = ? AND {condition}",
                 bits.sample(_SAMPLE),
                 [code_length(dimensions), *values],
@@ -127,7 +129,7 @@ class SqliteVectors:
         """Return ids and codes in scope, at most `most`. The first are a fair sample, because ids are hashes."""
         condition, values = in_scope(scope)
         return self._run(
-            "SELECT e.id, v.code FROM entries e CROSS JOIN vectors v ON v.number = e.number"
+            f"SELECT e.id, v.code FROM entries e CROSS JOIN {self._table} v ON v.number = e.number"
             f" WHERE {condition} AND length(v.code) = ? LIMIT ?",
             [*values, code_length(dimensions), most],
         )
@@ -135,7 +137,7 @@ class SqliteVectors:
     def _rescored(self, vector: bytes, numbers: Sequence[int]) -> list[tuple[float, int]]:
         """Return cosines and entry numbers, nearest first."""
         rows = self._database.select(
-            "SELECT number, code FROM vectors WHERE number IN ({}) AND length(code) = ?",
+            f"SELECT number, code FROM {self._table} WHERE number IN ({{}}) AND length(code) = ?",
             numbers,
             [code_length(len(vector) // 4)],
         )
