@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from run import BARE, MEANT, Row, hold, make_banks, percentile, print_rows
+from run import BARE, Row, hold, make_banks, percentile, print_rows
 
 from recollect.api import Engine, sync_memories_of
 from recollect.config.settings import load_settings
@@ -79,6 +79,17 @@ def print_comparison(before: list[Row], now: list[Row]) -> None:
         print(f"| {new.what} | {old.median * 1000:.1f} | {new.median * 1000:.1f} | {new.median / old.median:.2f} |")
 
 
+def make_world_of(launcher: str, folder: str) -> tuple[str, dict[str, str]]:
+    """A world made by the code of a checkout: it could not read a store that is newer than itself."""
+    top = os.path.dirname(os.path.dirname(os.path.dirname(launcher)))
+    paths = [os.path.join(top, *parts) for parts in (("src",), ("bench", "latency"))]
+    code = "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); import hooks;"
+    code += " print(json.dumps(hooks.make_world(sys.argv[2], hooks.MEANT)))"
+    made = subprocess.run([sys.executable, "-c", code, json.dumps(paths), folder], stdout=subprocess.PIPE, check=True)
+    root, environment = json.loads(made.stdout.splitlines()[-1])
+    return root, environment
+
+
 def make_world(folder: str, entries: int) -> tuple[str, dict[str, str]]:
     """A project with so many entries and the environment of its hooks: the project's folder, and that."""
     root, store = make_banks(os.path.join(folder, "store"), (entries - MEMORIES) // 2, (entries - MEMORIES) // 2)
@@ -119,7 +130,7 @@ class Checkout:
 
     def __init__(self, launcher: str, folder: str, transcript: str | None) -> None:
         self._launcher = launcher
-        self._root, self._environment = make_world(folder, MEANT)
+        self._root, self._environment = make_world_of(launcher, folder)
         said = transcript or make_transcript(os.path.join(self._environment["HOME"], "session.jsonl"))
         if transcript:
             self._environment["HOME"] = os.path.dirname(os.path.abspath(said))

@@ -10,10 +10,7 @@ from recollect.domain.memory_text import described
 from recollect.domain.prompt_block import prompt_block
 from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
-from recollect.domain.triage.quoted import marks
-from recollect.domain.withheld import basic_problems
 from recollect.errors import StorageError
-from recollect.files.looked import secrets_in
 from recollect.files.memory.memories import LARGEST, MemoryFile
 from recollect.files.session.record import add_given, add_words
 from recollect.files.textfile import read_regular
@@ -83,6 +80,10 @@ class PromptRequest:
 
     def _harmless(self, told: Sequence[PromptHit]) -> list[PromptHit]:
         """Return the memories without a credential; memory files were checked when they were read."""
+        if not told:
+            return []
+        from recollect.files.looked import secrets_in  # most prompts find nothing and need it not
+
         entries = [each for each in told if not each.path]
         groups = [[each.title, each.description, each.reasoning, each.details, *each.tags] for each in entries]
         bad = {
@@ -95,6 +96,8 @@ class PromptRequest:
     def note_words(self) -> None:
         """Record the words of the block, so that triage does not take a quotation for something new."""
         if self.text:
+            from recollect.domain.triage.quoted import marks
+
             self.notes.do(lambda: add_words(self.workspace.global_store, self.session, marks(self.text)))
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
@@ -103,6 +106,9 @@ class PromptRequest:
         A file is not shown if it cannot be read, is behind a link, is not active, is not a valid memory, or seems to
         hold a credential.
         """
+        from recollect.domain.withheld import basic_problems
+        from recollect.files.looked import secrets_in
+
         folder = os.path.dirname(path)
         if self.root is None or folder != self.root.folder(category) or not self._is_real(folder):
             return None
@@ -113,12 +119,9 @@ class PromptRequest:
         if not isinstance(record, dict) or basic_problems(record, category):  # pyright: ignore[reportUnknownArgumentType]
             return None
         memory = MemoryFile(path, category, record, "")  # pyright: ignore[reportUnknownArgumentType]
-        is_active = memory.status == ACTIVE
-        return (
-            memory
-            if is_active and secrets_in(self.workspace.global_store, [texts(record, names=True)], VERSION) == [""]
-            else None
-        )
+        if memory.status != ACTIVE:
+            return None
+        return None if any(secrets_in(self.workspace.global_store, [texts(record, names=True)], VERSION)) else memory
 
     def _is_real(self, folder: str) -> bool:
         """Return True if a folder's path contains no link. For the file itself, reading it checks this."""
