@@ -19,7 +19,17 @@ _SHOWN = 200
 
 # The fields of an entry in JSON, after its id and category.
 _FIELDS = (
-    *("status", "name", "description", "reasoning", "keywords", "references", "observation_count", "confidence"),
+    *(
+        "status",
+        "name",
+        "description",
+        "reasoning",
+        "keywords",
+        "triggers",
+        "references",
+        "observation_count",
+        "confidence",
+    ),
     *("recall_count", "source", "source_project", "project", "created_at", "updated_at"),
 )
 

@@ -91,7 +91,7 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
     facts: dict[str, object] = {
         **fields_of(entry, "id", "category", "status"),
         "retired": [fields_of(each, "at", "reason") for each in known.retirements],
-        **fields_of(entry, "description", "reasoning", "details", "keywords", "references"),
+        **fields_of(entry, "description", "reasoning", "details", "keywords", "triggers", "references"),
         "observed": entry.observation_count,
         "confidence": entry.confidence,
         "recalled": entry.recall_count,

@@ -47,7 +47,8 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
     """Remember an entry, or count one more observation of it.
 
     An entry is a JSON object with name, description and category (anti-patterns, heuristics or patterns), and
-    optionally reasoning, keywords, references, confidence, source, source_project and feature; an array holds several.
+    optionally reasoning, keywords, triggers, references, confidence, source, source_project and feature; an array holds
+    several.
     It goes to session-captures.jsonl in the global store, and from there to the database. If the database cannot be
     used, the entry is kept all the same, and a warning says that searches will find it later. Exit code 1 means that
     the entry cannot be stored as it is, 2 that nothing could be written.

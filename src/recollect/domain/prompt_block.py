@@ -19,7 +19,8 @@ LONGEST_TAGS = 300
 
 # The entries that a prompt may be about are shown by their titles, so many at most.
 MOST_MAYBES = 3
-_MAYBES = "Maybe about this; read one with get_memories, or at its path, if it fits:\n"
+_MAYBES = "Perhaps (get_memories or `recollect show ID` reads one):\n"
+_SHOWN_ID = 8
 
 
 class PromptHit:
@@ -117,9 +118,8 @@ def _headline(told: PromptHit) -> str:
 
 
 def _title_line(told: PromptHit) -> str:
-    where = f" -> {safe(told.path)}" if told.path else ""
-    mark = REPOSITORY if told.repository else ""
-    return f"- maybe: [{told.id}] {_short(clean_title(told.title), LONGEST_TITLE)}{where}{mark}\n"
+    """Return a title with the beginning of its id: each prompt pays for these lines, most of them in vain."""
+    return f"- maybe: [{told.id[:_SHOWN_ID]}] {_short(clean_title(told.title), LONGEST_TITLE)}\n"
 
 
 def _lines(told: PromptHit) -> list[str]:

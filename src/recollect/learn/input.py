@@ -1,4 +1,4 @@
-"""A note to remember, with five checked fields; an error names the field and how to correct it."""
+"""A note to remember, with checked fields; an error names the field and how to correct it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from recollect.domain.category_names import category_named
 from recollect.domain.memory import LONGEST_TITLE
 from recollect.domain.text import one_line, visible
 from recollect.errors import InvalidEntry
-from recollect.sync.entry_input import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_NOTE, MOST_REFERENCES, refuse_secrets
+from recollect.sync.entry_input import (
+    LONGEST_DESCRIPTION,
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    MOST_REFERENCES,
+    checked_triggers,
+    refuse_secrets,
+)
 
 _LONGEST_REFERENCE = 300
 
@@ -38,10 +45,16 @@ class MemoryInput:
     reasoning: str
     category: str
     references: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
 
 
-def parse_input(
-    name: object, description: object, reasoning: object, category: object, references: object = ()
+def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
+    name: object,
+    description: object,
+    reasoning: object,
+    category: object,
+    references: object = (),
+    triggers: object = (),
 ) -> MemoryInput:
     """Return a note with these fields.
 
@@ -49,7 +62,7 @@ def parse_input(
         InvalidEntry: a field cannot be stored; the message names it and what to write instead.
     """
     texts = {"name": name, "description": description, "reasoning": reasoning}
-    refuse_secrets({**texts, "category": category, "references": references})
+    refuse_secrets({**texts, "category": category, "references": references, "triggers": triggers})
     known = category_named(category)
     longest = LONGEST_NAME if known in KNOWLEDGE else LONGEST_TITLE
     note = MemoryInput(
@@ -58,6 +71,7 @@ def parse_input(
         reasoning=_cleaned(_text("reasoning", reasoning, LONGEST_NOTE)),
         category=known,
         references=tuple(_references(references)),
+        triggers=tuple(checked_triggers(triggers)),
     )
     for field, what in _NEEDED.items():
         if not any(map(str.isalnum, getattr(note, field))):

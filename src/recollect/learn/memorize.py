@@ -14,6 +14,7 @@ from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.lifecycle import change
 from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
+from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.stored import ACTIVE, SESSION_CAPTURE
 from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending
@@ -76,6 +77,7 @@ def memorize(
     reasoning: str,
     category: str,
     references: Sequence[str] = (),
+    triggers: Sequence[str] = (),
 ) -> Memorized:
     """Store a memory. A known one is counted once more, or updated if there is something new.
 
@@ -91,7 +93,7 @@ def memorize(
             f"storing memories in the middle of a session is switched off: {_SETTING} is false"
             f" ({settings.source(_SETTING)}); `recollect config set {_SETTING} true` switches it on"
         )
-    note = parse_input(name, description, reasoning, category, references)
+    note = parse_input(name, description, reasoning, category, references, triggers)
     if note.category in KNOWLEDGE:
         return _knowledge(engine, note)
     if not has_project(engine.workspace.project_root):
@@ -125,6 +127,7 @@ def _knowledge(engine: Engine, note: MemoryInput) -> Memorized:
             "reasoning": note.reasoning,
             "category": note.category,
             "references": list(note.references),
+            "triggers": list(note.triggers),
             "source_project": workspace.name if is_ours else "",
         }
     )
@@ -180,9 +183,10 @@ class _Memory:
         title = self._title if retitled else old.title
         anew = said_anew(old.category, old.content, self._draft.said)
         more = [path for path in self._files if path not in old.related_files]
-        if not anew and not more and title == old.title:
+        triggers = list(dict.fromkeys([*self._note.triggers, *old.triggers]))[:MOST_TRIGGERS]
+        if not anew and not more and title == old.title and set(triggers) == set(old.triggers):
             return self._reinforced(old)
-        return self._updated(old, title, anew, more)
+        return self._updated(old, title, anew, more, triggers)
 
     # Existing memories
 
@@ -213,7 +217,7 @@ class _Memory:
     def _is_same(self, old: MemoryFile, slug: str) -> bool:
         """Return True if the memory at the note's path is about the same thing: different titles may share a slug."""
         if self._note.category == SESSION_SUMMARY:
-            today = old.created_at[:_DAY] == _now()[:_DAY]
+            today = old.created_at[:_DAY] == now()[:_DAY]
             return today or not said_anew(old.category, old.content, self._draft.said)
         return plain(old.title) == plain(self._title) or slug.replace("-", "") == plain(self._title).replace(" ", "")
 
@@ -224,7 +228,7 @@ class _Memory:
         if not own or _RESERVED.fullmatch(own):
             return [f"{self._note.category.replace('_', '-')}-{mark}"]
         if self._note.category == SESSION_SUMMARY:
-            dated = f"{own[: LONGEST_SLUG - _DAY - 4].rstrip('-')}-{_now()[:_DAY]}"
+            dated = f"{own[: LONGEST_SLUG - _DAY - 4].rstrip('-')}-{now()[:_DAY]}"
             return [own, dated, *(f"{dated}-{number}" for number in range(2, 10))]
         return [own, f"{own[: LONGEST_SLUG - _HASH_LENGTH - 1].rstrip('-')}-{mark}"]
 
@@ -253,6 +257,8 @@ class _Memory:
         record: Record = {"title": self._title, "tags": self._tags(), "content": self._draft.content}
         if self._files:
             record["related_files"] = self._files
+        if self._note.triggers:
+            record["triggers"] = list(self._note.triggers)
         path = self._free()
         try:
             written = write.create(self._root, self._settings, path, self._note.category, record)
@@ -260,27 +266,30 @@ class _Memory:
             raise self._explained(refusal, path) from refusal
         return self._finished(STORED, written, hints)
 
-    def _updated(self, old: MemoryFile, title: str, anew: list[str], more: list[str]) -> Memorized:
-        now = _now()
+    def _updated(self, old: MemoryFile, title: str, anew: list[str], more: list[str], triggers: list[str]) -> Memorized:
+        at = now()
         content = merged_content(old.category, old.content, self._draft)
         named = [*(["title"] if title != old.title else []), *anew, *(["related files"] if more else [])]
-        lines = [change(f"Told anew in a session: {', '.join(named)}", now)]
+        named += ["triggers"] if set(triggers) != set(old.triggers) else []
+        lines = [change(f"Told anew in a session: {', '.join(named)}", at)]
         if title != old.title:
-            lines.append(change("title changed", now, "title", old.title, title))
-        lines += history(old.content, content, now)
+            lines.append(change("title changed", at, "title", old.title, title))
+        lines += history(old.content, content, at)
         record: Record = {"title": title, "content": content, "tags": clean_tags([*old.tags, *self._tags()], old.tags)}
         if more:
             record["related_files"] = [*old.related_files, *more]
+        if triggers:
+            record["triggers"] = triggers
         return self._changed(old, UPDATED, lines, record)
 
     def _reinforced(self, old: MemoryFile) -> Memorized:
         """Add a line of history about the repetition, at most once a day, to leave room for changes."""
         last = old.changes[-1] if old.changes else {}
-        today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
+        today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == now()[:_DAY]
         if today or len(old.changes) >= _MOST_NOTED:
             id = entry_id(self._engine.project, old.category, old.slug)
             return Memorized(id, old.title, old.category, REINFORCED, self._root.shown(old.path))
-        return self._changed(old, REINFORCED, [change(_AGAIN, _now())], {})
+        return self._changed(old, REINFORCED, [change(_AGAIN, now())], {})
 
     def _changed(self, old: MemoryFile, outcome: str, lines: list[Record], fields: Record) -> Memorized:
         record = {**old.record, **fields, "changes": [*old.changes, *lines]}
@@ -322,5 +331,6 @@ class _Memory:
         return WriteRefused(refusal.kind, *facts, ("fix", fix))
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the present time for a line of history."""
     return utc_text(time.gmtime())

@@ -103,6 +103,7 @@ def full(entry: StoredEntry, text: str, path: str, origin: str) -> dict[str, Any
         text=_shown(text) or data_line(entry.name),
         references=_few_texts(entry.references),
         keywords=_few_texts(entry.keywords),
+        triggers=_few_texts(entry.triggers),
         status=entry.status,
         origin=origin,
         project=project_name(entry),

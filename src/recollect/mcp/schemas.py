@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE
+from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.ranking.trust import ORIGINS
 from recollect.domain.stored import STATUSES
 
@@ -33,8 +34,8 @@ Store (store_memory) what a colleague would want to know next month:
 - a decision with its reason and what was rejected; a constraint; a preference of the people you work for
 - a lesson: what went wrong or worked, why, and how to tell the next time
 - a runbook: steps that were tried and work; a debt that was taken on knowingly
-One thing in each memory, in whole sentences that stand on their own. Search first; storing the same text again only \
-counts one more observation.
+One thing in each memory, in whole sentences that stand on their own, with triggers that say when it will matter in \
+other words than its own. Search first; storing the same text again only counts one more observation.
 
 Do not store passwords, keys or personal data, transcripts, plans for the next minutes, or what the code says itself.
 
@@ -110,6 +111,13 @@ STORE = ToolSchema(
             + "; the others belong to this project.",
         },
         references={**_TEXTS, "description": "Files, links or issues that it is about."},
+        triggers={
+            **_TEXTS,
+            "maxItems": MOST_TRIGGERS,
+            "description": "When it will matter: 3 to 5 short phrases of what somebody will ask, do or see then, in "
+            'words that the memory itself does not use. For "Orders live in PostgreSQL": "choosing where to persist '
+            'purchases". Not: "PostgreSQL orders".',
+        },
     ),
     returns=_returned(
         ["id", "name", "category", "outcome"],
@@ -158,6 +166,7 @@ GET = ToolSchema(
             text=_TEXT,
             references=_TEXTS,
             keywords=_TEXTS,
+            triggers=_TEXTS,
             status=_TEXT,
             origin=_ORIGIN,
             project=_TEXT,

@@ -41,6 +41,7 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         reasoning=given.text("reasoning"),
         category=given.text("category"),
         references=given.texts("references", _MOST_REFERENCES),
+        triggers=given.texts("triggers", _MOST_REFERENCES),
     )
     data = {"id": done.id, "name": done.name, "category": done.category, "outcome": done.outcome}
     data |= {"path": done.path} if done.path else {}

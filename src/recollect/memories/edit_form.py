@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.files.memory.memories import MemoryFile
 
-EDITABLE = ("title", "tags", "confidence", "related_files", "content")
+EDITABLE = ("title", "tags", "confidence", "related_files", "triggers", "content")
 
 _HEAD = (
-    "# Change title, tags, confidence, related_files and [content], save, and close the editor.",
+    "# Change title, tags, confidence, related_files, triggers and [content], save, and close the editor.",
     "# Tags, and related files that exist, can be added but not taken away.",
     '# A text of several lines stands between """ and """. Comments are not kept.',
     "#",

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from recollect.domain.categories import LABEL
 from recollect.domain.entry import Entry
+from recollect.domain.ranking.triggers import trigger_line
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry
 from recollect.sync.entry_input import EntryInput, clean, entries_from_json, feature_id
@@ -18,7 +19,7 @@ _PROVENANCE = ("last observed", "observed in", "used in", "source")
 
 # Metadata written anew in the global store, or about the project rather than the lesson.
 _NOT_CARRIED = frozenset((*_PROVENANCE, "observation count", "confidence", "content hash", "tags"))
-_NOT_JUDGED = _NOT_CARRIED | {"keywords", "references", "reasoning"}
+_NOT_JUDGED = _NOT_CARRIED | {"keywords", "references", "reasoning", "when"}
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ def from_json(text: str) -> list[Candidate]:
 def from_given(entry: EntryInput) -> Candidate:
     """Return a candidate from an entry given as JSON or captured in a session."""
     more = {
+        "When": trigger_line(entry.triggers),
         "Keywords": ", ".join(entry.keywords),
         "References": ", ".join(entry.references),
         "Reasoning": entry.reasoning,

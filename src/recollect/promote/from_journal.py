@@ -12,6 +12,7 @@ from typing import Any
 from recollect.config.workspace import Workspace
 from recollect.domain.entry import Entry
 from recollect.domain.hashing import content_hash
+from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.stored import SESSION_CAPTURE
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StorageError
@@ -93,6 +94,7 @@ def _lesson(lines: Iterable[dict[str, Any]], workspace: Workspace) -> list[Candi
     first = replace(
         own[0],
         keywords=next(filter(None, (entry.keywords for entry, _ in given)), ()),
+        triggers=tuple(dict.fromkeys(text for entry, _ in reversed(given) for text in entry.triggers))[:MOST_TRIGGERS],
         references=tuple(dict.fromkeys(file for entry in own for file in entry.references))[:MOST_REFERENCES],
     )
     return [replace(from_given(first), captured=True, observations=len(given), shared=len(own) < len(given))]

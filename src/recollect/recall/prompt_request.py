@@ -52,6 +52,7 @@ class PromptRequest:
         self.text = ""  # the block
         self.reason = ""  # why there is no block
         self.told: list[PromptHit] = []
+        self.maybes: list[PromptHit] = []  # shown by their titles alone
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for
@@ -66,17 +67,15 @@ class PromptRequest:
         Memories given to another prompt of the session in the meantime are left out.
         """
         source = self.workspace.settings.text("memory_root") + "/"
-        self.text, self.told, maybes = prompt_block(self._harmless(told), source, self._harmless(maybes))
-        keys = [*(each.key for each in self.told), *(MAYBE + each.key for each in maybes)]
+        self.text, self.told, self.maybes = prompt_block(self._harmless(told), source, self._harmless(maybes))
+        keys = [*(each.key for each in self.told), *(MAYBE + each.key for each in self.maybes)]
         had: set[str] = set()
         if keys:
             self.notes.do(lambda: had.update(add_given(self.workspace.global_store, self.session, keys)))
         if had:
-            self.text, self.told, _ = prompt_block(
-                [each for each in self.told if each.key not in had],
-                source,
-                [each for each in maybes if MAYBE + each.key not in had],
-            )
+            new = [each for each in self.told if each.key not in had]
+            named = [each for each in self.maybes if MAYBE + each.key not in had]
+            self.text, self.told, self.maybes = prompt_block(new, source, named)
 
     def _harmless(self, told: Sequence[PromptHit]) -> list[PromptHit]:
         """Return the memories without a credential; memory files were checked when they were read."""

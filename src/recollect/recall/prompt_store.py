@@ -7,7 +7,7 @@ import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence
+from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_near
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
 from recollect.domain.text import utc_text
@@ -47,9 +47,6 @@ _READ = 2_000
 _LONGEST_QUERY = 300
 _LONGEST_SESSION = 100
 
-# In nats below the bar: an entry this near may be what a prompt is about, so its title is shown.
-_NEAR = 4.0
-
 # A hit needs at least a hundred characters of the block, so no more hits than these fit.
 _MOST_SHOWN = LONGEST // 100
 
@@ -80,15 +77,21 @@ def from_store(asked: PromptRequest) -> None:
     with Engine(asked.workspace, patience=_PATIENCE, warm=asked.warm) as engine:
         store = engine.store
         asked.warnings += sync_if_changed(engine, leave=asked.leave)
-        answer = ask(store, asked.prompt, Scope(engine.project, _used(engine.settings)), _by_meaning(engine, asked))
-        most = asked.workspace.settings.whole("retrieval.max_inject")
-        told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
-        asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE) if most else ())
+        known = choose(asked, engine, _by_meaning(engine, asked))
         if asked.told:
-            # For privacy, only those words of the prompt are kept that the store holds already.
             given = [(each.id, each.nats) for each in asked.told]
-            asked.notes.do(lambda: keep_receipt(engine, asked.session, answer.known, given))
+            asked.notes.do(lambda: keep_receipt(engine, asked.session, known, given))
         asked.warnings += store.findings
+
+
+def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[str]:
+    """Take the best memories for a prompt. Return the words of the prompt known to the store: no others are kept."""
+    store = engine.store
+    answer = ask(store, asked.prompt, Scope(asked.workspace.identity, _used(asked.workspace.settings)), embed)
+    most = asked.workspace.settings.whole("retrieval.max_inject")
+    told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
+    asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
+    return answer.known
 
 
 def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
@@ -174,9 +177,9 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
     for entry in store.entries(ids):
         meaning = meanings.get(entry.id)
         nats = evidence(question, rarity, places.get(entry.id, {}), entry.name, meaning)
-        nats -= bar.of(len(entry.triggers), has_meaning=meaning is not None)
-        if nats >= -_NEAR:
-            scored.append(Hit(entry, nats))
+        needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
+        if is_near(nats, needed):
+            scored.append(Hit(entry, nats - needed))
     scored.sort(key=lambda hit: (-hit.nats, hit.entry.id))
     hits = [hit for hit in scored if hit.nats >= 0]
     origins = store.origins(hit.entry.id for hit in hits)

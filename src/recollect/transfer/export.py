@@ -37,6 +37,7 @@ class ExportedEntry:
             "description": entry.description,
             "reasoning": entry.reasoning,
             "keywords": entry.keywords,
+            "triggers": entry.triggers,
             "references": entry.references,
             "details": entry.details,
         }

@@ -60,6 +60,7 @@ def _entry(item: ExportedEntry) -> Iterator[str]:
         "found_in": item.found_in,
         "status": entry.status if entry.status != ACTIVE else "",
         "keywords": entry.keywords,
+        "triggers": entry.triggers,
         "references": entry.references,
     }
     yield "\n".join(f"- **{_label(name)}:** {_value(value)}" for name, value in facts.items() if _value(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.ranking.aboutness import Question, Rarity, aboutness
+from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_near
 from recollect.domain.ranking.common_words import is_common
 from recollect.domain.ranking.fusion import surprise
 
@@ -20,10 +20,15 @@ def judged(
     frequencies: dict[str, int] | None = None,
     name: str = NAME,
     meaning: float | None = None,
+    triggers: int = 0,
+    among: int | None = None,
 ) -> float:
+    """The evidence in nats above the bar: a match from 0 on."""
     question = Question(prompt)
     held = dict.fromkeys(question.terms, 0) | dict.fromkeys(places, 1) | (frequencies or {})
-    return aboutness(question, Rarity(held, entries), places, name, meaning)
+    bar = Bar(entries if among is None else among, len(question.passages))
+    needed = bar.of(triggers, has_meaning=meaning is not None)
+    return evidence(question, Rarity(held, entries), places, name, meaning) - needed
 
 
 def test_two_rare_words_of_the_name_make_a_prompt_about_an_entry() -> None:
@@ -76,7 +81,7 @@ def test_being_compared_and_not_close_makes_an_entry_less_likely() -> None:
 
 
 def test_closeness_alone_is_enough_and_must_be_greater_in_a_large_store() -> None:
-    for entries, enough, too_little in ((3, 0.45, 0.4), (80, 0.47, 0.42), (10_000, 0.56, 0.52), (1_000_000, 0.65, 0.6)):
+    for entries, enough, too_little in ((3, 0.42, 0.36), (80, 0.5, 0.44), (10_000, 0.6, 0.55), (1_000_000, 0.68, 0.63)):
         assert judged("payments are not marked as paid", {}, entries=entries, meaning=surprise(enough)) > 0
         assert judged("payments are not marked as paid", {}, entries=entries, meaning=surprise(too_little)) < 0
 
@@ -84,9 +89,9 @@ def test_closeness_alone_is_enough_and_must_be_greater_in_a_large_store() -> Non
 def test_a_shared_word_and_some_closeness_are_enough_together() -> None:
     shared = {"webhooks": {"name"}}
     for entries in (80, 10_000):
-        assert judged("webhooks do not arrive", shared, entries=entries, meaning=surprise(0.4)) > 0
+        assert judged("webhooks do not arrive", shared, entries=entries, meaning=surprise(0.42)) > 0
         assert judged("webhooks do not arrive", shared, entries=entries, meaning=surprise(0.2)) < 0
-        assert judged("webhooks do not arrive", {}, entries=entries, meaning=surprise(0.4)) < 0
+        assert judged("webhooks do not arrive", {}, entries=entries, meaning=surprise(0.42)) < 0
 
 
 def test_words_that_are_sure_need_no_closeness() -> None:
@@ -128,9 +133,9 @@ def test_common_words_are_known_in_all_their_forms() -> None:
 def test_any_prompt_can_be_judged(prompt: str, entries: int) -> None:
     question = Question(prompt)
     places = {term: {"name"} for term in question.terms[::2]}
-    assert aboutness(question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt) == aboutness(
-        question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt
-    )
+    nats = evidence(question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt)
+    assert nats >= 0
+    assert Bar(entries, len(question.passages)).of(3, has_meaning=True) > 0
 
 
 @given(st.sampled_from(["stripe", "outage", "pile"]), st.integers(1, 10_000))
@@ -138,3 +143,30 @@ def test_sharing_one_word_more_never_makes_a_prompt_less_about_an_entry(word: st
     prompt = "stripe webhooks pile up after an outage"
     fewer = {"webhooks": {"name"}}
     assert judged(prompt, fewer | {word: {"name"}}, entries=entries) >= judged(prompt, fewer, entries=entries)
+
+
+def test_few_entries_in_scope_need_less_evidence_than_many() -> None:
+    places = {"stripe": {"keywords"}}
+    alone, many = (judged("which stripe thing do we use?", places, among=among) for among in (1, 1_000))
+    assert alone > 0 > many
+
+
+def test_bar_rises_with_the_triggers_of_an_entry() -> None:
+    places = {"stripe": {"triggers"}, "webhooks": {"triggers"}}
+    bars = [judged("stripe webhooks", places, triggers=number) for number in range(7)]
+    assert bars == sorted(bars, reverse=True)
+    assert bars[0] > bars[6]
+
+
+def test_word_of_a_trigger_counts_its_rarity_and_no_bonus_for_a_name() -> None:
+    triggered, described, named = (
+        judged("the stripe thing", {"stripe": {field}}) for field in ("triggers", "description", "keywords")
+    )
+    assert triggered == described < named
+
+
+def test_evidence_near_the_bar_is_at_least_half_of_it() -> None:
+    assert is_near(14.0, 20.0)
+    assert not is_near(13.9, 20.0)
+    assert is_near(3.0, 6.0)
+    assert not is_near(2.9, 6.0)

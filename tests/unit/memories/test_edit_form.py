@@ -241,7 +241,7 @@ def test_read_form_takes_a_date_without_quotes_for_a_text() -> None:
         ('title = "\udcff"\n', "not UTF-8"),
         (
             'id = "another"\n',
-            "field: id\nrule: only title, tags, confidence, related_files, content can be changed here",
+            "field: id\nrule: only title, tags, confidence, related_files, triggers, content can be changed here",
         ),
         ('"\\u001b[2J" = 1\n', "field: [2J\n"),
     ],

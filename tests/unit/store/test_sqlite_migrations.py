@@ -19,7 +19,7 @@ from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.errors import StoreError
 from recollect.files.journal.log import fingerprint
 from recollect.store.sqlite.migrations import MIGRATIONS, NEWEST, migrate, version_of
-from recollect.store.sqlite.store import SqliteStore, index
+from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, MEMORY, Scope, Source
 from recollect.sync.sync import sync_journal
 
@@ -233,6 +233,29 @@ INSERT INTO receipt_lines VALUES (1, 1, 'a', 0.5, 0.1, 0.2, 0.3);
 """
 
 
+_WORDS = """REPLACE(REPLACE(REPLACE(REPLACE({row}keywords, '["', ''), '"]', ''), '","', ' '), '"', '')"""
+_OLD, _NEW = (
+    f"{row}number, {row}name, {row}description, {_WORDS.format(row=row)}, {row}reasoning, {row}more"
+    for row in ("old.", "new.")
+)
+_INDEXED = "name, description, keywords, reasoning, more"
+_REMOVE = f"INSERT INTO entries_fts (entries_fts, rowid, {_INDEXED}) VALUES ('delete', {_OLD});"
+_ADD = f"INSERT INTO entries_fts (rowid, {_INDEXED}) VALUES ({_NEW});"
+
+# The full-text index as 0.5.0 has made it.
+FIRST_INDEX = f"""
+CREATE VIEW entries_index AS SELECT number, name, description, {_WORDS.format(row="")} AS keywords, reasoning, more
+    FROM entries;
+CREATE VIRTUAL TABLE entries_fts USING fts5(name, description, keywords, reasoning, more,
+    content='entries_index', content_rowid='number', tokenize='porter unicode61 remove_diacritics 2');
+INSERT INTO entries_fts (entries_fts) VALUES ('rebuild');
+CREATE TRIGGER entries_ai AFTER INSERT ON entries BEGIN {_ADD} END;
+CREATE TRIGGER entries_ad AFTER DELETE ON entries BEGIN {_REMOVE} END;
+CREATE TRIGGER entries_au AFTER UPDATE OF {_INDEXED} ON entries BEGIN {_REMOVE} {_ADD} END;
+INSERT OR REPLACE INTO _metadata VALUES ('index_version', '1');
+"""
+
+
 @pytest.fixture
 def first_version(tmp_path: Path) -> str:
     path = str(tmp_path / "memory.db")
@@ -240,7 +263,7 @@ def first_version(tmp_path: Path) -> str:
     connection.execute("PRAGMA journal_mode = WAL")
     MIGRATIONS[0](connection)
     connection.executescript(FIRST_VERSION)
-    index.rebuild(connection)
+    connection.executescript(FIRST_INDEX)
     connection.commit()
     assert version_of(connection) == 1
     connection.close()
@@ -255,10 +278,18 @@ def contents(path: str) -> dict[str, list[tuple[object, ...]]]:
         connection.close()
 
 
-def carried_over(before: dict[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
-    """All of it, but the journal is to be read again."""
+def carried_over(
+    before: dict[str, list[tuple[object, ...]]], version: int = NEWEST
+) -> dict[str, list[tuple[object, ...]]]:
+    """All of it, but from version 3 on the journal is to be read again, and from version 5 on entries have triggers."""
     bank, _ = before["sources"]
-    return {**before, "sources": [bank, (5, "/journal", "journal", "", -1, 1, "", 9)]}
+    read_again = {"sources": [bank, (5, "/journal", "journal", "", -1, 1, "", 9)]} if version >= 3 else {}
+    return {**(grown(before) if version >= 5 else before), **read_again}
+
+
+def grown(before: dict[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
+    """The same, and no entry has triggers."""
+    return {**before, "entries": [(*row, "[]") for row in before["entries"]]}
 
 
 def test_store_of_the_first_version_is_carried_over_intact(first_version: str) -> None:
@@ -376,10 +407,11 @@ def test_step_to_free_categories_keeps_everything_but_the_check(
     with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
         put_tenth(third_opened)
     migrate(third_opened)
-    assert (version_of(third_opened), contents(third_version)) == (4, before)
+    assert (version_of(third_opened), contents(third_version)) == (NEWEST, grown(before))
     new_schema = {name: sql for _, name, sql in schema(third_opened)}
     changed = {name for name in old_schema if old_schema[name] != new_schema[name]}
-    assert (set(new_schema), changed) == (set(old_schema), {"entries"})
+    added = {"entries_with_triggers", "trigger_vectors", "trigger_vector_bits"}
+    assert (set(new_schema), changed) == (set(old_schema) | added, {"entries"})
     assert "category TEXT NOT NULL,\n" in str(new_schema["entries"])
     assert third_opened.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert third_opened.execute("PRAGMA writable_schema").fetchone() == (0,)
@@ -405,7 +437,7 @@ def test_step_to_free_categories_that_fails_leaves_the_version_before(
     with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
         put_tenth(third_opened)
     migrate(third_opened)
-    assert (version_of(third_opened), contents(third_version)) == (4, before)
+    assert (version_of(third_opened), contents(third_version)) == (NEWEST, grown(before))
 
 
 def test_process_of_the_version_before_goes_on_with_a_store_that_it_has_open(third_version: str) -> None:
@@ -453,7 +485,7 @@ def test_kill_at_any_statement_of_a_step_leaves_one_version_or_the_next(first_ve
         connection = sqlite3.connect(first_version)
         versions.append(version_of(connection))
         connection.close()
-        assert contents(first_version) == (carried_over(before) if versions[-1] >= 3 else before)
+        assert contents(first_version) == carried_over(before, versions[-1])
     assert len(versions) > 8
     assert versions[0] == 1
     with SqliteStore(first_version) as store:

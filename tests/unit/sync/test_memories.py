@@ -88,7 +88,8 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
 
 
 def test_memory_becomes_an_entry_with_all_that_its_file_says(shop: Shop) -> None:
-    shop.write(related_files=["src/price.py"], confidence=0.95, times_updated=2)
+    when = ["choosing how fresh a price is"]
+    shop.write(related_files=["src/price.py"], confidence=0.95, times_updated=2, triggers=when)
     assert shop.sync() == []
     entry = shop.entry()
     assert len(entry.id) == 16
@@ -98,6 +99,7 @@ def test_memory_becomes_an_entry_with_all_that_its_file_says(shop: Shop) -> None
         "description": "Slow.\nDecision: Cache.",
         "reasoning": "Fast.",
         "keywords": ["cache", "prices"],
+        "triggers": ["choosing how fresh a price is"],
         "references": ["src/price.py"],
         "details": "- Status: accepted",
         "observation_count": 3,

@@ -2,13 +2,12 @@
 """Decide whether a prompt is about an entry. Most prompts are about nothing stored, and get nothing.
 
 Evidence is counted in nats, as in `fusion`. A shared word is worth its rarity, and more if it is a label or part of
-the entry's name. Sharing most of a name is worth something by itself. The bar grows with the store, because among ten
-thousand entries some share a rare word with any prompt. It is a bit less than two unique words, found in no other
-entry.
+the entry's name. Sharing most of a name is worth something by itself. The bar grows with the number of entries in
+scope, because among ten thousand some share a rare word with any prompt, while three hardly ever do.
 
 Similarity in meaning, if known, adds to the same sum. A shared word also makes a prompt and an entry similar, and would
 count twice. Prompts about something else in the same project are similar for this reason alone. So only the rest of
-the prompt is compared, without its shared words. The bar for words alone is then higher than without a comparison.
+the prompt is compared, without its shared words. The bar is higher with a comparison than without.
 
 A long prompt is judged passage by passage: a text with enough words has something in common with anything, and asides
 would hide the meaning of a prompt. Each passage is one more chance to match, so the bar is raised by the logarithm of
@@ -36,25 +35,20 @@ _USUAL = 0.003
 _NAMED = 0.33
 _NAME = 1.2
 
-# The bar: so many unique words, less so many nats.
-_BAR = 1.7
-_LOWERED = 0.5
+# The bar for a single entry in nats, and its growth with the logarithm of their number: by words alone, and with
+# meaning. Chosen on scopes of 1 to 3,000 entries, for text to at most three of a hundred prompts about nothing stored,
+# and to eight of a hundred if they use the project's own words.
+_BAR, _GROWTH = 4.3, 1.65
+_BAR_WITH_MEANING, _GROWTH_WITH_MEANING = 5.0, 1.9
 
-# With meaning: the worth of a square deviation in nats, and the bar in unique words. A prompt without a shared word is
-# about one of a hundred entries from a cosine of 0.45 on, of ten thousand from 0.54 on. Values from 1.0 to 1.5 and from
-# 1.9 to 2.1 trade answers for silence, with hardly a gain in both.
+# With so many nats less, but at least half of the bar, a prompt may be about an entry.
+_NEAR = 6.0
+
+# The worth of a square deviation in meaning, in nats. Values from 1.0 to 1.5 trade answers for silence.
 _MEANING = 1.2
-_BAR_WITH_MEANING = 2.0
 
-# In a scope of few entries there are few chances to match by accident: the bar is lower by so many nats for a single
-# entry, and by half of it for so many entries.
-_YOUNG = 25
-_EAGER = 3.0
-_EAGER_WITH_MEANING = 3.0
-
-# The bar rises by so many nats times ln(1 + number of triggers), with words alone and with meaning.
-_TRIGGERED = 0.5
-_TRIGGERED_WITH_MEANING = 1.5
+# The bar rises by so many nats times ln(1 + number of triggers): each is one more chance to match.
+_TRIGGERED, _TRIGGERED_WITH_MEANING = 0.5, 1.0
 
 # Search by terms in at most so many entries, or in one of so many; without any, by so many of the rarest.
 _FEW = 50
@@ -117,17 +111,22 @@ class Bar:
     """The evidence that a match needs, in nats, by the number of entries that a prompt is compared with."""
 
     def __init__(self, among: int, passages: int) -> None:
-        unique = log(among + _ASSUMED)
-        young = 1 / (1 + among / _YOUNG)
-        chances = log(max(1, passages))
-        self._words = _BAR * unique - _LOWERED - _EAGER * young + chances
-        self._meaning = _BAR_WITH_MEANING * unique - _EAGER_WITH_MEANING * young + chances
+        self._among = log(max(1, among))
+        self._chances = log(max(1, passages))
 
     def of(self, triggers: int, *, has_meaning: bool) -> float:
-        """Return the bar for an entry. Each of its triggers is one more chance to match."""
-        if has_meaning:
-            return self._meaning + _TRIGGERED_WITH_MEANING * log(1 + triggers)
-        return self._words + _TRIGGERED * log(1 + triggers)
+        """Return the bar for an entry with so many triggers."""
+        bar, growth, triggered = (
+            (_BAR_WITH_MEANING, _GROWTH_WITH_MEANING, _TRIGGERED_WITH_MEANING)
+            if has_meaning
+            else (_BAR, _GROWTH, _TRIGGERED)
+        )
+        return bar + growth * self._among + self._chances + triggered * log(1 + triggers)
+
+
+def is_near(nats: float, bar: float) -> bool:
+    """Return True if so much evidence falls short of the bar by little."""
+    return nats >= bar - min(_NEAR, bar / 2)
 
 
 def evidence(

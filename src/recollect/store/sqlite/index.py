@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 # Change this whenever text is indexed in another way: indexes of other versions are rebuilt.
 VERSION = "2"
 
+# The fault of an index made by another version of recollect: nothing is wrong, it is made again.
+OLDER = "of another version"
+
 _TOKENIZER = "porter unicode61 remove_diacritics 2"
 _LIST = """REPLACE(REPLACE(REPLACE(REPLACE({0}, '["', ''), '"]', ''), '","', ' '), '"', '')"""
 _FIELDS = "name, description, keywords, reasoning, more, triggers"
@@ -63,7 +66,7 @@ def fault(connection: sqlite3.Connection) -> str:
         return "incomplete"
     version = connection.execute("SELECT value FROM _metadata WHERE key = 'index_version'").fetchone()
     if version != (VERSION,):
-        return "of another version"
+        return OLDER
     try:
         entries, indexed = connection.execute(
             "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM entries_fts_docsize)"

@@ -475,7 +475,7 @@ class SqliteStore:
                 found = index.fault(raw)
                 if found:
                     new = found == "missing" and not self._run("SELECT 1 FROM entries LIMIT 1")
-                    self._heal("" if new else f"was {found}")
+                    self._heal("" if new or found == index.OLDER else f"was {found}")
 
     def _heal(self, finding: str) -> bool:
         """Rebuild the full-text index and add `finding` to the findings. Return False if the store is read-only."""

@@ -1,0 +1,137 @@
+"""Triggers of stored entries: find entries without any, and set them in the file that holds an entry."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from recollect.config import locations
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.lifecycle import change
+from recollect.domain.ranking.triggers import trigger_line
+from recollect.domain.stored import StoredEntry
+from recollect.engine.embed import embed_pending
+from recollect.engine.engine import Engine
+from recollect.errors import UnknownMemory, WriteRefused
+from recollect.files.bank.bank import read_bank_file
+from recollect.files.locks import locked, locked_folder
+from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.files.textfile import refuse_link_out, write_texts
+from recollect.learn.memorize import now
+from recollect.memories import write
+from recollect.memories.finish import finish
+from recollect.memories.forget import find_entry, looks_like_id
+from recollect.memories.lookup import read_named
+from recollect.store.values import BANK, Scope
+from recollect.sync.entry_input import checked_triggers, refuse_secrets
+from recollect.sync.memories import entry_id, sync_memories
+from recollect.sync.sync import sync
+
+_PAGE = 200
+
+
+@dataclass
+class Triggered:
+    """The triggers of an entry, and the file that holds them; an empty path if they were only looked up."""
+
+    id: str
+    category: str
+    title: str
+    triggers: list[str]
+    path: str = ""
+    warnings: list[str] = field(default_factory=list[str])
+
+
+def without_triggers(engine: Engine) -> tuple[list[StoredEntry], dict[str, str], list[str]]:
+    """Return the active entries of the project and those that hold everywhere that have no triggers.
+
+    Also return the paths of memory files by id, and warnings.
+
+    Raises:
+        StoreError: the store cannot be used.
+    """
+    warnings = _synced(engine)
+    found: list[StoredEntry] = []
+    offset, total = 0, 1
+    while offset < total:
+        some, total = engine.store.page(Scope(engine.project), _PAGE, offset)
+        found += [entry for entry in some if not entry.triggers]
+        offset += _PAGE
+    return found, engine.store.memory_paths(entry.id for entry in found), warnings
+
+
+def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Triggered:
+    """Return the triggers of a memory or lesson, named as for `forget`; set them first if some are `given`.
+
+    Raises:
+        UnknownMemory: no entry or several have the name, or nothing but the journal holds the lesson.
+        InvalidEntry: the triggers cannot be kept; the message says why.
+        WriteRefused: the checks of memory files do not allow it.
+        LockTimeout: other writers held the file for too long; nothing was written.
+        StorageError: the file cannot be written; nothing was changed.
+        StoreError: the store cannot be used.
+    """
+    refuse_secrets({"triggers": given or []})
+    triggers = None if given is None else checked_triggers(given)
+    try:
+        root = engine.workspace.memory_root()
+        return _of_memory(engine, root, read_named(root, name, engine.workspace.project_root), triggers)
+    except (UnknownMemory, WriteRefused):
+        if not looks_like_id(name):
+            raise
+    warnings = _synced(engine)
+    entry = find_entry(engine, name).entry
+    if entry.category not in KNOWLEDGE:
+        root = engine.workspace.memory_root()
+        path = engine.store.memory_paths([entry.id]).get(entry.id, "")
+        slug = os.path.basename(path).removesuffix(".json")
+        memory = read_named(root, f"{entry.category}/{slug}", engine.workspace.project_root)
+        return _of_memory(engine, root, memory, triggers)
+    if triggers is None:
+        return Triggered(entry.id, entry.category, entry.name, entry.triggers, warnings=warnings)
+    path = _put_in_bank(engine, entry, trigger_line(triggers))
+    warnings += _synced(engine) + embed_pending(engine).warnings
+    return Triggered(entry.id, entry.category, entry.name, triggers, path, warnings)
+
+
+def _of_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, triggers: list[str] | None) -> Triggered:
+    id = entry_id(engine.project, memory.category, memory.slug)
+    if triggers is None:
+        return Triggered(id, memory.category, memory.title, memory.triggers)
+    line = change("Triggers set", now())
+    record = {**memory.record, "triggers": triggers, "changes": [*memory.changes, line]}
+    written = write.update(root, engine.settings, memory.path, memory.category, record, expected=memory.hash)
+    warnings = [*written.warnings]
+    warnings += finish(root, engine.workspace, written.paths, message=written.message, engine=engine)
+    warnings += embed_pending(engine).warnings
+    return Triggered(id, memory.category, memory.title, triggers, root.shown(memory.path), warnings)
+
+
+def _put_in_bank(engine: Engine, entry: StoredEntry, line: str) -> str:
+    """Set the line of a lesson in the bank that holds it, the project's before the global one; return its path."""
+    workspace = engine.workspace
+    kinds = {source.project for source in engine.store.sources_of(entry.id) if source.kind == BANK}
+    for project, folder in ((workspace.identity, workspace.bank), ("", workspace.global_store)):
+        path = os.path.join(folder, f"{entry.category}.md")
+        if project not in kinds:
+            continue
+        if project:
+            refuse_link_out(path, workspace.project_root)
+        lock = locked_folder(folder) if project else locked(os.path.join(folder, locations.PROMOTION_LOCK))
+        with lock:
+            bank = read_bank_file(path, "local" if project else "global")
+            before = bank.text
+            for found in bank.entries:
+                if found.content_hash == entry.id:
+                    bank.set_metadata(found.position, {"When": line})
+                    write_texts({path: bank.text}, read_as={path: before})
+                    return path
+    raise UnknownMemory(
+        f"only the journal holds '{entry.name}'; store it again with its triggers, or promote it first:"
+        f" `recollect promote {entry.id}`"
+    )
+
+
+def _synced(engine: Engine) -> list[str]:
+    warnings = sync(engine.store, engine.workspace, engine.labels())
+    return warnings + sync_memories(engine.store, engine.workspace)
