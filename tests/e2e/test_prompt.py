@@ -93,6 +93,24 @@ def test_a_prompt_about_nothing_that_is_stored_gets_nothing(semantic_world: Worl
     assert asked(ready(semantic_world), prompt) == ""
 
 
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"prompt": f"\ufeff\n<task-notification>\n<summary>{COOKIE}</summary>\n</task-notification>"},
+        {"prompt": f"[SCHEDULED TASK - AUTOMATED FIRING OF A CONFIGURED PROMPT]\n{COOKIE}"},
+        {"prompt": f'<teammate-message teammate_id="reviewer">\n{COOKIE}\n</teammate-message>'},
+        {"prompt": COOKIE, "source": "loop_wakeup"},
+        {"prompt": COOKIE, "source": "system"},
+    ],
+)
+def test_a_prompt_that_no_person_has_submitted_gets_nothing(semantic_world: World, event: dict[str, str]) -> None:
+    write_cookie(semantic_world)
+    where = {"session_id": "s1", "cwd": str(semantic_world.project)}
+    done = ready(semantic_world).run_hook("prompt", {**event, **where})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert asked(semantic_world, COOKIE), "a person gets it"
+
+
 def test_knowledge_of_this_project_and_of_all_is_given_and_that_of_others_is_not(semantic_world: World) -> None:
     semantic_world.write_bank("patterns", "### Pattern: Outbox table for webhooks\nSend webhooks from an outbox.\n")
     shared = "### Heuristic: Sign webhooks with a timestamp\nA signature over the timestamp stops replayed webhooks.\n"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def handle(event: Event) -> Answer:
     """Return the context to add to a prompt; empty if no memory is relevant."""
     prompt = event.text("prompt") or event.text("user_prompt")
-    if not is_worth_asking(prompt):
+    if not is_worth_asking(prompt, event.text("source")):
         return Answer()
     from recollect.config import locations
     from recollect.hooks.resident import ask_resident, texts  # imported late: a short prompt does not need them
