@@ -79,6 +79,29 @@ def test_a_prompt_gets_the_memory_that_it_is_about_with_text_to_act_on(semantic_
     assert log(semantic_world) == ""
 
 
+@pytest.mark.parametrize(
+    ("show", "count", "message"),
+    [
+        ("start", 2, ""),
+        ("never", 2, ""),
+        ("always", 1, "recollect: 1 memory recalled"),
+        ("always", 2, "recollect: 2 memories recalled"),
+    ],
+)
+def test_the_user_is_told_how_many_memories_a_prompt_was_given_if_the_settings_say_always(
+    semantic_world: World, show: str, count: int, message: str
+) -> None:
+    for number in range(count):
+        semantic_world.write_decision(f"vouchers-{number}", title=f"Voucher stacking rule {number}", tags=["voucher"])
+    event = {"prompt": "which voucher stacking rule holds?", "session_id": "s1", "cwd": str(semantic_world.project)}
+    shown = {"RECOLLECT_RETRIEVAL_SHOW": show} if show != "start" else {}
+    output = json.loads(ready(semantic_world).run_hook("prompt", event, **shown).stdout)
+    assert output["hookSpecificOutput"]["additionalContext"].count("- [DECISION]") == count
+    assert output.get("systemMessage", "") == message
+    again = semantic_world.run_hook("prompt", event, **shown)
+    assert again.stdout == "", "nothing was given, so nothing is said"
+
+
 def test_the_field_of_older_clients_is_read_as_well(semantic_world: World) -> None:
     write_cookie(semantic_world)
     assert "refresh-token-cookie" in asked(ready(semantic_world), COOKIE, field="user_prompt")

@@ -26,13 +26,15 @@ def handle(event: Event) -> Answer:
     heard = ask_resident(store, "prompt", event, {"prompt": prompt})
     if heard is None:
         return _found(prompt, event, store)
-    return _answer(str(heard.get("text", "")), texts(heard, "warnings"))
+    return _answer(str(heard.get("text", "")), str(heard.get("said", "")), texts(heard, "warnings"))
 
 
-def _answer(text: str, warnings: list[str]) -> Answer:
+def _answer(text: str, said: str, warnings: list[str]) -> Answer:
     answer = Answer()
     if text:
-        answer.stdout = dump({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}})
+        output: dict[str, object] = {"systemMessage": f"recollect: {said}"} if said else {}
+        output["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "additionalContext": text}
+        answer.stdout = dump(output)
     answer.warnings = warnings
     return answer
 
@@ -44,7 +46,7 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
 
     workspace = load_workspace(event.folder(), store)
     found = memories_for(prompt, workspace, event.text("session_id"))
-    answer = _answer(found.text, found.warnings)
+    answer = _answer(found.text, found.said, found.warnings)
     if workspace.settings.problems:
         from recollect.recall.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems

@@ -10,6 +10,7 @@ from recollect.domain.memory_text import described
 from recollect.domain.prompt_block import prompt_block
 from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
+from recollect.domain.text import counted
 from recollect.errors import StorageError
 from recollect.files.memory.memories import LARGEST, MemoryFile
 from recollect.files.session.record import add_given, add_words
@@ -94,6 +95,13 @@ class PromptRequest:
             from recollect.domain.triage.quoted import marks
 
             self.notes.do(lambda: add_words(self.workspace.global_store, self.session, marks(self.text)))
+
+    @property
+    def said(self) -> str:
+        """Return the line for the user about the memories given; empty unless the settings ask for it."""
+        if not self.told or self.workspace.settings.text("retrieval.show") != "always":
+            return ""
+        return f"{counted(len(self.told), 'memory', 'memories')} recalled"
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
         """Return the current memory file at a path, or None if it must not be shown.
