@@ -98,13 +98,22 @@ def _headline(told: PromptHit) -> str:
     return f"- [{told.category.upper()}] {title} -> {safe(told.path)}{tags}{mark}"
 
 
+def main_text(told: PromptHit) -> str:
+    """Return the most helpful part of an entry's content: the decision, the rule, the description."""
+    return next((text for _, text in _chosen(told)), "")
+
+
 def _lines(told: PromptHit) -> list[str]:
     """Return one or two lines of the content, the most helpful first."""
+    lines = [f"{label}: {text}" if label else text for label, text in _chosen(told)]
+    return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+
+
+def _chosen(told: PromptHit) -> list[tuple[str, str]]:
+    """Return the parts of the content to show, with their labels, the most helpful first."""
     labelled = _labelled(told)
     wanted = CATEGORIES.get(told.category, UNKNOWN).shown
-    chosen = [(label, labelled[label]) for label in wanted if label in labelled]
-    lines = [f"{label}: {text}" if label else text for label, text in chosen]
-    return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+    return [(label, labelled[label]) for label in wanted if label in labelled]
 
 
 def _labelled(told: PromptHit) -> dict[str, str]:

@@ -7,7 +7,7 @@ import os
 
 from recollect.domain.memory import texts
 from recollect.domain.memory_text import described
-from recollect.domain.prompt_block import prompt_block
+from recollect.domain.prompt_block import main_text, prompt_block
 from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import counted
@@ -16,6 +16,7 @@ from recollect.files.memory.memories import LARGEST, MemoryFile
 from recollect.files.session.record import add_given, add_words
 from recollect.files.textfile import read_regular
 from recollect.recall.deferred import DeferredWrites
+from recollect.recall.in_context import InContext
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
@@ -45,6 +46,7 @@ class PromptRequest:
         self.warm = warm
         self.given: Collection[str] = ()  # keys of the memories the session has already
         self.root: MemoryRoot | None = None
+        self._context = InContext(workspace)
         self.notes = DeferredWrites(wait=warm is not None)
         self.warnings: list[str] = []
         self.text = ""  # the block
@@ -53,6 +55,10 @@ class PromptRequest:
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for
+
+    def is_new(self, told: PromptHit) -> bool:
+        """Return True if the session has a memory neither from us nor from its client's own files."""
+        return told.key not in self.given and not self._context.has(main_text(told))
 
     def leave(self) -> None:
         """Leave the reading of files to the background."""

@@ -117,8 +117,10 @@ def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store) -> list[Prompt
     most = asked.workspace.settings.whole("retrieval.max_inject")
     new: list[PromptHit] = []
     for hit in hits:
+        if len(new) == most:
+            break
         told = _told(hit, asked, paths.get(hit.entry.id, ""))
-        if told and told.key not in asked.given and len(new) < most:
+        if told and asked.is_new(told):
             new.append(told)
     return new
 
