@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from recollect.config.workspace import Workspace
     from recollect.domain.entry import Entry
+    from recollect.domain.triage.quoted import Known
 
 # How often a choice is made again, and how many of its entries are compared: no more of them fit into a block.
 _ROUNDS = 4
@@ -23,14 +24,14 @@ class InContext:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._wordings: list[str] | None = None
+        self._known: list[Known] | None = None
         self.left_out = 0  # how many entries the last choice was made without
 
     def has(self, text: str) -> bool:
         """Return True if one of the files has nearly all of a text, word for word."""
-        if self._wordings is None:
-            self._wordings = self._read()
-        return is_repeated(text, self._wordings)
+        if self._known is None:
+            self._known = self._read()
+        return is_repeated(text, self._known)
 
     def choose(
         self, chosen_without: Callable[[Collection[str]], list[Entry]], key: Callable[[Entry], str]
@@ -55,12 +56,12 @@ class InContext:
         """Return the part of the diagnostic line about entries left out; empty without any."""
         return f" | {self.left_out} left out, in context already" if self.left_out else ""
 
-    def _read(self) -> list[str]:
-        from recollect.files.client.instructions import memory_wordings, project_wordings, user_wordings
+    def _read(self) -> list[Known]:
+        from recollect.files.client.instructions import client_memory, project_instructions, user_instructions
 
         workspace = self._workspace
         folder = locations.claude_config(workspace.environment)
-        found = [*project_wordings(workspace.project_root), *user_wordings(folder)]
+        found = [*project_instructions(workspace.project_root), *user_instructions(folder)]
         if locations.has_client_memory(workspace.environment):
-            found += memory_wordings(folder, (workspace.identity, workspace.project_root))
-        return [words for words in found if words]
+            found += client_memory(folder, (workspace.identity, workspace.project_root))
+        return found

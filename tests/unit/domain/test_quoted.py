@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.triage.quoted import is_repeated, marks, without_quotes, wording
+from recollect.domain.triage.quoted import Known, is_repeated, marks, without_quotes
 
 GIVEN = marks(
     "- [DECISION] Events live in SQLite\n"
@@ -57,7 +57,7 @@ RULES = """
     ],
 )
 def test_a_text_is_repeated_where_nearly_all_its_runs_of_words_are(text: str) -> None:
-    assert is_repeated(text, ["", wording(RULES)])
+    assert is_repeated(text, [Known(""), Known(RULES)])
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def test_a_text_is_repeated_where_nearly_all_its_runs_of_words_are(text: str) ->
     ],
 )
 def test_a_text_about_the_same_topic_is_not_repeated(text: str) -> None:
-    assert not is_repeated(text, [wording(RULES)])
+    assert not is_repeated(text, [Known(RULES)])
 
 
 def test_a_text_must_be_repeated_by_one_of_several_others() -> None:
     text = "Keep amounts of money in integer cents; floats lose a cent in the totals of long invoices."
-    halves = [wording(text[:45]), wording(text[40:])]
+    halves = [Known(text[:45]), Known(text[40:])]
     assert not is_repeated(text, halves)
-    assert is_repeated(text, [*halves, wording(text)])
+    assert is_repeated(text, [*halves, Known(text)])

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from recollect.files.client.instructions import LARGEST, memory_wordings, project_wordings, user_wordings
+from recollect.files.client.instructions import LARGEST, client_memory, project_instructions, user_instructions
 
 RULE = "Keep amounts of money in integer cents."
 WORDS = " keep amounts of money in integer cents "
 
 
 def words_of(root: Path) -> list[str]:
-    return [words for words in project_wordings(str(root)) if words]
+    return [known.text for known in project_instructions(str(root))]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_user_s_own_instructions_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "dotfiles.md").write_text(RULE, encoding="utf-8")
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "CLAUDE.md").symlink_to(tmp_path / "dotfiles.md")
-    assert list(user_wordings(str(tmp_path / ".claude"))) == [WORDS]
+    assert [known.text for known in user_instructions(str(tmp_path / ".claude"))] == [WORDS]
 
 
 def test_no_more_is_read_than_the_first_part_of_a_file(tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ def test_of_its_memory_the_client_shows_the_first_lines(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     for lines, counts in ((150, True), (250, False)):
         (folder / "MEMORY.md").write_text("a line\n" * lines + RULE, encoding="utf-8")
-        (words, _) = memory_wordings(str(tmp_path), ("/home/dev/shop_front", "/home/dev/shop.front2"))
-        assert (WORDS.strip() in words) is counts
+        (known,) = client_memory(str(tmp_path), ("/home/dev/shop_front", "/home/dev/shop.front2"))
+        assert (WORDS.strip() in known.text) is counts
 
 
 def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:

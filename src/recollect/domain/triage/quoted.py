@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 _RUN = 5
 _ENDS = (". ", "! ", "? ", "; ", ": ")
 
-# A text is repeated if so large a share of its runs is. Fewer words than these say too little.
-_NEARLY_ALL = 0.8
+# Of so many runs of a repeated text one may be missing: four fifths of them count as nearly all. Fewer words than
+# these say too little.
+_ONE_IN = 5
 _FEWEST = 3
 _MOST = 400
 
@@ -35,34 +36,37 @@ def marks(text: str) -> set[str]:
     return set(_marks(_words(text)))
 
 
-def wording(text: str) -> str:
-    """Return the words of a text with a space around each, for `is_repeated`; empty without words."""
-    words = _words(text)
-    return f" {' '.join(words)} " if words else ""
+class Known:
+    """A text to find repetitions of: its words in order, with a space around each, and each word once."""
+
+    def __init__(self, text: str) -> None:
+        words = _words(text)
+        self.text = f" {' '.join(words)} " if words else ""
+        self._words = frozenset(words)
+
+    def has(self, words: list[str]) -> bool:
+        """Return True if nearly all runs of some words are here. Fewer words than a run are one."""
+        length = min(_RUN, len(words))
+        places = range(len(words) - length + 1)
+        misses = len(places) // _ONE_IN
+        # Most runs have a word that is nowhere in the text, and looking for a word is cheap.
+        is_here = [word in self._words for word in words]
+        for place in places:
+            run = slice(place, place + length)
+            if not all(is_here[run]) or f" {' '.join(words[run])} " not in self.text:
+                misses -= 1
+                if misses < 0:
+                    return False
+        return True
 
 
-def is_repeated(text: str, wordings: Iterable[str]) -> bool:
-    """Return True if one of the wordings has nearly all runs of words of a text.
+def is_repeated(text: str, known: Iterable[Known]) -> bool:
+    """Return True if one of the known texts has nearly all runs of words of a text.
 
-    A text shorter than a run counts as one. A text of one or two words is never repeated.
+    A text of one or two words is never repeated.
     """
     words = _words(text)[:_MOST]
-    length = min(_RUN, len(words))
-    if length < _FEWEST:
-        return False
-    runs = [f" {' '.join(words[place : place + length])} " for place in range(len(words) - length + 1)]
-    return any(_has(runs, each) for each in wordings)
-
-
-def _has(runs: list[str], words: str) -> bool:
-    """Return True if nearly all runs are in the words. Most texts are told apart by their first runs."""
-    missing = (1 - _NEARLY_ALL) * len(runs)
-    for run in runs:
-        if run not in words:
-            missing -= 1
-            if missing < 0:
-                return False
-    return True
+    return len(words) >= _FEWEST and any(each.has(words) for each in known)
 
 
 def without_quotes(text: str, known: Set[str]) -> str:
