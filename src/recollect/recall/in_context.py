@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from recollect.config import locations
-from recollect.domain.triage.quoted import is_repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ class InContext:
 
     def has(self, text: str) -> bool:
         """Return True if one of the files has nearly all of a text, word for word."""
+        from recollect.domain.triage.quoted import is_repeated  # imported late: most prompts find nothing
+
         if self._known is None:
             self._known = self._read()
         return is_repeated(text, self._known)

@@ -16,7 +16,6 @@ from recollect.files.memory.memories import LARGEST, MemoryFile
 from recollect.files.session.record import add_given, add_words
 from recollect.files.textfile import read_regular
 from recollect.recall.deferred import DeferredWrites
-from recollect.recall.in_context import InContext
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.domain.prompt_block import PromptHit
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
+    from recollect.recall.in_context import InContext
 
 
 # Of a longer prompt only the beginning and the end are read, because pasted text is usually in the middle.
@@ -46,7 +46,7 @@ class PromptRequest:
         self.warm = warm
         self.given: Collection[str] = ()  # keys of the memories the session has already
         self.root: MemoryRoot | None = None
-        self._context = InContext(workspace)
+        self._context: InContext | None = None
         self.notes = DeferredWrites(wait=warm is not None)
         self.warnings: list[str] = []
         self.text = ""  # the block
@@ -58,7 +58,12 @@ class PromptRequest:
 
     def is_new(self, told: PromptHit) -> bool:
         """Return True if the session has a memory neither from us nor from its client's own files."""
-        return told.key not in self.given and not self._context.has(main_text(told))
+        if told.key in self.given:
+            return False
+        from recollect.recall.in_context import InContext  # imported late: most prompts find nothing
+
+        self._context = self._context or InContext(self.workspace)
+        return not self._context.has(main_text(told))
 
     def leave(self) -> None:
         """Leave the reading of files to the background."""
