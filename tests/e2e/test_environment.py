@@ -150,7 +150,7 @@ def test_first_start_builds_an_environment_that_finds_by_meaning(machine: Machin
     ]
 
     again = machine.start_session()
-    assert "systemMessage" not in again
+    assert again["systemMessage"] == "recollect: 2 lessons recalled"
     assert machine.run("status").stderr == "", "nothing is built a second time"
     assert [path.name for path in (machine.data / "environments").iterdir()] == [built.name]
 

@@ -79,6 +79,29 @@ def test_a_prompt_gets_the_memory_that_it_is_about_with_text_to_act_on(semantic_
     assert log(semantic_world) == ""
 
 
+@pytest.mark.parametrize(
+    ("show", "count", "message"),
+    [
+        ("start", 2, ""),
+        ("never", 2, ""),
+        ("always", 1, "recollect: 1 memory recalled"),
+        ("always", 2, "recollect: 2 memories recalled"),
+    ],
+)
+def test_the_user_is_told_how_many_memories_a_prompt_was_given_if_the_settings_say_always(
+    semantic_world: World, show: str, count: int, message: str
+) -> None:
+    for number in range(count):
+        semantic_world.write_decision(f"vouchers-{number}", title=f"Voucher stacking rule {number}", tags=["voucher"])
+    event = {"prompt": "which voucher stacking rule holds?", "session_id": "s1", "cwd": str(semantic_world.project)}
+    shown = {"RECOLLECT_RETRIEVAL_SHOW": show} if show != "start" else {}
+    output = json.loads(ready(semantic_world).run_hook("prompt", event, **shown).stdout)
+    assert output["hookSpecificOutput"]["additionalContext"].count("- [DECISION]") == count
+    assert output.get("systemMessage", "") == message
+    again = semantic_world.run_hook("prompt", event, **shown)
+    assert again.stdout == "", "nothing was given, so nothing is said"
+
+
 def test_the_field_of_older_clients_is_read_as_well(semantic_world: World) -> None:
     write_cookie(semantic_world)
     assert "refresh-token-cookie" in asked(ready(semantic_world), COOKIE, field="user_prompt")
@@ -91,6 +114,24 @@ def test_the_field_of_older_clients_is_read_as_well(semantic_world: World) -> No
 def test_a_prompt_about_nothing_that_is_stored_gets_nothing(semantic_world: World, prompt: str) -> None:
     write_cookie(semantic_world)
     assert asked(ready(semantic_world), prompt) == ""
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"prompt": f"\ufeff\n<task-notification>\n<summary>{COOKIE}</summary>\n</task-notification>"},
+        {"prompt": f"[SCHEDULED TASK - AUTOMATED FIRING OF A CONFIGURED PROMPT]\n{COOKIE}"},
+        {"prompt": f'<teammate-message teammate_id="reviewer">\n{COOKIE}\n</teammate-message>'},
+        {"prompt": COOKIE, "source": "loop_wakeup"},
+        {"prompt": COOKIE, "source": "system"},
+    ],
+)
+def test_a_prompt_that_no_person_has_submitted_gets_nothing(semantic_world: World, event: dict[str, str]) -> None:
+    write_cookie(semantic_world)
+    where = {"session_id": "s1", "cwd": str(semantic_world.project)}
+    done = ready(semantic_world).run_hook("prompt", {**event, **where})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert asked(semantic_world, COOKIE), "a person gets it"
 
 
 def test_knowledge_of_this_project_and_of_all_is_given_and_that_of_others_is_not(semantic_world: World) -> None:

@@ -119,12 +119,12 @@ def start_feature(world: World) -> None:
 
 
 @pytest.mark.parametrize("semantic", [False, True])
-def test_a_new_session_is_given_the_block_and_nothing_else(world: World, semantic: bool) -> None:
+def test_a_new_session_is_given_the_block_and_the_user_its_size(world: World, semantic: bool) -> None:
     world.write_bank("patterns", ONE)
     began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS)
     assert began.block.startswith(TITLE)
     assert "### Pattern: One [repository]\nThe one lesson." in began.block
-    assert began.message == ""
+    assert began.message == "recollect: 1 lesson recalled"
     assert log_of(world) == ""
 
 
@@ -300,7 +300,7 @@ def test_captures_that_await_review_are_told_beside_the_block(world: World) -> N
     stage_captures(world, 2)
     stage_captures(world, 3, world.home / "another")
     began = begin(world)
-    assert began.message == "recollect: 2 captures await your review: /memory:review."
+    assert began.message == "recollect: 2 captures await your review: /memory:review. 1 lesson recalled."
     assert "Pattern: One" in began.block
     assert began.message not in began.block
 
@@ -316,8 +316,35 @@ def test_a_journal_that_cannot_be_read_costs_a_line_in_the_log_and_nothing_else(
     (world.store / "session-captures.jsonl").mkdir(parents=True)
     began = begin(world)
     assert "Pattern: One" in began.block
-    assert began.message == ""
+    assert began.message == "recollect: 1 lesson recalled"
     assert "session-captures.jsonl" in log_of(world)
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+@pytest.mark.parametrize(
+    ("show", "message"),
+    [("start", "recollect: 12 lessons recalled"), ("always", "recollect: 12 lessons recalled"), ("never", "")],
+)
+def test_the_user_is_told_how_many_lessons_were_given_unless_the_settings_say_never(
+    world: World, bank_text: Callable[..., str], semantic: bool, show: str, message: str
+) -> None:
+    world.write_bank("patterns", bank_text("Pattern", 12))
+    settings = world.project / ".claude" / "memory" / "memory-config.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"retrieval": {"show": show}}), encoding="utf-8")
+    began = begin(world, RECOLLECT_MEMORY_SEMANTIC_ENABLED=str(semantic).lower(), **BY_WORDS)
+    assert began.block.count("### Pattern: ") == 12
+    assert began.message == message
+    assert message not in began.block or not message
+    assert begin(world, "resume").stdout == "", "nothing was given, so nothing is said"
+
+
+def test_settings_that_say_never_silence_no_notice(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    stage_captures(world, 2)
+    began = begin(world, RECOLLECT_RETRIEVAL_SHOW="never")
+    assert began.message == "recollect: 2 captures await your review: /memory:review."
+    assert "Pattern: One" in began.block
 
 
 def test_a_degraded_engine_is_told_once_a_day(semantic_world: World) -> None:
@@ -327,7 +354,8 @@ def test_a_degraded_engine_is_told_once_a_day(semantic_world: World) -> None:
     first, second = begin(semantic_world), begin(semantic_world, session="s2")
     assert first.message.startswith("recollect: memories are not chosen as well as they could be: ")
     assert "recollect rebuild" in first.message
-    assert second.message == ""
+    assert first.message.endswith(". 1 lesson recalled.")
+    assert second.message == "recollect: 1 lesson recalled"
     for began in (first, second):
         assert "Pattern: One" in began.block
         assert "| semantic: degraded (" in began.block
@@ -584,7 +612,7 @@ def test_a_store_that_cannot_be_written_costs_no_block(open_world: World, known:
     )
     began = Began(done.returncode, done.stdout, done.stderr)
     assert "Pattern: One" in began.block
-    assert bool(began.message) is not known  # a store that is there can be read
+    assert (began.message == "recollect: 1 lesson recalled") is known  # a store that is there can be read
 
 
 @pytest.fixture

@@ -106,8 +106,7 @@ def test_3a_1_a_query_about_parsers_surfaces_seven_of_ten_parser_entries(
     semantic_world: World, monkeypatch: pytest.MonkeyPatch, vectors: str
 ) -> None:
     monkeypatch.setenv("RECOLLECT_MEMORY_EMBEDDING_ENABLED", vectors)
-    prominent = vectors == "true"
-    write_fixture(semantic_world, prominent=prominent)
+    write_fixture(semantic_world, prominent=True)
     settings = load_settings(str(semantic_world.project))
     with Engine(str(semantic_world.store), settings) as engine:
         assert sync(engine.store, str(semantic_world.project), str(semantic_world.store), engine.labels()) == []
@@ -121,15 +120,17 @@ def test_3a_1_a_query_about_parsers_surfaces_seven_of_ten_parser_entries(
             return {entry.name for entry in engine.store.entries(item.id for item in select_ranked(ranked, 20))}
 
         parsers = {name for name, _ in PARSERS}
-        if prominent:
-            assert top_twenty(None) == {name for name, _ in OTHERS}
+        assert top_twenty(None) == {name for name, _ in OTHERS}
         assert len(top_twenty("parser file reading") & parsers) >= 7
         found = {hit.entry.name for hit in search(engine, "parser file reading", project=None, limit=20).hits}
         assert len(found & parsers) >= 7
 
 
-def test_3a_1_a_session_about_parsers_is_given_the_parser_entries(semantic_world: World) -> None:
-    write_fixture(semantic_world)
+@pytest.mark.parametrize("prominent", [True, False])
+def test_3a_1_a_session_about_parsers_is_given_the_parser_entries_by_words_alone(
+    semantic_world: World, prominent: bool
+) -> None:
+    write_fixture(semantic_world, prominent=prominent)
     start_feature(semantic_world, "parser-file-reading")
     block = semantic_world.run("inject", "--limit", "20", **BY_WORDS).stdout
     assert len(set(names(block)) & {name for name, _ in PARSERS}) >= 7

@@ -130,6 +130,29 @@ def test_a_session_that_goes_on_is_told_the_same_with_and_without_an_engine(
     assert log(semantic_world) == ""
 
 
+@pytest.mark.parametrize("show", ["start", "always", "never"])
+def test_the_user_is_told_the_same_with_and_without_an_engine(semantic_world: World, serve: Serve, show: str) -> None:
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    shown = {"RECOLLECT_RETRIEVAL_SHOW": show}
+
+    def told(session: str, **variables: str) -> list[str]:
+        event = {"prompt": WORDED, "session_id": session, "cwd": str(semantic_world.project)}
+        answer = json.loads(semantic_world.run_hook("prompt", event, **shown, **variables).stdout)
+        assert "Bill a card once" in answer["hookSpecificOutput"]["additionalContext"]
+        began = begin(semantic_world, "startup", f"{session}-start", **shown, **variables)
+        return [each.get("systemMessage", "") for each in (answer, began)]
+
+    told("first", **ALONE)  # the first session is told more
+    answered = status(semantic_world)["answered"]
+    by_engine = told("engine", **PATIENT)
+    assert status(semantic_world)["answered"] >= answered + 2
+    assert by_engine == told("alone", **ALONE)
+    prompted, started = by_engine
+    assert prompted == ("recollect: 1 memory recalled" if show == "always" else "")
+    assert started == ("" if show == "never" else "recollect: 41 lessons recalled")
+
+
 # A database that is damaged while the engine has it open
 
 

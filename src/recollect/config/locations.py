@@ -5,6 +5,10 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 BANK = os.path.join("docs", "knowledge-bank")
 LOCAL_SETTINGS = os.path.join(".claude", "iflow-dev.local.md")
 GLOBAL_STORE = os.path.join(".claude", "iflow", "memory")
@@ -23,6 +27,11 @@ HOME_VARIABLE = "RECOLLECT_HOME"
 WAIT_VARIABLE = "RECOLLECT_ENGINE_WAIT"
 TOKEN_VARIABLE = "RECOLLECT_MCP_TOKEN"  # noqa: S105 (a name, no token)
 NOT_SETTINGS = (HOME_VARIABLE, WAIT_VARIABLE, TOKEN_VARIABLE)
+
+# Variables of Claude Code: its folder, and the switch of its own memory.
+CLIENT_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
+CLIENT_MEMORY_VARIABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+CLIENT_VARIABLES = (CLIENT_FOLDER_VARIABLE, CLIENT_MEMORY_VARIABLE)
 
 
 def global_store() -> str:
@@ -78,9 +87,16 @@ def consents() -> str:
     return os.path.join(global_store(), ".consents")
 
 
-def claude_config() -> str:
-    """Return Claude Code's folder for files outside any project."""
-    return os.path.abspath(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home(), ".claude"))
+def claude_config(environment: Mapping[str, str] | None = None) -> str:
+    """Return Claude Code's folder for files outside any project; `environment` takes the place of this process's."""
+    named = (os.environ if environment is None else environment).get(CLIENT_FOLDER_VARIABLE)
+    return os.path.abspath(named or os.path.join(home(), ".claude"))
+
+
+def has_client_memory(environment: Mapping[str, str] | None = None) -> bool:
+    """Return False if Claude Code's own memory is switched off; `environment` is that of `claude_config`."""
+    switch = (os.environ if environment is None else environment).get(CLIENT_MEMORY_VARIABLE, "")
+    return switch.strip().lower() not in ("1", "true", "yes", "on")
 
 
 def plugin_data() -> str:

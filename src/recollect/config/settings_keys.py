@@ -15,6 +15,9 @@ Value = bool | int | float | str | tuple[str, ...]
 # The ways for a session to start.
 EVENTS = ("startup", "resume", "clear", "compact")
 
+# When the user is told how much was recalled.
+SHOWN = ("start", "always", "never")
+
 # Folders of .claude reserved for the client: a file in them may become a command, an agent or a rule.
 CLIENT_FOLDERS = frozenset(
     "agent-memory agent-memory-local agents commands hooks ide output-styles plugins projects rules shell-snapshots"
@@ -297,6 +300,13 @@ KEYS: tuple[Key, ...] = (
         "How a prompt's memories are found.",
         "prompt",
         choices=("hybrid", "title_tags"),
+    ),
+    Key(
+        "retrieval.show",
+        "start",
+        "When a line tells you how much was recalled: at a session's start, also at prompts, or never.",
+        "inject, prompt",
+        choices=SHOWN,
     ),
     Key("triage.enabled", True, "Whether the end of a session is looked through for memories.", "stop"),
     Key(

@@ -27,12 +27,17 @@ class Workspace:
         settings: Settings | None = None,
         *,
         load: Callable[[str], Settings] = load_settings,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Make a workspace with the given settings; without them, `load` is called when they are needed."""
+        """Make a workspace with the given settings; without them, `load` is called when they are needed.
+
+        `environment` has the variables of the session's process; without it, they are those of this process.
+        """
         self.project_root = project_root
         self.global_store = global_store
         self._settings = settings
         self._load = load
+        self.environment = environment
         self._identity = ""
         self._memory_root: MemoryRoot | None = None
 
@@ -84,4 +89,4 @@ def load_workspace(folder: str, global_store: str = "", environment: Mapping[str
     """Return the workspace of the project around a folder; `environment` takes the place of this process's."""
     root = project.find_root(folder)
     settings = None if environment is None else load_settings(root, environment)
-    return Workspace(root, global_store or locations.global_store(), settings)
+    return Workspace(root, global_store or locations.global_store(), settings, environment=environment)

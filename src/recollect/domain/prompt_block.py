@@ -122,13 +122,22 @@ def _title_line(told: PromptHit) -> str:
     return f"- maybe: [{told.id[:_SHOWN_ID]}] {_short(clean_title(told.title), LONGEST_TITLE)}\n"
 
 
+def main_text(told: PromptHit) -> str:
+    """Return the most helpful part of an entry's content: the decision, the rule, the description."""
+    return next((text for _, text in _chosen(told)), "")
+
+
 def _lines(told: PromptHit) -> list[str]:
     """Return one or two lines of the content, the most helpful first."""
+    lines = [f"{label}: {text}" if label else text for label, text in _chosen(told)]
+    return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+
+
+def _chosen(told: PromptHit) -> list[tuple[str, str]]:
+    """Return the parts of the content to show, with their labels, the most helpful first."""
     labelled = _labelled(told)
     wanted = CATEGORIES.get(told.category, UNKNOWN).shown
-    chosen = [(label, labelled[label]) for label in wanted if label in labelled]
-    lines = [f"{label}: {text}" if label else text for label, text in chosen]
-    return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+    return [(label, labelled[label]) for label in wanted if label in labelled]
 
 
 def _labelled(told: PromptHit) -> dict[str, str]:

@@ -46,6 +46,7 @@ class Engine:
         self._warm = warm
         self._embedder: Embedder | None = None
         self._answer_within = answer_within
+        self._load_within = 0.0
 
     @property
     def settings(self) -> Settings:
@@ -76,12 +77,18 @@ class Engine:
         provider = self.settings.text("memory_embedding_provider")
         model = self.settings.text("memory_embedding_model")
         if self._warm:
-            return self._warm.embedders.get(provider, model, self._answer_within)
+            embedders = self._warm.embedders
+            found = embedders.get(provider, model, self._answer_within)
+            return embedders.patient(found, self._load_within) if self._load_within else found
         if self._embedder is None:
             from recollect.embedding.registry import create_embedder
 
             self._embedder = create_embedder(provider, model, timeout=self._answer_within)
         return self._embedder
+
+    def wait_for_model(self, seconds: float) -> None:
+        """Make vectors wait for a model being loaded, as in `Embedders.patient`. Only `Warm` loads one meanwhile."""
+        self._load_within = seconds
 
     def columns(self, scope: Scope) -> NumpyRanking | None:
         """Return the cached ranking columns of a scope; None without a `Warm` to cache them."""

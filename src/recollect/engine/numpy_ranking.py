@@ -69,7 +69,7 @@ class NumpyRanking:
         known = weighed(self._observed, self._confidence, recency(self._age(self._updated, now)), recalled)
         low, span = known.min(), known.max() - known.min()
         prominent = (known - low) / span if span else numpy.ones(self.count)
-        similar, shared = spread(vector), spread_words(keyword, self.count)
+        similar, shared = spread(vector), spread_words(keyword, self.count, alone=not vector)
         scores = (
             weights.vector * self._column(similar)
             + weights.keyword * self._column(shared)

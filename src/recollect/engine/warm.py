@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from recollect.errors import EmbeddingError, ModelLoading, StoreError
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # In seconds: how long to wait for other writers before giving up on the store.
 _PATIENCE = 0.5
+
+# In seconds: how often to look whether a model is loaded.
+_LOOKING = 0.05
 
 # The most scopes with cached columns; each takes some megabytes for a hundred thousand entries.
 _MOST_SCOPES = 8
@@ -92,6 +96,7 @@ class Embedders:
         self._lock = threading.Lock()
         self._made: dict[tuple[str, str, float], Embedder] = {}
         self._local: dict[str, LocalModel] = {}
+        self._patient: dict[Embedder, PatientModel] = {}
 
     def get(self, provider: str, model: str, seconds: float) -> Embedder:
         """Return the embedder of a provider, with a timeout of `seconds`.
@@ -109,6 +114,14 @@ class Embedders:
                     made = self._local.setdefault(made.identity, LocalModel(made, self._lender))
                 self._made[name] = made
             return self._made[name]
+
+    def patient(self, embedder: Embedder, seconds: float) -> Embedder:
+        """Return the same embedder, whose first uses wait for its model to be loaded.
+
+        All uses together wait for at most `seconds`, counted from the first wait.
+        """
+        with self._lock:
+            return self._patient.setdefault(embedder, PatientModel(embedder, seconds))
 
     def load(self, model: str) -> None:
         """Load a local model, and wait until it is loaded.
@@ -177,3 +190,36 @@ class LocalModel:
             self.load()
         except EmbeddingError as error:
             self._failure = str(error)
+
+
+class PatientModel:
+    """A model that may still be loading: its first uses wait for it, all together for a number of seconds."""
+
+    def __init__(self, embedder: Embedder, seconds: float) -> None:
+        self._embedder = embedder
+        self._seconds = seconds
+        self._end: float | None = None  # if one wait was in vain, the next would probably be as well
+        self.provider = embedder.provider
+        self.model = embedder.model
+        self.identity = embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    def embed(self, texts: Sequence[str], kind: Kind, telling: Telling | None = None) -> list[bytes]:
+        """Return one vector for each text.
+
+        Raises:
+            ModelLoading: the model is still being loaded, and there is no time left to wait.
+            EmbeddingError: there are no vectors for another reason.
+        """
+        while True:
+            try:
+                return self._embedder.embed(texts, kind, telling)
+            except ModelLoading:
+                now = time.monotonic()
+                self._end = now + self._seconds if self._end is None else self._end
+                if now >= self._end:
+                    raise
+                time.sleep(_LOOKING)

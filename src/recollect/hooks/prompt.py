@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def handle(event: Event) -> Answer:
     """Return the context to add to a prompt; empty if no memory is relevant."""
     prompt = event.text("prompt") or event.text("user_prompt")
-    if not is_worth_asking(prompt):
+    if not is_worth_asking(prompt, event.text("source")):
         return Answer()
     from recollect.config import locations
     from recollect.hooks.resident import ask_resident, texts  # imported late: a short prompt does not need them
@@ -26,13 +26,15 @@ def handle(event: Event) -> Answer:
     heard = ask_resident(store, "prompt", event, {"prompt": prompt})
     if heard is None:
         return _found(prompt, event, store)
-    return _answer(str(heard.get("text", "")), texts(heard, "warnings"))
+    return _answer(str(heard.get("text", "")), str(heard.get("said", "")), texts(heard, "warnings"))
 
 
-def _answer(text: str, warnings: list[str]) -> Answer:
+def _answer(text: str, said: str, warnings: list[str]) -> Answer:
     answer = Answer()
     if text:
-        answer.stdout = dump({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": text}})
+        output: dict[str, object] = {"systemMessage": f"recollect: {said}"} if said else {}
+        output["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "additionalContext": text}
+        answer.stdout = dump(output)
     answer.warnings = warnings
     return answer
 
@@ -44,7 +46,7 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
 
     workspace = load_workspace(event.folder(), store)
     found = memories_for(prompt, workspace, event.text("session_id"))
-    answer = _answer(found.text, found.warnings)
+    answer = _answer(found.text, found.said, found.warnings)
     if workspace.settings.problems:
         from recollect.recall.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems

@@ -1,5 +1,5 @@
 # hot
-"""The session start hook: print the start block, and one line of notices for the user."""
+"""The session start hook: print the start block, and one line for the user: notices, and how much was given."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _BLOCK = "block"
 _WITHHELD = "withheld"
 _NOTICES = "notices"
 _WEAKNESS = "weakness"
+_SAID = "said"
 
 
 def handle(event: Event) -> Answer:
@@ -56,7 +57,8 @@ def _from_resident(event: Event) -> Answer | None:
     answer.warnings = texts(heard, "warnings")
     built = _environment(answer.warnings)
     weakness = "" if built else str(heard.get("weakness", ""))  # both would say the same
-    answer.stdout = _output(str(heard.get("text", "")), [*texts(heard, "notices"), built, weakness])
+    sentences = [*texts(heard, "notices"), built, weakness]
+    answer.stdout = _output(str(heard.get("text", "")), sentences, str(heard.get("said", "")))
     return answer
 
 
@@ -78,17 +80,19 @@ def _found(event: Event, began: float) -> Answer:
         answer.warnings.append(heard.failure)
     # Notices about safety come first, because a long line is cut.
     sentences = [heard.told.get(_WITHHELD, ""), *notices.split("\n"), heard.told.get(_WEAKNESS, "")]
-    answer.stdout = _output(heard.told.get(_BLOCK, ""), sentences)
+    answer.stdout = _output(heard.told.get(_BLOCK, ""), sentences, heard.told.get(_SAID, ""))
     answer.afterwards = heard.afterwards
     return answer
 
 
-def _output(block: str, sentences: list[str]) -> str:
+def _output(block: str, sentences: list[str], said: str) -> str:
+    """Return the answer for the client: the block, the notices, and after them how much was given."""
     output: dict[str, object] = {}
-    said = ". ".join(data_line(sentence).rstrip(".") for sentence in sentences if sentence)
-    if said:
-        name = "" if said.startswith("recollect ") else "recollect: "
-        output["systemMessage"] = cut(f"{name}{said}.", _LONGEST_LINE)
+    told = ". ".join(data_line(sentence).rstrip(".") for sentence in (*sentences, said) if sentence)
+    if told:
+        name = "" if told.startswith("recollect ") else "recollect: "
+        end = "" if told == said else "."
+        output["systemMessage"] = cut(f"{name}{told}{end}", _LONGEST_LINE)
     if block:
         output["hookSpecificOutput"] = {"hookEventName": "SessionStart", "additionalContext": block}
     return dump(output) + "\n" if output else ""
@@ -97,7 +101,7 @@ def _output(block: str, sentences: list[str]) -> str:
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Report the block and the notices, and return the work for after the answer."""
     from recollect.sessions.attention import weakness
-    from recollect.sessions.start import begin, follow, notices, withheld
+    from recollect.sessions.start import begin, follow, notices, said, withheld
 
     start = _start(event)
     built = _environment(start.problems)
@@ -105,6 +109,7 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     start.notes.write()
     injection = begin(start)
     tell(_BLOCK, injection.text)
+    tell(_SAID, said(start, injection))
     if not built:  # both would say the same
         tell(_WEAKNESS, weakness(start.workspace.global_store, injection.degraded, start.notes))
     tell(_WITHHELD, withheld(start, injection))
@@ -124,12 +129,13 @@ def _serve_markdown(event: Event, tell: Tell, failure: str) -> Callable[[], list
     """Report the block from markdown alone, after the store failed to answer."""
     from recollect.recall.deferred import DeferredWrites
     from recollect.sessions.attention import weakness
-    from recollect.sessions.start import begin, note_words, withheld
+    from recollect.sessions.start import begin, note_words, said, withheld
 
     start = _start(event)
     start.notes = DeferredWrites()  # drops the records of notices, because none are shown here
     injection = begin(start, markdown=failure)
     tell(_BLOCK, injection.text)
+    tell(_SAID, said(start, injection))
     tell(_WEAKNESS, weakness(start.workspace.global_store, injection.degraded, start.notes))
     tell(_WITHHELD, withheld(start, injection))
     return lambda: _log(start.workspace.global_store, injection.warnings + note_words(start, injection))

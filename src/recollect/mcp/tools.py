@@ -26,6 +26,9 @@ Tool = Callable[[Engine, Arguments], Answer]
 # In seconds: the time for reading changed files, and for embedding entries, before a search.
 _READING = 2.0
 _EMBEDDING = 1.0
+
+# In seconds: how long the first searches wait for the model, all together. After it words alone have to do.
+_LOADING = 3.0
 _FURTHEST = 1_000_000
 _MOST_REFERENCES = 1_000
 
@@ -57,6 +60,7 @@ def search_memory(engine: Engine, given: Arguments) -> Answer:
     categories = _categories(given)
     limit = given.number("limit", 1, schemas.MOST_FOUND, 10)
     scores = given.flag("scores")
+    engine.wait_for_model(_LOADING)
     result = find_memories(
         engine,
         query,

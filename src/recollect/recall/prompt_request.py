@@ -7,9 +7,10 @@ import os
 
 from recollect.domain.memory import texts
 from recollect.domain.memory_text import described
-from recollect.domain.prompt_block import prompt_block
+from recollect.domain.prompt_block import main_text, prompt_block
 from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
+from recollect.domain.text import counted
 from recollect.errors import StorageError
 from recollect.files.memory.memories import LARGEST, MemoryFile
 from recollect.files.session.record import add_given, add_words
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.domain.prompt_block import PromptHit
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
+    from recollect.recall.in_context import InContext
 
 
 # Before the key of an entry in a session's record: the session had its title alone.
@@ -47,6 +49,7 @@ class PromptRequest:
         self.warm = warm
         self.given: Set[str] = frozenset()  # keys of the memories the session has already
         self.root: MemoryRoot | None = None
+        self._context: InContext | None = None
         self.notes = DeferredWrites(wait=warm is not None)
         self.warnings: list[str] = []
         self.text = ""  # the block
@@ -56,6 +59,18 @@ class PromptRequest:
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for
+
+    def is_new(self, told: PromptHit, mark: str = "") -> bool:
+        """Return True if the session has a memory neither from us nor from its client's own files.
+
+        With a `mark`, neither has it been given the memory's key with the mark before it.
+        """
+        if not self.given.isdisjoint((told.key, mark + told.key)):
+            return False
+        from recollect.recall.in_context import InContext  # imported late: most prompts find nothing
+
+        self._context = self._context or InContext(self.workspace)
+        return not self._context.has(main_text(told))
 
     def leave(self) -> None:
         """Leave the reading of files to the background."""
@@ -98,6 +113,13 @@ class PromptRequest:
             from recollect.domain.triage.quoted import marks
 
             self.notes.do(lambda: add_words(self.workspace.global_store, self.session, marks(self.text)))
+
+    @property
+    def said(self) -> str:
+        """Return the line for the user about the memories given; empty unless the settings ask for it."""
+        if not self.told or self.workspace.settings.text("retrieval.show") != "always":
+            return ""
+        return f"{counted(len(self.told), 'memory', 'memories')} recalled"
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
         """Return the current memory file at a path, or None if it must not be shown.

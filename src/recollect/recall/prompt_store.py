@@ -128,8 +128,10 @@ def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mar
     paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
     new: list[PromptHit] = []
     for hit in hits:
-        told = _told(hit, asked, paths.get(hit.entry.id, "")) if len(new) < most else None
-        if told and asked.given.isdisjoint((told.key, mark + told.key)):
+        if len(new) == most:
+            break
+        told = _told(hit, asked, paths.get(hit.entry.id, ""))
+        if told and asked.is_new(told, mark):
             new.append(told)
     return new
 

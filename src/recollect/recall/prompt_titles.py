@@ -69,7 +69,8 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
         if each.open(asked, root) and each.memory:
             path, points = each.entry.path, float(each.points)
             hit = PromptHit(category=each.entry.category, title="", description="", path=path, key=path, nats=points)
-            told.append(retell(hit, each.memory))
+            if asked.is_new(retell(hit, each.memory)):
+                told.append(hit)
     return told
 
 

@@ -21,7 +21,7 @@ from recollect.recall.start_request import Injection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from recollect.domain.entry import Entry
     from recollect.domain.start_block import Block
@@ -60,6 +60,8 @@ def _nothing(asked: StartRequest, injection: Injection) -> str:
         reason = f"each of the {injection.dropped} selected entries is too long to inject"
         injection.warnings.append(reason)
         return reason
+    if asked.context.left_out:
+        return "the session has it all in its context already, from CLAUDE.md or its client's memory"
     if asked.without:
         return "there is nothing that the session has not had"
     return f"no entries in {asked.workspace.bank} or {asked.workspace.global_store}"
@@ -89,10 +91,15 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
 
     injection.degraded += [Degradation(MARKDOWN_ONLY, error=degraded)] if degraded else []
     status = degraded_status if degraded else markdown_status
+
+    def chosen_without(keys: Collection[str]) -> list[Entry]:
+        left = [entry for entry in everything if _key(entry) not in keys] if keys else everything
+        return select(left, asked.limit)
+
     chosen, injection.withheld = harmless_block(
         asked.workspace.global_store,
-        select(everything, asked.limit),
-        status,
+        asked.context.choose(chosen_without, _key),
+        lambda entries: status(entries) + asked.context.status,
         lambda entry: _key(entry) not in asked.without,
     )
     injection.keys = [_key(entry) for entry in chosen.entries]

@@ -24,6 +24,8 @@ from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
     from recollect.domain.start_block import Block
@@ -87,17 +89,22 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     if behind:
         retrieval.degraded.append(behind)
     ranked = _ranked(engine, retrieval, scope, now, asked.limit)
-    chosen = select_ranked(_trusted(engine, ranked, retrieval), asked.limit)
-    entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+    trusted = _trusted(engine, ranked, retrieval)
+
+    def chosen_without(ids: Collection[str]) -> list[Entry]:
+        chosen = select_ranked([item for item in trusted if item.id not in ids], asked.limit)
+        return [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+
+    entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
     rendered, injection.withheld = harmless_block(
         workspace.global_store,
         entries,
-        lambda shown: _status(len(shown), retrieval),
+        lambda shown: _status(len(shown), retrieval) + asked.context.status,
         lambda entry: entry.stored_hash not in asked.without,
     )
     injection.keys = [entry.stored_hash for entry in rendered.entries]
     if rendered.entries and not behind:  # after one failed write, do not wait for a second
-        shown = set(injection.keys)
+        shown, found = set(injection.keys), {item.id: item for item in trusted}
         receipt = Receipt(
             at=now,
             event=asked.event or "inject",
@@ -106,8 +113,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
             query=retrieval.query or "",
             lines=[
                 ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
-                for item in chosen
-                if item.id in shown
+                for item in (found[entry.stored_hash] for entry in entries if entry.stored_hash in shown)
             ],
         )
         counted = workspace.settings.flag("memory_recall_tracking")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from recollect.errors import StoreError
 from recollect.recall.deferred import DeferredWrites
+from recollect.recall.in_context import InContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class StartRequest:
         self.warm = warm
         self.notes = DeferredWrites()
         self.without: Collection[str] = ()
+        self.context = InContext(workspace)
 
 
 class Injection:

@@ -110,11 +110,11 @@ def ask(global_store: str, kind: str, question: Mapping[str, object], seconds: f
 
 
 def settings_variables() -> dict[str, str]:
-    """Return the settings among this process's environment variables, to send with a question."""
+    """Return the settings and the client's places from this process's environment, to send with a question."""
     return {
         name: value
         for name, value in os.environ.items()
-        if name.startswith("RECOLLECT_") and name not in locations.NOT_SETTINGS
+        if (name.startswith("RECOLLECT_") and name not in locations.NOT_SETTINGS) or name in locations.CLIENT_VARIABLES
     }
 
 

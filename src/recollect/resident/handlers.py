@@ -17,7 +17,7 @@ from recollect.errors import EmbeddingError, ModelLoading, StoreError
 from recollect.recall.degradation import LOADING
 from recollect.recall.prompt import memories_for
 from recollect.sessions import attention
-from recollect.sessions.start import Start, begin, follow, notices, withheld
+from recollect.sessions.start import Start, begin, follow, notices, said, withheld
 from recollect.store.open import store_exists
 from recollect.version import VERSION
 
@@ -79,7 +79,7 @@ def _prompt(question: Mapping[str, Any], warm: Warm) -> Answered:
     workspace = _workspace(question, warm)
     found = memories_for(_text(question, "prompt"), workspace, _text(question, "session"), warm=warm)
     warnings = found.warnings + attention.settings_problems(workspace, found.notes)
-    return Answered({"text": found.text, "warnings": warnings}, found.notes.write, found.afterwards)
+    return Answered({"text": found.text, "said": found.said, "warnings": warnings}, found.notes.write, found.afterwards)
 
 
 def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
@@ -96,6 +96,7 @@ def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
         raise ModelLoading
     fields: dict[str, object] = {
         "text": injection.text,
+        "said": said(start, injection),
         "notices": [withheld(start, injection), *found],
         "weakness": attention.weakness(warm.global_store, injection.degraded, start.notes),
         "warnings": start.problems + injection.warnings,

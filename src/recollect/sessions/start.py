@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.domain.text import counted
 from recollect.errors import StoreError
 from recollect.files.session.record import add_given, add_words, read_record, reset_given, sweep_records
 from recollect.recall.deferred import DeferredWrites
@@ -89,6 +90,13 @@ def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
     except Exception as error:  # a failed notice must not cost the session its block
         problems.append(f"{type(error).__name__}: {error}")
         return ""
+
+
+def said(start: Start, injection: Injection) -> str:
+    """Return the line for the user about the lessons given; empty if the settings ask for none."""
+    if not injection.entries or start.workspace.settings.text("retrieval.show") == "never":
+        return ""
+    return f"{counted(len(injection.entries), 'lesson', 'lessons')} recalled"
 
 
 def withheld(start: Start, injection: Injection) -> str:

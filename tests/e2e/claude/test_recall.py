@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.e2e.claude.api import says
-from tests.e2e.claude.client import PLUGIN, Client
+from tests.e2e.claude.client import OLDEST, PLUGIN, Client
 
 from recollect.domain.start_block import OPENING
 
@@ -83,3 +83,57 @@ def test_prompt_gets_the_memory_that_it_is_about_once(client: Client) -> None:
     assert "Advisory locks keep order importers apart" in context
     assert "advisory lock on the order number" in context
     assert again.context_of("UserPromptSubmit") == [context]
+
+
+_SAID = (
+    "Each importer takes an advisory lock on the order number before it reads the order, and lets go of it at the end."
+)
+
+
+@pytest.mark.oldest
+@pytest.mark.parametrize("name", ["CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "~/CLAUDE.md", "MEMORY.md"])
+def test_session_is_not_given_again_what_the_client_shows_it(client: Client, name: str) -> None:
+    client.world.write_bank("patterns", f"### Pattern: Locks\n{_SAID}\n\n### Pattern: Cents\nKeep money in cents.\n")
+    folder = "".join(char if char.isalnum() else "-" for char in str(client.project))
+    memory = client.config / "projects" / folder / "memory" / "MEMORY.md"
+    path = {"~/CLAUDE.md": client.config / "CLAUDE.md", "MEMORY.md": memory}.get(name, client.project / name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# Importers\n\n- {_SAID}\n", encoding="utf-8")
+
+    request = client.ask("Hello there.").requests[0]
+    path.unlink()  # other tests have the same home
+
+    [context] = request.context_of("SessionStart")
+    assert "Pattern: Cents" in context
+    assert "Pattern: Locks" not in context
+    assert request.text.count(_SAID) == 1, "the client shows it"
+
+
+def test_session_is_not_given_again_what_instructions_for_all_agents_say(client: Client) -> None:
+    if client.version == OLDEST:
+        pytest.skip("this release does not read AGENTS.md")
+    client.world.write_bank("patterns", f"### Pattern: Locks\n{_SAID}\n\n### Pattern: Cents\nKeep money in cents.\n")
+    (client.project / "AGENTS.md").write_text(f"# Importers\n\n- {_SAID}\n", encoding="utf-8")
+
+    request = client.ask("Hello there.").requests[0]
+
+    [context] = request.context_of("SessionStart")
+    assert "Pattern: Locks" not in context
+    assert request.text.count(_SAID) == 1, "the client shows it"
+
+
+@pytest.mark.oldest
+def test_line_about_what_was_recalled_is_shown_to_the_user_and_not_to_the_model(client: Client) -> None:
+    client.world.write_bank("patterns", f"### Pattern: Locks\n{_SAID}\n\n### Pattern: Cents\nKeep money in cents.\n")
+    run = client.ask("Hello there.")
+    assert "2 lessons recalled" in run.told_to_the_user[0]
+    assert "lessons recalled" not in run.requests[0].text
+
+
+@pytest.mark.oldest
+@pytest.mark.parametrize("release", [OLDEST], indirect=True)  # what a newer one asks first is not ours to know
+def test_line_about_what_was_recalled_is_shown_on_a_terminal(client: Client) -> None:
+    client.world.write_bank("patterns", f"### Pattern: Locks\n{_SAID}\n\n### Pattern: Cents\nKeep money in cents.\n")
+    client.ask("Hello there.")  # the first session in a project is told more
+
+    assert "recollect: 2 lessons recalled" in client.screen(until="recollect: 2 lessons recalled")

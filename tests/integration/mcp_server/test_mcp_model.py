@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -38,6 +39,16 @@ import recollect.recall.find, recollect.resident.handlers
 recollect.recall.find.is_behind = recollect.resident.handlers.is_behind = lambda engine: False
 """
 
+# A server whose searches wait for the model as long as it takes: a busy machine may need more than three seconds.
+PATIENT = """
+import sys
+import recollect.mcp.tools
+recollect.mcp.tools._LOADING = 100.0
+sys.argv[:] = ["recollect", "mcp"]
+from recollect.cli.main import main
+main()
+"""
+
 WITHOUT_UNIX_SOCKETS = """
 import sys
 import recollect.resident.server
@@ -66,7 +77,7 @@ def found_by_meaning(talk: Talk) -> dict[str, Any]:
     return found["structuredContent"]
 
 
-def test_nobody_waits_for_a_model_that_takes_forever_to_load(semantic_world: World, held: Path) -> None:
+def test_nobody_waits_forever_for_a_model_that_takes_forever_to_load(semantic_world: World, held: Path) -> None:
     with talking(semantic_world, **ON, PYTHONPATH=str(held)) as talk:
         assert len(talk.ask("tools/list")["result"]["tools"]) == 5
         stored = talk.call("store_memory", **LESSON)["structuredContent"]
@@ -91,6 +102,30 @@ def test_model_is_used_by_the_first_search_after_it_was_loaded(semantic_world: W
         assert [hit["id"] for hit in found["results"]] == [stored["id"]], "nothing but its meaning finds it"
         assert "notes" not in found
         assert talk.end() == (0, "", "")
+
+
+def test_the_first_search_waits_for_a_model_that_takes_a_moment_to_load(semantic_world: World, held: Path) -> None:
+    command = [sys.executable, "-c", PATIENT]
+    with talking(semantic_world, command=command, **ON, PYTHONPATH=str(held)) as talk:
+        stored = talk.call("store_memory", **LESSON)["structuredContent"]
+        Timer(0.5, (held / "go").touch).start()
+        found = talk.call("search_memory", query=MEANT)["structuredContent"]
+        assert [hit["id"] for hit in found["results"]] == [stored["id"]], "nothing but its meaning finds it"
+        assert "notes" not in found
+        assert talk.end() == (0, "", "")
+
+
+def test_a_server_that_borrows_its_vectors_waits_for_the_lender_s_model(semantic_world: World, held: Path) -> None:
+    command = [sys.executable, "-c", PATIENT]
+    with (
+        talking(semantic_world, command=command, **ON, PYTHONPATH=str(held)) as lender,
+        talking(semantic_world, command=command, **ON, PYTHONPATH=str(held)) as talk,
+    ):
+        stored = lender.call("store_memory", **LESSON)["structuredContent"]
+        Timer(0.5, (held / "go").touch).start()
+        found = talk.call("search_memory", query=MEANT)["structuredContent"]
+        assert [hit["id"] for hit in found["results"]] == [stored["id"]]
+        assert "notes" not in found
 
 
 # What is missing

@@ -88,8 +88,13 @@ def test_each_key_of_the_default_configuration_file_has_its_default(name, defaul
     assert type(BY_NAME[name].default) is type(default)
 
 
-def test_there_is_no_key_beyond_the_documented_ones_and_triage_mode():
-    assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, "triage.mode"}
+def test_there_is_no_key_beyond_the_documented_ones_and_two_of_our_own():
+    assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, "triage.mode", "retrieval.show"}
+
+
+def test_what_was_recalled_is_said_at_the_start_unless_told_otherwise():
+    assert BY_NAME["retrieval.show"].default == "start"
+    assert set(BY_NAME["retrieval.show"].choices) == {"start", "always", "never"}
 
 
 def test_triage_mode_blocks_unless_told_otherwise():

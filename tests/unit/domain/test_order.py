@@ -113,15 +113,27 @@ def test_all_signals_count_as_specified() -> None:
     ("missing", "left"),
     [
         ({}, (0.5, 0.2, 0.3)),
-        ({"vector": True}, (0.0, 0.4, 0.6)),
+        ({"vector": True}, (0.0, 0.7, 0.3)),
         ({"keyword": True}, (0.625, 0.0, 0.375)),
         ({"vector": True, "keyword": True}, (0.0, 0.0, 1.0)),
     ],
 )
-def test_missing_signal_gives_its_weight_to_the_others_in_proportion(
+def test_missing_signal_gives_its_weight_to_the_others_and_vectors_give_theirs_to_words(
     missing: dict[str, bool], left: tuple[float, float, float]
 ) -> None:
     assert parts(SPECIFIED.without(**missing)) == pytest.approx(left)
+
+
+def test_words_without_a_weight_gain_none_from_missing_vectors() -> None:
+    assert parts(Weights(0.5, 0.0, 0.3).without(vector=True)) == (0.0, 0.0, 1.0)
+
+
+def test_by_words_alone_a_weak_match_comes_before_an_entry_that_is_only_prominent() -> None:
+    known = standing("known", observation_count=9, confidence="high")
+    weak, strong = standing("weak", confidence="low"), standing("strong", confidence="low")
+    ranked = order(known, weak, strong, keyword={"weak": 1.0, "strong": 4.0})
+    assert [each.id for each in ranked] == ["strong", "weak", "known"]
+    assert [each.keyword for each in ranked] == [1.0, 0.5, 0.0]
 
 
 def test_weights_that_leave_nothing_leave_prominence() -> None:
@@ -132,7 +144,7 @@ def test_signal_without_candidates_is_missing_and_not_zero() -> None:
     [only] = order(standing("a"), keyword={"a": 2.0})
     assert only.score == pytest.approx(1.0)
     [first, second] = order(standing("a"), standing("b"), keyword={"a": 2.0})
-    assert (first.score, second.score) == (pytest.approx(1.0), pytest.approx(0.6))
+    assert (first.score, second.score) == (pytest.approx(1.0), pytest.approx(0.3))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.7, 1.0])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.triage.quoted import marks, without_quotes
+from recollect.domain.triage.quoted import Known, is_repeated, marks, without_quotes
 
 GIVEN = marks(
     "- [DECISION] Events live in SQLite\n"
@@ -37,3 +38,44 @@ def test_few_words_in_common_stay() -> None:
 def test_nothing_known_changes_nothing(text: str) -> None:
     clean = text.replace("\0", "")
     assert without_quotes(clean, set()) == clean
+
+
+RULES = """
+# Billing
+
+- Keep amounts of money in *integer cents*; floats lose a cent in the totals of long invoices.
+- Use pnpm, not npm.
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keep amounts of money in integer cents; floats lose a cent in the totals of long invoices.",
+        "keep amounts of money in `integer cents`, floats lose a cent in the totals of LONG invoices",
+        "Use pnpm, not npm!",
+    ],
+)
+def test_a_text_is_repeated_where_nearly_all_its_runs_of_words_are(text: str) -> None:
+    assert is_repeated(text, [Known(""), Known(RULES)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "integer cents",
+        "Use npm, not pnpm.",
+        "Amounts of money are kept in integer cents in the totals of long invoices.",
+        "Keep amounts of money in integer cents. The importer multiplies by a hundred before it rounds.",
+    ],
+)
+def test_a_text_about_the_same_topic_is_not_repeated(text: str) -> None:
+    assert not is_repeated(text, [Known(RULES)])
+
+
+def test_a_text_must_be_repeated_by_one_of_several_others() -> None:
+    text = "Keep amounts of money in integer cents; floats lose a cent in the totals of long invoices."
+    halves = [Known(text[:45]), Known(text[40:])]
+    assert not is_repeated(text, halves)
+    assert is_repeated(text, [*halves, Known(text)])

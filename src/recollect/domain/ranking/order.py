@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, sqrt
 
 from recollect.domain.entry import CONFIDENCE, Entry
 from recollect.domain.ranking.trust import AS_GOOD, MOST_CLAIMED
@@ -67,8 +67,15 @@ class Weights:
         return Weights(share * self.vector / relevance, share * self.keyword / relevance, 1 - share)
 
     def without(self, *, vector: bool = False, keyword: bool = False) -> Weights:
-        """Return the weights without missing signals: their share goes to the others in proportion."""
-        left = Weights(0.0 if vector else self.vector, 0.0 if keyword else self.keyword, self.prominence)
+        """Return the weights without missing signals: their share goes to the others in proportion.
+
+        Without vectors, words stand for all relevance and have its whole share. In proportion they would have less than
+        prominence, and the most prominent entries would be given whatever a session is about.
+        """
+        if vector and not keyword and self.keyword > 0:
+            left = Weights(0.0, self.vector + self.keyword, self.prominence)
+        else:
+            left = Weights(0.0 if vector else self.vector, 0.0 if keyword else self.keyword, self.prominence)
         total = left.vector + left.keyword + left.prominence
         if total <= 0:
             return Weights(0.0, 0.0, 1.0)
@@ -119,7 +126,7 @@ def rank(
         kept.append(figures[1])
     low, span = _range(raw)
     similar = spread(vector)
-    worded = spread_words(keyword, len(standings))
+    worded = spread_words(keyword, len(standings), alone=not vector)
     prominent = [(figure - low) / span if span else 1.0 for figure in raw]
     scores = [
         share
@@ -173,15 +180,17 @@ def spread(scores: Mapping[str, float]) -> dict[str, float]:
     return {id: (score - low) / span if span else 1.0 for id, score in scores.items()}
 
 
-def spread_words(scores: Mapping[str, float], entries: int) -> dict[str, float]:
+def spread_words(scores: Mapping[str, float], entries: int, *, alone: bool = False) -> dict[str, float]:
     """Stretch keyword scores to the range from 0 to 1.
 
-    If some entries share no word, 0 is reserved for them, so the weakest match still counts for something.
+    If some entries share no word, 0 is reserved for them, so the weakest match still counts for something. If words
+    are `alone`, without vectors, the root is taken: an entry that shares one word of three is relevant too.
     """
     if len(scores) >= entries:
         return spread(scores)
     most = max(scores.values(), default=0.0)
-    return {id: score / most if most > 0 else 1.0 for id, score in scores.items()}
+    shares = {id: score / most if most > 0 else 1.0 for id, score in scores.items()}
+    return {id: sqrt(max(share, 0.0)) for id, share in shares.items()} if alone else shares
 
 
 def _range(figures: Collection[float]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import os
 
 from recollect.domain.quick_json import parse
 from recollect.domain.triage.score import Said
-from recollect.domain.triage.spoken import FEEDBACK, NOT_SPOKEN
+from recollect.domain.triage.spoken import FEEDBACK, is_inserted
 from recollect.errors import StorageError
 from recollect.files.textfile import open_regular
 
@@ -128,7 +128,7 @@ class _Window:
         blocks = _blocks(line)
         if any(block.get("type") == "tool_result" for block in blocks):
             return True
-        texts = [_without_inserted(text) for text in _texts(blocks) if not text.lstrip().startswith(NOT_SPOKEN)]
+        texts = [_without_inserted(text) for text in _texts(blocks) if not is_inserted(text)]
         text = "\n".join(text for text in texts if text)
         if not text:
             return True
