@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE
 from recollect.domain.data_text import as_data
+from recollect.domain.ranking.selection import MINIMUM_PER_CATEGORY
 from recollect.domain.text import REPOSITORY, client_length
 from recollect.domain.triage.spoken import START_TITLE
 
@@ -64,22 +65,85 @@ def fresh_block(
 def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str]) -> Block:
     """Build the block for entries in the given order of importance, below the limit.
 
-    `status` returns its diagnostic line. Entries too long to ever fit are dropped first. Then whole entries are
-    dropped from the end until the rest fits.
+    `status` returns its diagnostic line. Entries too long to ever fit are dropped first. Then others are dropped whole,
+    as few as possible of each category's first three.
     """
-    shown = [(entry, marked_text(entry)) for entry in selected]
+    shown = [_Shown(entry) for entry in selected]
     room = CHARACTER_LIMIT - 1 - _frame_length(status(selected), len(shown))
-    fitting = [(entry, text, client_length(text) + 2) for entry, text in shown]
-    fitting = [item for item in fitting if item[2] <= room]
-    total = sum(length for _, _, length in fitting)
-    while total > room:
-        total -= fitting.pop()[2]
+    fitting = _fitting([item for item in shown if item.length <= room], room)
     if not fitting:
         return Block("", [], len(shown))
     dropped = len(shown) - len(fitting)
-    kept = [(entry, text) for category in KNOWLEDGE for entry, text, _ in fitting if entry.category == category]
-    entries = [entry for entry, _ in kept]
+    kept = [item for category in KNOWLEDGE for item in fitting if item.entry.category == category]
+    entries = [item.entry for item in kept]
     return Block(_assemble(kept, _diagnostic(status(entries), dropped)), entries, dropped)
+
+
+class _Shown:
+    """An entry with its text in the block, and the length of the text with the blank line after it."""
+
+    __slots__ = ("entry", "length", "text")
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.text = marked_text(entry)
+        self.length = client_length(self.text) + 2
+
+
+def _fitting(items: Sequence[_Shown], room: int) -> list[_Shown]:
+    """Return the items to keep, in the same order: some of each category, then the most important that fit.
+
+    A category keeps its first three. Where they are too long for the others to keep theirs, shorter ones stand in.
+    """
+    if not items or sum(item.length for item in items) <= room:
+        return list(items)
+    buckets = [[item for item in items if item.entry.category == category] for category in KNOWLEDGE]
+    buckets = [bucket for bucket in buckets if bucket]
+    places = _places(buckets, room)
+    kept: set[int] = set()
+    for _ in range(MINIMUM_PER_CATEGORY):
+        for at, bucket in enumerate(buckets):
+            if places[at]:
+                places[at] -= 1
+                reserved = sum(_shortest(other, places[n]) for n, other in enumerate(buckets) if n != at)
+                item = _first_fitting(bucket, room - reserved, places[at])
+                bucket.remove(item)
+                kept.add(id(item))
+                room -= item.length
+    for item in items:
+        if id(item) not in kept and item.length <= room:
+            kept.add(id(item))
+            room -= item.length
+    return [item for item in items if id(item) in kept]
+
+
+def _places(buckets: Sequence[Sequence[_Shown]], room: int) -> list[int]:
+    """Return how many items each category can keep: three, two or one of each, else one of the first categories."""
+    for each in range(MINIMUM_PER_CATEGORY, 0, -1):
+        places = [min(each, len(bucket)) for bucket in buckets]
+        if _least(buckets, places) <= room:
+            return places
+    places = [1] * len(buckets)
+    while _least(buckets, places) > room:
+        places[sum(places) - 1] = 0
+    return places
+
+
+def _least(buckets: Sequence[Sequence[_Shown]], places: Sequence[int]) -> int:
+    """Return the least room for so many items of each category."""
+    return sum(_shortest(bucket, count) for bucket, count in zip(buckets, places, strict=True))
+
+
+def _shortest(bucket: Sequence[_Shown], count: int) -> int:
+    """Return the length of the `count` shortest items together."""
+    return sum(sorted(item.length for item in bucket)[:count])
+
+
+def _first_fitting(bucket: Sequence[_Shown], room: int, after: int) -> _Shown:
+    """Return the first item that leaves room for `after` others of its category. `_places` made sure of one."""
+    least = sorted(item.length for item in bucket)[: after + 1]
+    total = sum(least)
+    return next(item for item in bucket if item.length + total - min(item.length, least[-1]) <= room)
 
 
 def entry_text(entry: Entry) -> str:
@@ -97,10 +161,10 @@ def marked_text(entry: Entry) -> str:
     return f"{heading}{REPOSITORY if entry.origin == 'local' else ''}{newline}{rest}"
 
 
-def _assemble(shown: Sequence[tuple[Entry, str]], diagnostic: str) -> str:
+def _assemble(shown: Sequence[_Shown], diagnostic: str) -> str:
     pieces = [START_TITLE, diagnostic]
     for category in KNOWLEDGE:
-        texts = [text for entry, text in shown if entry.category == category]
+        texts = [item.text for item in shown if item.entry.category == category]
         if texts:
             pieces.append(_HEADING[category] + "\n" + "\n\n".join(texts))
     return OPENING + "\n\n".join([*pieces, "---"]) + "\n" + CLOSING

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -185,11 +186,58 @@ def test_block_drops_the_lowest_ranked_entries_and_says_how_many() -> None:
     )
 
 
-def test_block_drops_by_rank_and_not_by_category() -> None:
-    entries = [sized("best", 4000, "patterns"), sized("next", 4000, "heuristics"), sized("last", 4000, "anti-patterns")]
+def counts(block: Block) -> list[int]:
+    return [sum(entry.category == category for entry in block.entries) for category in KNOWLEDGE]
+
+
+def test_block_keeps_three_of_each_category_whatever_their_rank() -> None:
+    patterns = [sized(f"p{n}", 600) for n in range(20)]
+    others = [sized(f"{category} {n}", 600, category) for n in range(4) for category in KNOWLEDGE[:2]]
+    block = markdown_block([*patterns, *others])
+    assert counts(block) == [3, 3, 8]
+    assert [entry.name for entry in block.entries][:3] == [f"anti-patterns {n}" for n in range(3)]
+    assert [entry.name for entry in block.entries][6:] == [f"p{n}" for n in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("length", "kept"),
+    [(900, [3, 3, 3]), (1200, [3, 2, 2]), (1450, [2, 2, 2]), (2200, [2, 1, 1]), (2900, [1, 1, 1]), (4000, [1, 1, 0])],
+)
+def test_block_keeps_two_or_one_of_each_where_three_cannot_fit(length: int, kept: list[int]) -> None:
+    entries = [sized(f"{category} {n}", length, category) for n in range(3) for category in KNOWLEDGE]
     block = markdown_block(entries)
-    assert {entry.name for entry in block.entries} == {"best", "next"}
-    assert "last" not in block.text
+    assert counts(block) == kept
+    assert all(entry.name.endswith(" 0") for entry in block.entries) or max(kept) > 1
+
+
+def test_block_keeps_the_anti_pattern_if_only_one_category_fits() -> None:
+    entries = [sized(category, 8000, category) for category in reversed(KNOWLEDGE)]
+    assert [entry.name for entry in markdown_block(entries).entries] == ["anti-patterns"]
+
+
+def test_shorter_entries_stand_in_where_the_first_ones_leave_no_room_for_other_categories() -> None:
+    long = [sized(f"long {n}", 3500, "anti-patterns") for n in range(3)]
+    short = [sized(f"short {n} of {category}", 100, category) for n in range(3) for category in KNOWLEDGE]
+    block = markdown_block([*long, *short])
+    assert [entry.name for entry in block.entries][:4] == [
+        "long 0",
+        "long 1",
+        "short 0 of anti-patterns",
+        "short 1 of anti-patterns",
+    ]
+    assert min(counts(block)) == 3
+
+
+@given(st.lists(st.tuples(st.sampled_from(KNOWLEDGE), st.integers(0, 9_000)), max_size=40), st.randoms())
+def test_three_short_entries_of_each_category_leave_three_of_each(
+    others: list[tuple[str, int]], random: Random
+) -> None:
+    entries = [sized(f"{category} {n}", 500, category) for n in range(3) for category in KNOWLEDGE]
+    entries += [sized(str(n), length, category) for n, (category, length) in enumerate(others)]
+    random.shuffle(entries)
+    block = markdown_block(entries)
+    assert min(counts(block)) >= 3
+    assert units(block.text) < CHARACTER_LIMIT
 
 
 def test_block_never_cuts_an_entry_in_two() -> None:
@@ -277,11 +325,23 @@ def test_block_is_always_below_the_limit_and_accounts_for_every_entry(entries: l
 
 @settings(deadline=None)
 @given(any_entries())
-def test_block_drops_no_entry_that_ranks_above_one_it_keeps_unless_it_could_never_fit(entries: list[Entry]) -> None:
+def test_block_leaves_no_entry_out_that_would_have_fitted(entries: list[Entry]) -> None:
     block = markdown_block(entries)
-    if not block.entries:
-        return
-    last = max(place for place, entry in enumerate(entries) if entry is block.entries[-1])
     kept = {id(entry) for entry in block.entries}
-    for entry in entries[:last]:
-        assert id(entry) in kept or units(entry_text(entry)) > 9_000
+    for entry in entries:
+        if id(entry) not in kept:
+            assert units(block.text) + units(marked_text(entry)) > CHARACTER_LIMIT - 200
+
+
+@settings(deadline=None)
+@given(any_entries())
+def test_beyond_three_of_a_category_an_entry_gives_way_to_more_important_ones_only(entries: list[Entry]) -> None:
+    block = markdown_block(entries)
+    kept = {id(entry) for entry in block.entries}
+    for category in KNOWLEDGE:
+        of_it = [entry for entry in entries if entry.category == category]
+        lengths = {id(entry): units(marked_text(entry)) for entry in of_it}
+        for place, entry in enumerate(of_it):
+            if id(entry) not in kept:
+                later = [other for other in of_it[place:] if id(other) in kept]
+                assert all(lengths[id(other)] <= lengths[id(entry)] for other in later)
