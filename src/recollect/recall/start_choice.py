@@ -87,7 +87,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     if behind:
         retrieval.degraded.append(behind)
     ranked = _ranked(engine, retrieval, scope, now, asked.limit)
-    chosen = select_ranked(_trusted(engine, ranked, retrieval), asked.limit)
+    chosen = select_ranked(_trusted(engine, ranked), asked.limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
     rendered, injection.withheld = harmless_block(
         workspace.global_store,
@@ -123,24 +123,43 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
 def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
     """Rank the entries in scope for a session, the best first."""
     weights, decay = weights_of(engine.settings), engine.settings.flag("memory_decay_enabled")
+    is_partial = retrieval.vector and retrieval.pending  # without any vectors, all entries are judged alike
+    unembedded = frozenset(engine.store.pending_ids(scope) if is_partial else ())
     columns = engine.columns(scope)
     if columns is None:
         standings = engine.store.standings(scope)
         retrieval.total = len(standings)
-        return rank(standings, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+        return rank(
+            standings,
+            retrieval.vector,
+            retrieval.fts5,
+            weights,
+            now=now,
+            decay=decay,
+            most=limit,
+            unembedded=unembedded,
+        )
     retrieval.total = columns.count
     usages = engine.store.usages()
-    return columns.rank(usages, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+    return columns.rank(
+        usages,
+        retrieval.vector,
+        retrieval.fts5,
+        weights,
+        now=now,
+        decay=decay,
+        most=limit,
+        unembedded=unembedded,
+    )
 
 
-def _trusted(engine: Engine, ranked: list[Ranked], retrieval: RetrievalResult) -> list[Ranked]:
+def _trusted(engine: Engine, ranked: list[Ranked]) -> list[Ranked]:
     """Reorder ranked entries, so that a more trusted one comes before others of the same relevance."""
-    weights = weights_of(engine.settings).without(vector=not retrieval.vector, keyword=not retrieval.fts5)
     origins = engine.store.origins(item.id for item in ranked)
     return never_outranked(
         ranked,
         lambda item: item.score,
-        lambda item: weights.vector * item.vector + weights.keyword * item.keyword,
+        lambda item: item.relevance,
         lambda item: origins[item.id],
     )
 
