@@ -18,6 +18,7 @@ from recollect.files.bank.bank import read_bank
 from recollect.files.session.last_injection import write_last_injection
 from recollect.recall.degradation import MARKDOWN_ONLY, Degradation
 from recollect.recall.start_request import Injection
+from recollect.recall.start_titles import list_titles, title_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def _from_store(asked: StartRequest, injection: Injection) -> Block:
         return session_block(asked, injection)
     except (StoreError, ImportError) as error:  # this Python may lack the store's driver
         injection.warnings.append(str(error))
+        injection.withheld.clear()  # they are found again
         return _from_markdown(asked, injection, str(error))
 
 
@@ -89,13 +91,17 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
 
     injection.degraded += [Degradation(MARKDOWN_ONLY, error=degraded)] if degraded else []
     status = degraded_status if degraded else markdown_status
-    chosen, injection.withheld = harmless_block(
+    titles = list_titles(asked, injection)
+    chosen, withheld = harmless_block(
         asked.workspace.global_store,
         select(everything, asked.limit),
         status,
         lambda entry: _key(entry) not in asked.without,
+        titles,
     )
-    injection.keys = [_key(entry) for entry in chosen.entries]
+    injection.withheld += withheld
+    injection.titles = [*titles.fresh]
+    injection.keys = [*map(_key, chosen.entries), *map(title_key, titles.fresh)]
     return chosen
 
 

@@ -11,6 +11,7 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked
 from recollect.domain.ranking.trust import never_outranked
+from recollect.domain.start_block import TitleList
 from recollect.domain.text import escaped, utc_text
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
@@ -19,7 +20,9 @@ from recollect.errors import StillReading, StoreError
 from recollect.recall.context import collect
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
+from recollect.recall.start_titles import list_titles, title_key
 from recollect.store.values import Receipt, ReceiptLine, Scope
+from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
@@ -31,11 +34,12 @@ if TYPE_CHECKING:
     from recollect.recall.start_request import Injection, StartRequest
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
-# large bank, for the sync, and for all together.
+# large bank, for the sync of banks, for that of memory files, and for all together.
 _PATIENCE = 1.0
 _ANSWER = 1.5
 _LABELLING = 0.3
 _SYNCING = 0.8
+_READING = 0.3
 _ALL_IN_ALL = 1.8
 
 # How many entries each way of searching may propose; more than most projects have.
@@ -80,6 +84,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
             raise
         behind = Degradation(STALE)
         warnings.append(f"{error}; {behind}")
+    titles = _titles(engine, asked, injection, began, is_current=not behind)
     left = _ALL_IN_ALL - (time.monotonic() - started)
     context = collect(workspace.project_root, seconds=max(0.2, min(1.0, left)))
     scope = Scope(workspace.identity, KNOWLEDGE)
@@ -89,13 +94,16 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     ranked = _ranked(engine, retrieval, scope, now, asked.limit)
     chosen = select_ranked(_trusted(engine, ranked), asked.limit)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
-    rendered, injection.withheld = harmless_block(
+    rendered, withheld = harmless_block(
         workspace.global_store,
         entries,
         lambda shown: _status(len(shown), retrieval),
         lambda entry: entry.stored_hash not in asked.without,
+        titles,
     )
-    injection.keys = [entry.stored_hash for entry in rendered.entries]
+    injection.withheld += withheld
+    injection.titles = [*titles.fresh]
+    injection.keys = [*(entry.stored_hash for entry in rendered.entries), *map(title_key, titles.fresh)]
     if rendered.entries and not behind:  # after one failed write, do not wait for a second
         shown = set(injection.keys)
         receipt = Receipt(
@@ -118,6 +126,20 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         injection.pending, injection.banks_read = retrieval.pending, began
     injection.engine = None if asked.warm else engine
     return rendered
+
+
+def _titles(
+    engine: Engine, asked: StartRequest, injection: Injection, banks_read: int, *, is_current: bool
+) -> TitleList:
+    """Return the titles of the project's memories: from the store, or from the files if the store is behind."""
+    if not asked.workspace.settings.flag("retrieval.enabled"):
+        return TitleList()
+    behind = [] if is_current else [True]
+    if is_current:
+        injection.warnings += sync_if_changed(
+            engine, seconds=_READING, banks_read=banks_read, unfinished=lambda: behind.append(True)
+        )
+    return list_titles(asked, injection, None if behind else engine)
 
 
 def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
