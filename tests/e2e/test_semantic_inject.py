@@ -57,7 +57,7 @@ def start_feature(world: World, slug: str = "invoice-parser", text: str = PARSER
     folder.mkdir(parents=True)
     meta = {"status": "active", "slug": slug, "lastCompletedPhase": "design"}
     (folder / ".meta.json").write_text(json.dumps(meta), encoding="utf-8")
-    (folder / "spec.md").write_text(f"{text}\n\n## Details\nNone of this counts.\n", encoding="utf-8")
+    (folder / "spec.md").write_text(f"{text}\n\n## Details\nNone.\n", encoding="utf-8")
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -122,7 +122,7 @@ def test_what_the_feature_is_about_decides_what_is_given(semantic_world: World) 
     assert names(inject(semantic_world, "--limit", "1")) == ["Cents"]
 
 
-@pytest.mark.parametrize("where", ["commit", "uncommitted", "branch"])
+@pytest.mark.parametrize("where", ["commit", "uncommitted", "branch", "subject", "summary"])
 def test_files_and_the_branch_that_are_worked_on_decide_what_is_given(semantic_world: World, where: str) -> None:
     write_topics(semantic_world)
     folder = semantic_world.project
@@ -130,6 +130,12 @@ def test_files_and_the_branch_that_are_worked_on_decide_what_is_given(semantic_w
     git(folder, "commit", "-q", "--allow-empty", "-m", "start")
     if where == "branch":
         git(folder, "checkout", "-q", "-b", "invoice-tokenizer")
+    elif where == "subject":
+        git(folder, "commit", "-q", "--allow-empty", "-m", "Give the tokenizer a table")
+    elif where == "summary":
+        path = semantic_world.write_decision("s1", category="session_summary", title="The tokenizer has a table")
+        (path.parents[1] / "sessions").mkdir()
+        path.rename(path.parents[1] / "sessions" / path.name)
     else:
         (folder / "src").mkdir()
         (folder / "src" / "tokenizer.py").write_text("pass\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.categories import KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
@@ -86,7 +86,12 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         warnings.append(f"{error}; {behind}")
     titles = _titles(engine, asked, injection, began, is_current=not behind)
     left = _ALL_IN_ALL - (time.monotonic() - started)
-    context = collect(workspace.project_root, seconds=max(0.2, min(1.0, left)))
+    context = collect(
+        workspace.project_root,
+        seconds=max(0.2, min(1.0, left)),
+        memory_root=workspace.settings.text("memory_root"),
+        last_session=next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), ""),
+    )
     scope = Scope(workspace.identity, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
