@@ -10,13 +10,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.conftest import World
 
-from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
 from recollect.domain.start_block import CLOSING, OPENING, block, markdown_status
 from recollect.domain.text import client_length
 from recollect.files.bank.bank import read_bank
@@ -234,7 +235,8 @@ def test_switched_off_it_equals_the_markdown_path_byte_for_byte(
     semantic_world.run("upsert", "--entry-json", json.dumps({"name": "N", "description": "D", "category": "patterns"}))
     bank = semantic_world.project / "docs" / "knowledge-bank"
     entries = [*read_bank(str(bank), "local")[0], *read_bank(str(semantic_world.store), "global")[0]]
-    expected = block(select(deduplicate(entries), 20), markdown_status).text
+    today = int(time.time()) // 86_400
+    expected = block(select_rotated(deduplicate(entries), 20, lambda some: rotated(some, today)), markdown_status).text
     assert "semantic: disabled*" in expected
     assert inject(semantic_world, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false") == expected
     assert semantic_world.run_bare(RECOLLECT_MEMORY_SEMANTIC_ENABLED="false").stdout == expected

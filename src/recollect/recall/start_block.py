@@ -7,9 +7,10 @@ The way by markdown needs only the standard library, no database and no network.
 from __future__ import annotations
 
 import os
+import time
 
 from recollect.domain.hashing import content_hash
-from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
 from recollect.domain.start_block import markdown_status
 from recollect.domain.text import one_line
 from recollect.engine.withhold import harmless_block
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # A fork has the conversation of its session, like a resumed one, so the settings treat both alike.
 _COUNTS_AS = {"fork": "resume"}
+
+_DAY = 86_400  # in seconds
 
 
 def inject(asked: StartRequest, *, markdown: str = "") -> Injection:
@@ -92,9 +95,15 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
     injection.degraded += [Degradation(MARKDOWN_ONLY, error=degraded)] if degraded else []
     status = degraded_status if degraded else markdown_status
     titles = list_titles(asked, injection)
+
+    def rotate(entries: list[Entry]) -> list[Entry]:
+        # A resumed session keeps the entries it has, on another day too.
+        turned = rotated(entries, int(time.time()) // _DAY)
+        return sorted(turned, key=lambda entry: _key(entry) not in asked.without)
+
     chosen, withheld = harmless_block(
         asked.workspace.global_store,
-        select(everything, asked.limit),
+        select_rotated(everything, asked.limit, rotate),
         status,
         lambda entry: _key(entry) not in asked.without,
         titles,

@@ -9,7 +9,7 @@ from recollect.domain.categories import KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
-from recollect.domain.ranking.selection import select_ranked
+from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import never_outranked
 from recollect.domain.start_block import TitleList
 from recollect.domain.text import escaped, utc_text
@@ -96,8 +96,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    ranked = _ranked(engine, retrieval, scope, now, asked.limit)
-    chosen = select_ranked(_trusted(engine, ranked), asked.limit)
+    chosen = _selected(engine, asked, retrieval, scope, now)
     entries = [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
     rendered, withheld = harmless_block(
         workspace.global_store,
@@ -145,6 +144,25 @@ def _titles(
             engine, seconds=_READING, banks_read=banks_read, unfinished=lambda: behind.append(True)
         )
     return list_titles(asked, injection, None if behind else engine)
+
+
+def _selected(engine: Engine, asked: StartRequest, retrieval: RetrievalResult, scope: Scope, now: str) -> list[Ranked]:
+    """Select entries by the session's topic; without one, half of them are entries that were not given lately."""
+    ranked = _trusted(engine, _ranked(engine, retrieval, scope, now, asked.limit))
+    # Without counts, nobody knows what was given lately.
+    if retrieval.query or not engine.settings.flag("memory_recall_tracking"):
+        return select_ranked(ranked, asked.limit)
+    if 0 < asked.limit < retrieval.total:  # any entry may have its turn, not only the best of each category
+        known = {item.id for item in ranked}
+        ranked += [item for item in _ranked(engine, retrieval, scope, now, -1) if item.id not in known]
+    if asked.without:  # a resumed session keeps the entries it has: other turns would give it more each time
+        return select_ranked(sorted(ranked, key=lambda item: item.id not in asked.without), asked.limit)
+    last = {usage.id: (usage.last_recalled_at, usage.recall_count) for usage in engine.store.usages()}
+
+    def unseen_first(items: list[Ranked]) -> list[Ranked]:
+        return sorted(items, key=lambda item: last.get(item.id, ("", 0)))
+
+    return select_varied(ranked, asked.limit, unseen_first)
 
 
 def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:

@@ -10,11 +10,17 @@ from recollect.domain.ranking.trust import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
 
     from recollect.domain.ranking.order import Ranked
 
+    Item = TypeVar("Item", Entry, Ranked)
+
 MINIMUM_PER_CATEGORY = 3
+
+# How far a rotation goes each day: about the places for it that a category has in a block.
+_A_DAY = 3
 
 
 def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
@@ -96,6 +102,89 @@ def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
     rest = in_turns((entry for entry in ranked if entry.id not in taken), _is_claimed, limit, after=sure)
     taken |= {entry.id for entry in rest[: limit - len(sure)]}
     return [entry for entry in ranked if entry.id in taken]
+
+
+def select_varied(
+    ranked: Sequence[Ranked], limit: int, reorder: Callable[[list[Ranked]], list[Ranked]]
+) -> list[Ranked]:
+    """Select as `select_ranked` does, but give half of the places to the first entries after `reorder`.
+
+    For a session without a known topic: otherwise each would have the same entries. The least dispensable come first.
+    """
+    return _halved(ranked, limit, reorder, _is_claimed, turns=2)
+
+
+def select_rotated(entries: Iterable[Entry], limit: int, reorder: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
+    """Select as `select` does; beyond three of each category, the first after `reorder` have half of all places.
+
+    Entries are ranked by priority, for showing them in that order.
+    """
+    everything = list(entries)
+    if limit < 0 or len(everything) <= limit:
+        return select(everything, limit)
+    best = [entry for c in KNOWLEDGE for entry in by_priority(e for e in everything if e.category == c)]
+    for place, entry in enumerate(best):
+        entry.rank = place
+    return _halved(best, limit, reorder, _is_local, turns=1)
+
+
+def rotated(entries: Sequence[Entry], day: int) -> list[Entry]:
+    """Return the entries in an order that changes with the day, so that all have their turn within some days.
+
+    The categories take turns.
+    """
+    buckets = [[entry for entry in entries if entry.category == category] for category in KNOWLEDGE]
+    starts = [day * _A_DAY % max(len(bucket), 1) for bucket in buckets]
+    turned = [bucket[start:] + bucket[:start] for bucket, start in zip(buckets, starts, strict=True)]
+    longest = max(map(len, turned))
+    return [bucket[place] for place in range(longest) for bucket in turned if place < len(bucket)]
+
+
+def _halved(
+    best: Sequence[Item],
+    limit: int,
+    reorder: Callable[[list[Item]], list[Item]],
+    is_repository: Callable[[Item], bool],
+    *,
+    turns: int,
+) -> list[Item]:
+    """Select half of the items as given and half as reordered: three of each category first, then the rest.
+
+    With two `turns`, both orders have part in the first three of a category, otherwise these are the best.
+    """
+    if limit < 0:
+        limit = len(best)
+    orders = (list(best), reorder(list(best)))
+    filled = [category for category in KNOWLEDGE if any(item.category == category for item in best)]
+    minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
+    picked: list[Item] = []
+    known: set[int] = set()
+    counts = [0, 0]
+
+    def pick(side: int, queue: Iterator[Item]) -> bool:
+        found = next((item for item in queue if id(item) not in known), None)
+        if found is None:
+            return False
+        known.add(id(found))
+        picked.append(found)
+        counts[side] += 1
+        return True
+
+    def queued(order: list[Item], category: str) -> Iterator[Item]:
+        return iter(in_turns((item for item in order if item.category == category), is_repository, limit))
+
+    queues = [[queued(order, category) for category in filled] for order in orders]
+    for place in range(minimum):
+        for number in range(len(filled)):
+            side = (place + number) % turns
+            pick(side, queues[side][number])
+    left = [[item for item in order if id(item) not in known] for order in orders]
+    rest = [iter(in_turns(items, is_repository, limit, after=picked)) for items in left]
+    while len(picked) < limit:
+        side = int(counts[1] < counts[0])
+        if not pick(side, rest[side]) and not pick(1 - side, rest[1 - side]):
+            break
+    return picked[:limit]
 
 
 def _is_claimed(entry: Ranked) -> bool:
