@@ -375,3 +375,17 @@ def test_rotation_shows_every_entry_within_some_days_and_the_best_each_day() -> 
     best = {f"{category} {n}" for category in KNOWLEDGE for n in range(3)}
     assert all(best <= set(names(picked)) for picked in days)
     assert select_rotated(entries, 20, lambda some: rotated(some, 20_000)) == days[0]
+
+
+@given(st.lists(st.tuples(st.sampled_from(KNOWLEDGE), st.booleans()), max_size=80), st.integers(3, 30), st.randoms())
+def test_varied_selection_crowds_neither_the_user_nor_the_repository_out(
+    known: list[tuple[str, bool]], limit: int, random: Random
+) -> None:
+    ranked = [
+        Ranked(Standing(str(n), category, from_repository=theirs), 1 - n / 99, vector=0, keyword=0, prominence=0)
+        for n, (category, theirs) in enumerate(known)
+    ]
+    picked = select_varied(ranked, limit, lambda some: random.sample(some, len(some)))
+    for theirs in (True, False):
+        there = sum(entry.from_repository is theirs for entry in ranked)
+        assert sum(entry.from_repository is theirs for entry in picked) >= min(there, len(picked) // 3 - 2)

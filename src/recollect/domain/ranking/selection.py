@@ -10,7 +10,7 @@ from recollect.domain.ranking.trust import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeVar
 
     from recollect.domain.ranking.order import Ranked
@@ -111,7 +111,7 @@ def select_varied(
 
     For a session without a known topic: otherwise each would have the same entries. The least dispensable come first.
     """
-    return _halved(ranked, limit, reorder, _is_claimed, turns=2)
+    return _halved(ranked, limit, reorder, _is_claimed)
 
 
 def select_rotated(entries: Iterable[Entry], limit: int, reorder: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
@@ -125,7 +125,7 @@ def select_rotated(entries: Iterable[Entry], limit: int, reorder: Callable[[list
     best = [entry for c in KNOWLEDGE for entry in by_priority(e for e in everything if e.category == c)]
     for place, entry in enumerate(best):
         entry.rank = place
-    return _halved(best, limit, reorder, _is_local, turns=1)
+    return _halved(best, limit, reorder, _is_local, best_first=True)
 
 
 def rotated(entries: Sequence[Entry], day: int) -> list[Entry]:
@@ -146,45 +146,39 @@ def _halved(
     reorder: Callable[[list[Item]], list[Item]],
     is_repository: Callable[[Item], bool],
     *,
-    turns: int,
+    best_first: bool = False,
 ) -> list[Item]:
     """Select half of the items as given and half as reordered: three of each category first, then the rest.
 
-    With two `turns`, both orders have part in the first three of a category, otherwise these are the best.
+    With `best_first`, these three are the best; otherwise both orders have part in them. Neither the user's entries nor
+    the repository's are crowded out.
     """
     if limit < 0:
         limit = len(best)
-    orders = (list(best), reorder(list(best)))
+    other = reorder(list(best))
     filled = [category for category in KNOWLEDGE if any(item.category == category for item in best)]
     minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
-    picked: list[Item] = []
-    known: set[int] = set()
-    counts = [0, 0]
+    buckets: list[list[Item]] = []
+    for number, category in enumerate(filled):
+        sides = [[item for item in order if item.category == category] for order in (best, other)]
+        turned = sides[0] if best_first else _by_turns(sides[number % 2], sides[1 - number % 2])
+        buckets.append(in_turns(turned, is_repository, limit)[:minimum])
+    sure = [bucket[place] for place in range(minimum) for bucket in buckets if place < len(bucket)]
+    known = set(map(id, sure))
+    left, reordered = ([item for item in order if id(item) not in known] for order in (best, other))
+    ahead = len(sure) if best_first else 0  # the places that the best have had by now
+    rest = [*reordered[:ahead], *_by_turns(*((reordered[ahead:], left) if sure else (left, reordered)))]
+    return [*sure, *in_turns(_once(rest), is_repository, limit, after=sure)][:limit]
 
-    def pick(side: int, queue: Iterator[Item]) -> bool:
-        found = next((item for item in queue if id(item) not in known), None)
-        if found is None:
-            return False
-        known.add(id(found))
-        picked.append(found)
-        counts[side] += 1
-        return True
 
-    def queued(order: list[Item], category: str) -> Iterator[Item]:
-        return iter(in_turns((item for item in order if item.category == category), is_repository, limit))
+def _by_turns(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
+    """Return the items of two orders by turns, each item once."""
+    longest = max(len(first), len(second))
+    return _once(item for place in range(longest) for order in (first, second) for item in order[place : place + 1])
 
-    queues = [[queued(order, category) for category in filled] for order in orders]
-    for place in range(minimum):
-        for number in range(len(filled)):
-            side = (place + number) % turns
-            pick(side, queues[side][number])
-    left = [[item for item in order if id(item) not in known] for order in orders]
-    rest = [iter(in_turns(items, is_repository, limit, after=picked)) for items in left]
-    while len(picked) < limit:
-        side = int(counts[1] < counts[0])
-        if not pick(side, rest[side]) and not pick(1 - side, rest[1 - side]):
-            break
-    return picked[:limit]
+
+def _once(items: Iterable[Item]) -> list[Item]:
+    return list({id(item): item for item in items}.values())
 
 
 def _is_claimed(entry: Ranked) -> bool:
