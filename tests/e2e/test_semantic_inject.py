@@ -123,6 +123,16 @@ def test_what_the_feature_is_about_decides_what_is_given(semantic_world: World) 
     assert names(inject(semantic_world, "--limit", "1")) == ["Cents"]
 
 
+def test_a_new_lesson_without_a_vector_is_judged_by_its_words(semantic_world: World) -> None:
+    write_topics(semantic_world)
+    start_feature(semantic_world)
+    semantic_world.run("search", "anything")  # gives every entry its vector
+    semantic_world.write_bank("heuristics", "### Heuristic: New\nA tokenizer, a grammar and a parser for invoices.\n")
+    given = inject(semantic_world, "--limit", "1")
+    assert line_of(given)["inside"].endswith("pending_embedding=1")
+    assert names(given) == ["New"]
+
+
 @pytest.mark.parametrize("where", ["commit", "uncommitted", "branch", "subject", "summary"])
 def test_files_and_the_branch_that_are_worked_on_decide_what_is_given(semantic_world: World, where: str) -> None:
     write_topics(semantic_world)
