@@ -180,7 +180,9 @@ def test_a_large_global_bank_does_not_shut_out_the_project_s_own(world: World, v
     world.write_bank("patterns", "".join(own.format(n) for n in range(1, 11)))
     world.write_bank("patterns", "".join(shared.format(n) for n in range(500)), shared=True)
     text = started(world, **variables)["hookSpecificOutput"]["additionalContext"]
-    assert [n for n in range(1, 11) if f"### Pattern: Own {n} [repository]\n" in text] == [5, 6, 7, 8, 9, 10]
+    given = [n for n in range(1, 11) if f"### Pattern: Own {n} [repository]\n" in text]
+    # In markdown, the best one stays and others have their day.
+    assert given == [5, 6, 7, 8, 9, 10] if variables is WORDS else len(given) == 6 and given[-1] == 10
 
 
 @pytest.mark.parametrize("variables", [WORDS, MARKDOWN], ids=["words", "markdown"])

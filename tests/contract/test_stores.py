@@ -624,8 +624,22 @@ def test_entries_await_vectors_newest_first_and_only_active_ones(store: Store) -
     store.use_model(model())
     store.put_vectors([("b", unit([1.0] * 64))])
     assert [each.id for each in store.pending(5, EVERYWHERE)] == ["c", "a"]
+    assert sorted(store.pending_ids(EVERYWHERE)) == ["a", "c"]
     coverage = store.coverage()
     assert (coverage.entries, coverage.pending, coverage.skipped) == (3, 2, 0)
+
+
+def test_titles_are_those_of_active_entries_in_scope_last_changed_first(store: Store) -> None:
+    for place, (id, day) in enumerate([("a", 1), ("b", 3), ("c", 2), ("d", 2)]):
+        known = {"category": "decision", "name": f"Title {id}", "updated_at": f"2026-01-0{day}"}
+        store.put(memory(f"/{place}.json"), [entry(id, **known)])
+    store.put(memory("/retired.json"), [entry("e", category="decision", status="retired")])
+    store.put(memory("/other.json", project="/other"), [entry("f", category="decision")])
+    store.put(bank(), [entry("g")])
+    found = store.titles(Scope(SHOP, ("decision",)), 10)
+    assert [each.id for each in found] == ["b", "c", "d", "a"]
+    assert (found[0].name, found[0].category, found[0].updated_at) == ("Title b", "decision", "2026-01-03")
+    assert [each.id for each in store.titles(Scope(SHOP, ("decision",)), 2)] == ["b", "c"]
 
 
 def test_empty_store_has_nothing_to_cover(store: Store) -> None:

@@ -10,13 +10,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.conftest import World
 
-from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
 from recollect.domain.start_block import CLOSING, OPENING, block, markdown_status
 from recollect.domain.text import client_length
 from recollect.files.bank.bank import read_bank
@@ -57,7 +58,7 @@ def start_feature(world: World, slug: str = "invoice-parser", text: str = PARSER
     folder.mkdir(parents=True)
     meta = {"status": "active", "slug": slug, "lastCompletedPhase": "design"}
     (folder / ".meta.json").write_text(json.dumps(meta), encoding="utf-8")
-    (folder / "spec.md").write_text(f"{text}\n\n## Details\nNone of this counts.\n", encoding="utf-8")
+    (folder / "spec.md").write_text(f"{text}\n\n## Details\nNone.\n", encoding="utf-8")
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -122,7 +123,17 @@ def test_what_the_feature_is_about_decides_what_is_given(semantic_world: World) 
     assert names(inject(semantic_world, "--limit", "1")) == ["Cents"]
 
 
-@pytest.mark.parametrize("where", ["commit", "uncommitted", "branch"])
+def test_a_new_lesson_without_a_vector_is_judged_by_its_words(semantic_world: World) -> None:
+    write_topics(semantic_world)
+    start_feature(semantic_world)
+    semantic_world.run("search", "anything")  # gives every entry its vector
+    semantic_world.write_bank("heuristics", "### Heuristic: New\nA tokenizer, a grammar and a parser for invoices.\n")
+    given = inject(semantic_world, "--limit", "1")
+    assert line_of(given)["inside"].endswith("pending_embedding=1")
+    assert names(given) == ["New"]
+
+
+@pytest.mark.parametrize("where", ["commit", "uncommitted", "branch", "subject", "summary"])
 def test_files_and_the_branch_that_are_worked_on_decide_what_is_given(semantic_world: World, where: str) -> None:
     write_topics(semantic_world)
     folder = semantic_world.project
@@ -130,6 +141,12 @@ def test_files_and_the_branch_that_are_worked_on_decide_what_is_given(semantic_w
     git(folder, "commit", "-q", "--allow-empty", "-m", "start")
     if where == "branch":
         git(folder, "checkout", "-q", "-b", "invoice-tokenizer")
+    elif where == "subject":
+        git(folder, "commit", "-q", "--allow-empty", "-m", "Give the tokenizer a table")
+    elif where == "summary":
+        path = semantic_world.write_decision("s1", category="session_summary", title="The tokenizer has a table")
+        (path.parents[1] / "sessions").mkdir()
+        path.rename(path.parents[1] / "sessions" / path.name)
     else:
         (folder / "src").mkdir()
         (folder / "src" / "tokenizer.py").write_text("pass\n", encoding="utf-8")
@@ -228,7 +245,8 @@ def test_switched_off_it_equals_the_markdown_path_byte_for_byte(
     semantic_world.run("upsert", "--entry-json", json.dumps({"name": "N", "description": "D", "category": "patterns"}))
     bank = semantic_world.project / "docs" / "knowledge-bank"
     entries = [*read_bank(str(bank), "local")[0], *read_bank(str(semantic_world.store), "global")[0]]
-    expected = block(select(deduplicate(entries), 20), markdown_status).text
+    today = int(time.time()) // 86_400
+    expected = block(select_rotated(deduplicate(entries), 20, lambda some: rotated(some, today)), markdown_status).text
     assert "semantic: disabled*" in expected
     assert inject(semantic_world, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false") == expected
     assert semantic_world.run_bare(RECOLLECT_MEMORY_SEMANTIC_ENABLED="false").stdout == expected

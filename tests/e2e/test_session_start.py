@@ -31,6 +31,7 @@ from recollect.files.session.record import FOLDER as RECORDS
 from recollect.files.session.record import add_given, add_words, read_record
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Scope
+from recollect.sync.memories import entry_id
 
 ONE = "### Pattern: One\nThe one lesson.\n"
 TWO = "### Pattern: Two\nAnother lesson.\n"
@@ -226,6 +227,72 @@ def test_a_receipt_says_which_session_was_given_what_on_which_event(semantic_wor
         assert (first.event, first.session, len(first.lines)) == ("startup", "s1", 1)
         assert (second.event, second.session, len(second.lines)) == ("resume", "s1", 1)
         assert [entry.name for entry in store.entries(line.id for line in second.lines)] == ["Two"]
+
+
+# The titles of the project's memories
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+def test_a_project_s_memories_are_in_view_from_the_start(world: World, semantic: bool) -> None:
+    variables = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": str(semantic).lower(), **BY_WORDS}
+    world.write_decision("orders", title="Orders live in PostgreSQL")
+    id = entry_id(identity(str(world.project)), "decision", "orders")
+    line = f"Decisions:\n- [{id}] Orders live in PostgreSQL\n"
+    began = begin(world, **variables)
+    assert began.block.startswith(TITLE + "0 entries")
+    assert "### Memories of This Project [repository]\n" in began.block
+    assert line in began.block
+    world.write_bank("patterns", ONE)
+    block = begin(world, session="s2", **variables).block
+    assert block.index("Pattern: One") < block.index(line)
+    assert log_of(world) == ""
+
+
+def test_the_id_of_a_title_is_that_of_the_store(semantic_world: World) -> None:
+    semantic_world.write_decision("orders", title="Orders live in PostgreSQL")
+    block = begin(semantic_world, **BY_WORDS).block
+    with SqliteStore(str(semantic_world.store / "memory.db")) as store:
+        [entry] = store.entries(standing.id for standing in store.standings(Scope(None)))
+    assert f"- [{entry.id}] Orders live in PostgreSQL" in block
+
+
+@pytest.mark.parametrize("semantic", [False, True])
+def test_a_resumed_session_is_given_new_titles_only(world: World, semantic: bool) -> None:
+    variables = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": str(semantic).lower(), **BY_WORDS}
+    world.write_bank("patterns", ONE)
+    world.write_decision("orders", title="Orders live in PostgreSQL")
+    begin(world, **variables)
+    assert begin(world, "resume", **variables).stdout == ""
+    world.write_decision("queue", title="The queue is a table")
+    block = begin(world, "resume", **variables).block
+    assert "The queue is a table" in block
+    assert "PostgreSQL" not in block
+    assert "Pattern: One" not in block
+    assert begin(world, "resume", **variables).stdout == ""
+    block = begin(world, "clear", **variables).block
+    assert "The queue is a table" in block
+    assert "PostgreSQL" in block
+
+
+@pytest.mark.parametrize("setting", ["memory_injection_enabled", "retrieval.enabled"])
+def test_titles_can_be_switched_off(world: World, setting: str) -> None:
+    world.write_decision("orders", title="Orders live in PostgreSQL")
+    folder = world.project / ".claude" / "memory"
+    name, _, below = setting.partition(".")
+    (folder / "memory-config.json").write_text(json.dumps({name: {below: False} if below else False}), encoding="utf-8")
+    assert begin(world).stdout == ""
+
+
+def test_the_command_lists_the_titles_that_the_hook_lists(semantic_world: World) -> None:
+    for number in range(60):
+        semantic_world.write_decision(f"d{number}", title=f"Decision number {number}")
+    semantic_world.write_bank("patterns", ONE)
+    uncounted = {**BY_WORDS, "RECOLLECT_MEMORY_RECALL_TRACKING": "false"}
+    block = begin(semantic_world, **uncounted).block
+    assert " more: `recollect list`\n" in block
+    assert semantic_world.run("inject", **uncounted).stdout == block
+    told = json.loads(semantic_world.run("inject", "--json", **uncounted).stdout)
+    assert [f"- [{each['id']}] {each['name']}" in block for each in told["titles"]] == [True] * block.count("\n- [")
 
 
 # Forks: the client says neither which session was forked nor has it written the transcript of the new one

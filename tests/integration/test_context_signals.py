@@ -46,10 +46,11 @@ def commit(path, git, *names):
     git("commit", "-q", "-m", names[0], cwd=path)
 
 
-def signals(path, seconds=60.0):
+def signals(path, seconds=60.0, *, commits=False):
+    """The signals of a project; what the last commits say, only if a test is about them."""
     context = collect(str(path), seconds)
     assert context.warnings == []
-    return context.signals
+    return [signal for signal in context.signals if commits or not signal.startswith("Commits: ")]
 
 
 def test_files_of_the_last_three_commits_are_listed(make):
@@ -65,7 +66,8 @@ def test_at_most_twenty_files_are_listed(make, git):
     path = make(1)
     commit(path, git, *[f"many/file{number:03}.py" for number in range(100)])
     (path / "many").rename(path / "moved")
-    files, uncommitted = signals(path)
+    uncommitted, files, folders = signals(path)
+    assert folders == "Folders: moved"
     assert len(files.removeprefix("Files: ").split()) == 20
     assert len(uncommitted.removeprefix("Uncommitted: ").split()) == 20
 
@@ -97,7 +99,7 @@ def test_work_that_is_not_committed_is_listed(make, git):
     (path / "new.py").write_text("", encoding="utf-8")
     (path / "folder").mkdir()
     (path / "folder" / "other.py").write_text("", encoding="utf-8")
-    assert signals(path)[1] == "Uncommitted: file1.py staged.py folder/ new.py"
+    assert signals(path) == ["Uncommitted: file1.py staged.py folder/ new.py", "Files: file2.py"]
 
 
 def test_signals_stand_in_their_order(make):
@@ -106,8 +108,78 @@ def test_signals_stand_in_their_order(make):
     folder.mkdir(parents=True)
     (folder / ".meta.json").write_text('{"slug": "a", "status": "active"}', encoding="utf-8")
     (folder / "spec.md").write_text("What it is", encoding="utf-8")
-    expected = "a. What it is. Phase: unknown. Files: file2.py file3.py file4.py. Branch: feat. Uncommitted: docs/"
-    assert collect(str(path), 60).query == expected
+    (folder / "plan.md").write_text("How it is done", encoding="utf-8")
+    (path / "file5.py").write_text("", encoding="utf-8")
+    assert collect(str(path), 60, last_session="Before").signals == [
+        "a",
+        "What it is",
+        "Phase: unknown",
+        "Branch: feat",
+        "Plan: How it is done",
+        "Last session: Before",
+        "Commits: file4.py; file3.py; file2.py; file1.py",
+        "Uncommitted: file5.py",
+        "Files: file2.py file3.py file4.py",
+    ]
+
+
+def test_last_five_commits_are_told_by_their_subjects(make, git):
+    path = make(7)
+    git("commit", "-q", "--allow-empty", "-m", "Retry webhooks\n\nWith a body.", cwd=path)
+    git("commit", "-q", "--allow-empty", "-m", "memory: create decision use-queue", cwd=path)
+    git("commit", "-q", "--allow-empty", "-m", "x" * 500, cwd=path)
+    expected = f"Commits: {'x' * 120}; Retry webhooks; file7.py; file6.py; file5.py"
+    assert signals(path, commits=True)[0] == expected
+
+
+def test_merges_are_no_subjects(make, git):
+    path = make(2)
+    git("checkout", "-q", "-b", "side", "HEAD~1", cwd=path)
+    commit(path, git, "side.py")
+    git("checkout", "-q", "main", cwd=path)
+    git("merge", "-q", "--no-edit", "side", cwd=path)
+    assert "Merge" not in signals(path, commits=True)[0]
+    assert "side.py" in signals(path, commits=True)[0]
+
+
+def test_files_of_recollect_are_no_signals(make, git):
+    path = make(4)
+    own = ".claude/memory/decisions/a.json", "docs/knowledge-bank/patterns.md", ".claude/iflow-dev.local.md"
+    commit(path, git, *own, "src/real.py")
+    for name in own:
+        (path / name).write_text("changed", encoding="utf-8")
+    assert signals(path) == ["Files: file3.py file4.py src/real.py"]
+    nested = path / "sub" / "docs" / "knowledge-bank" / "patterns.md"
+    nested.parent.mkdir(parents=True)
+    nested.write_text("x", encoding="utf-8")
+    git("add", "sub", cwd=path)
+    assert signals(path) == ["Files: file3.py file4.py src/real.py"]
+
+
+def test_untracked_folders_of_recollect_are_no_signals(make):
+    path = make(2)
+    (path / ".claude" / "memory").mkdir(parents=True)
+    (path / ".claude" / "memory" / "index.md").write_text("x", encoding="utf-8")
+    (path / "docs" / "knowledge-bank").mkdir(parents=True)
+    (path / "docs" / "knowledge-bank" / "patterns.md").write_text("x", encoding="utf-8")
+    assert signals(path) == ["Files: file2.py"]
+
+
+def test_another_memory_root_is_no_signal(make, git):
+    path = make(2)
+    (path / ".claude" / "notes").mkdir(parents=True)
+    (path / ".claude" / "notes" / "a.json").write_text("x", encoding="utf-8")
+    (path / ".claude" / "settings.json").write_text("x", encoding="utf-8")
+    git("add", ".claude", cwd=path)
+    context = collect(str(path), 60, memory_root=".claude/notes")
+    assert "Uncommitted: .claude/settings.json" in context.signals
+
+
+def test_folders_of_files_beyond_the_listed_ones_are_named(make, git):
+    path = make(1)
+    names = [f"first/f{n:02}.py" for n in range(20)] + [f"web/views/f{n}.py" for n in range(3)] + ["zoo/f.py"]
+    commit(path, git, *names)
+    assert signals(path)[-1] == "Folders: web/views zoo"
 
 
 def test_names_of_every_kind_are_shown_on_one_line(make, git):
@@ -136,13 +208,13 @@ def test_shallow_clone_is_no_error(make, git, tmp_path, depth):
 
 def test_worktree_has_its_own_branch(make, git, tmp_path):
     git("worktree", "add", "-q", "-b", "side", tmp_path / "side", cwd=make(4))
-    assert signals(tmp_path / "side") == ["Files: file2.py file3.py file4.py", "Branch: side"]
+    assert signals(tmp_path / "side") == ["Branch: side", "Files: file2.py file3.py file4.py"]
 
 
 def test_worktree_of_a_bare_repository_has_its_signals(make, git, tmp_path):
     git("clone", "-q", "--bare", make(4), tmp_path / "w" / ".bare", cwd=tmp_path)
     git("worktree", "add", "-q", "-b", "side", tmp_path / "w" / "side", cwd=tmp_path / "w" / ".bare")
-    assert signals(tmp_path / "w" / "side") == ["Files: file2.py file3.py file4.py", "Branch: side"]
+    assert signals(tmp_path / "w" / "side") == ["Branch: side", "Files: file2.py file3.py file4.py"]
 
 
 def test_bare_repository_is_no_error(make, git, tmp_path):
@@ -168,14 +240,14 @@ def test_merge_in_progress_is_no_error(make, git):
     git("commit", "-q", "-a", "-m", "ours", cwd=path)
     with pytest.raises(subprocess.CalledProcessError):
         git("merge", "side", cwd=path)
-    assert signals(path)[-1] == "Uncommitted: file1.py"
+    assert signals(path)[0] == "Uncommitted: file1.py"
 
 
 def test_output_without_end_is_cut(make):
     path = make(2)
     for number in range(700):
         (path / f"{number:03}-{'x' * 200}").write_text("", encoding="utf-8")
-    uncommitted = signals(path)[1]
+    uncommitted = signals(path)[0]
     assert uncommitted.startswith("Uncommitted: 000-xxx")
     assert len(uncommitted) < 20 * 202 + 20
 
@@ -220,15 +292,17 @@ def test_no_configuration_of_a_repository_runs_a_program(make, git, tmp_path):
     for key in (
         *("core.fsmonitor", "core.pager", "pager.diff", "pager.status", "diff.external", "core.sshCommand"),
         *("diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "filter.evil.process", "alias.diff"),
+        *("gpg.program", "gpg.ssh.program", "gpg.x509.program", "alias.log", "pager.log"),
     ):
         git("config", key, program, cwd=path)
+    git("config", "log.showSignature", "true", cwd=path)
     hooks = path / ".git" / "hooks"
     hooks.mkdir(exist_ok=True)
     (hooks / "post-index-change").symlink_to(program)
     (path / "file1.py").write_text("FILE1.PY", encoding="utf-8")
     (path / "staged.py").symlink_to("file1.py")
     (tmp_path / "ran").unlink(missing_ok=True)
-    assert signals(path)[0].startswith("Files: ")
+    assert signals(path)[-1].startswith("Files: ")
     assert not (tmp_path / "ran").exists()
 
 
@@ -286,7 +360,7 @@ def test_git_that_closes_its_output_and_stays_is_ended(make, fake_git):
 def test_git_that_never_stops_talking_is_cut_off(make, fake_git):
     path = make(4)
     fake_git("case \"$*\" in *get-regexp*) exit 1;; esac; while :; do printf 'XX name\\0'; done")
-    files, uncommitted = signals(path)
+    uncommitted, files = signals(path)
     assert files == "Files: " + " ".join(["XX name"] * 20)
     assert uncommitted == "Uncommitted: " + " ".join(["name"] * 20)
 
@@ -328,4 +402,5 @@ def test_process_with_closed_streams_has_its_signals(make, tmp_path, closed):
     )
     shell = ["sh", "-c", f'"$0" -I -S -c "$1" {closed}', sys.executable, program]
     subprocess.run(shell, check=True)
-    assert (tmp_path / "query").read_text(encoding="utf-8") == "Files: file2.py file3.py file4.py"
+    expected = "Commits: file4.py; file3.py; file2.py; file1.py. Files: file2.py file3.py file4.py"
+    assert (tmp_path / "query").read_text(encoding="utf-8") == expected

@@ -233,8 +233,10 @@ def test_a_session_starts_with_the_same_block_with_and_without_an_engine(semanti
     feature = semantic_world.project / "docs" / "features" / "001-billing"
     feature.mkdir(parents=True)
     (feature / ".meta.json").write_text('{"status": "active", "slug": "payment-timeout"}', encoding="utf-8")
+    semantic_world.write_decision("cards", title="Cards are billed once a day")
     start(semantic_world, "first")  # its question is kept from now on
     alone = start(semantic_world, "alone")
+    assert "] Cards are billed once a day" in alone
     ready(semantic_world, serve())
     answered = until(lambda: status(semantic_world))["answered"]
     by_engine = start(semantic_world, "engine")

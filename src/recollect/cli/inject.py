@@ -51,8 +51,9 @@ def command(workspace: Workspace, limit: int | None, event: str | None, as_json:
 
     Of the project's own knowledge bank (docs/knowledge-bank) and of the global store, the entries that matter most for
     what is going on here are printed as one markdown block, always below 9,500 characters: by the active feature,
-    recent and uncommitted changes and the branch, by meaning, by words and by prominence. What was given is recorded
-    in .last-injection.json and in the store. Nothing to give prints nothing and exits with 0.
+    recent and uncommitted changes and the branch, by meaning, by words and by prominence. The titles of the project's
+    memories follow. What was given is recorded in .last-injection.json and in the store. Nothing to give prints nothing
+    and exits with 0.
     """
     if print_hook:
         print_json({"hooks": {"SessionStart": [_handler(event) for event in EVENTS]}})
@@ -66,6 +67,7 @@ def command(workspace: Workspace, limit: int | None, event: str | None, as_json:
             {
                 "block": result.text,
                 "entries": [{"id": entry.content_hash, **fields_of(entry, *_FIELDS)} for entry in result.entries],
+                "titles": [fields_of(title, "id", "category", "name") for title in result.titles],
                 **fields_of(result, "dropped", "reason", "warnings"),
             }
         )

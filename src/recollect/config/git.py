@@ -31,6 +31,7 @@ _CONFIGURATION = (
     "diff.ignoreSubmodules=dirty",  # or git would run in each submodule, under its own configuration
     "submodule.recurse=false",
     "commit.gpgSign=false",
+    "log.showSignature=false",
     "gc.auto=0",
     "maintenance.auto=false",
 )
@@ -40,6 +41,9 @@ _KEPT = ("GIT_CONFIG_", "GIT_AUTHOR_", "GIT_COMMITTER_")  # the user's identity 
 # Lists the configured filter programs (clean, smudge, process), as `filter.NAME.KEY`.
 LIST_FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
 _MOST_FILTERS = 50
+
+# The beginning of the message when recollect commits memory files.
+OWN_COMMIT = "memory: "
 
 _LARGEST_OUTPUT = 64 * 1024
 

@@ -132,7 +132,7 @@ def _category_keys(category: str) -> list[Key]:
             f"{prefix}.enabled",
             True,
             f"Whether {words} memories are written and found; those that are there stay where they are.",
-            used_by="stop, write, candidate, search",
+            used_by="stop, write, candidate, search, prompt, inject",
         ),
         Key(
             f"{prefix}.folder",
@@ -178,7 +178,12 @@ def _triage_keys(category: str) -> list[Key]:
 
 
 KEYS: tuple[Key, ...] = (
-    Key("memory_injection_enabled", True, "Whether sessions are given memories when they start.", "inject"),
+    Key(
+        "memory_injection_enabled",
+        True,
+        "Whether sessions are given lessons, and the titles of the project's memories, when they start.",
+        "inject",
+    ),
     Key(
         "memory_injection_limit",
         20,
@@ -285,7 +290,12 @@ KEYS: tuple[Key, ...] = (
         "write",
         bounds=(1, 1_000_000),
     ),
-    Key("retrieval.enabled", True, "Whether a prompt is answered with memories about it.", "prompt"),
+    Key(
+        "retrieval.enabled",
+        True,
+        "Whether a prompt is answered with memories about it, and a session's start lists their titles.",
+        "prompt, inject",
+    ),
     Key(
         "retrieval.max_inject",
         5,

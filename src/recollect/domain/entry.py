@@ -54,6 +54,7 @@ class Entry:
         "observation_count",
         "origin",
         "position",
+        "rank",
         "stored_hash",
     )
 
@@ -83,6 +84,7 @@ class Entry:
         self.stored_hash = stored_hash  # from the source; differs from `content_hash` when the text was edited
         self.origin = origin
         self.position = position
+        self.rank = 0  # in a start block, entries of a category stand in this order
         self._hash = ""
 
     def __repr__(self) -> str:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from recollect.domain.categories import CATEGORIES, KNOWLEDGE
-from recollect.domain.data_text import as_data
-from recollect.domain.text import REPOSITORY, client_length
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT, SESSION_SUMMARY
+from recollect.domain.data_text import as_data, data_line
+from recollect.domain.memory import LONGEST_TITLE
+from recollect.domain.ranking.selection import MINIMUM_PER_CATEGORY
+from recollect.domain.text import REPOSITORY, client_length, cut
 from recollect.domain.triage.spoken import START_TITLE
 
 TYPE_CHECKING = False
@@ -13,9 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.domain.entry import Entry
+    from recollect.domain.stored import Title
 
 # From 10,000 characters on, the client shows the model a 2 KB preview instead of the block.
 CHARACTER_LIMIT = 9_500
+
+# The most characters of the section with titles of memories. Lessons have the rest.
+TITLES_LIMIT = 2_000
 
 # The frame around the block. It tells a model whose words these are.
 OPENING = (
@@ -26,6 +32,16 @@ OPENING = (
 CLOSING = "</memory-context>\n"
 
 _HEADING = {category: f"### {CATEGORIES[category].start_heading}" for category in KNOWLEDGE}
+
+# The categories of memories in the section of titles: those binding for all work first.
+TITLED = tuple(sorted(PROJECT, key=lambda category: CATEGORIES[category].priority))
+_SURE_TITLES = 3  # the newest of a category, listed before any further ones of another
+_MOST_SUMMARIES = 2  # older ones are history
+_TITLES_HEADING = (
+    f"### Memories of This Project{REPOSITORY}\n"
+    "Only titles, by files of this repository. The tool `get_memories` returns a memory in full by its id."
+)
+_LONGEST_MORE = len("\n\n1,000,000 more: `recollect list`")
 
 
 class Block:
@@ -43,40 +59,166 @@ def markdown_status(entries: Sequence[Entry]) -> str:
     return f"{len(entries)} entries ({local} local, {len(entries) - local} global) | semantic: disabled"
 
 
+class TitleList:
+    """The titles of memories in a block: those listed, and the fresh ones of them, not given to the session before.
+
+    `more` is the number of memories not listed.
+    """
+
+    def __init__(self, listed: Sequence[Title] = (), fresh: Sequence[Title] = (), more: int = 0) -> None:
+        self.listed = listed
+        self.fresh = fresh
+        self.section = _titles_section(listed, more)
+        # A session with some of the titles was told about the others before.
+        self.fresh_section = self.section if len(fresh) == len(listed) else _titles_section(fresh, 0)
+
+
 def fresh_block(
-    selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str], is_fresh: Callable[[Entry], bool]
+    selected: Sequence[Entry],
+    status: Callable[[Sequence[Entry]], str],
+    is_fresh: Callable[[Entry], bool],
+    titles: TitleList | None = None,
 ) -> Block:
-    """Build the block for these entries with only the fresh ones. No others take the place of the rest.
+    """Build the block for these entries and titles with only the fresh ones. No others take the place of the rest.
 
     Entries dropped for lack of room stay dropped: otherwise a session would get more of its block each time it is
     resumed.
     """
-    whole = block(selected, status)
+    titles = titles or TitleList()
+    whole = block(selected, status, titles.section)
     fresh = [entry for entry in whole.entries if is_fresh(entry)]
-    if len(fresh) == len(whole.entries):
+    if len(fresh) == len(whole.entries) and titles.fresh_section == titles.section:
         return whole
-    return block(fresh, status) if fresh else Block("", [], 0)
+    return block(fresh, status, titles.fresh_section) if fresh or titles.fresh else Block("", [], 0)
 
 
-def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str]) -> Block:
-    """Build the block for entries in the given order of importance, below the limit.
+def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str], titles: str = "") -> Block:
+    """Build the block for entries in the given order of importance, below the limit, with a section of titles.
 
-    `status` returns its diagnostic line. Entries too long to ever fit are dropped first. Then whole entries are
-    dropped from the end until the rest fits.
+    `status` returns its diagnostic line. Entries too long to ever fit are dropped first. Then others are dropped whole,
+    as few as possible of each category's first three.
     """
-    shown = [(entry, marked_text(entry)) for entry in selected]
-    room = CHARACTER_LIMIT - 1 - _frame_length(status(selected), len(shown))
-    fitting = [(entry, text, client_length(text) + 2) for entry, text in shown]
-    fitting = [item for item in fitting if item[2] <= room]
-    total = sum(length for _, _, length in fitting)
-    while total > room:
-        total -= fitting.pop()[2]
-    if not fitting:
+    shown = [_Shown(entry) for entry in selected]
+    room = CHARACTER_LIMIT - 1 - _frame_length(status(selected), len(shown)) - client_length(titles) - 2
+    fitting = _fitting([item for item in shown if item.length <= room], room)
+    if not fitting and not titles:
         return Block("", [], len(shown))
     dropped = len(shown) - len(fitting)
-    kept = [(entry, text) for category in KNOWLEDGE for entry, text, _ in fitting if entry.category == category]
-    entries = [entry for entry, _ in kept]
-    return Block(_assemble(kept, _diagnostic(status(entries), dropped)), entries, dropped)
+    fitting.sort(key=lambda item: item.entry.rank)
+    kept = [item for category in KNOWLEDGE for item in fitting if item.entry.category == category]
+    entries = [item.entry for item in kept]
+    return Block(_assemble(kept, _diagnostic(status(entries), dropped), titles), entries, dropped)
+
+
+class _Shown:
+    """An entry with its text in the block, and the length of the text with the blank line after it."""
+
+    __slots__ = ("entry", "length", "text")
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self.text = marked_text(entry)
+        self.length = client_length(self.text) + 2
+
+
+def _fitting(items: Sequence[_Shown], room: int) -> list[_Shown]:
+    """Return the items to keep, in the same order: some of each category, then the most important that fit.
+
+    A category keeps its first three. Where they are too long for the others to keep theirs, shorter ones stand in.
+    """
+    if not items or sum(item.length for item in items) <= room:
+        return list(items)
+    buckets = [[item for item in items if item.entry.category == category] for category in KNOWLEDGE]
+    buckets = [bucket for bucket in buckets if bucket]
+    places = _places(buckets, room)
+    kept: set[int] = set()
+    for _ in range(MINIMUM_PER_CATEGORY):
+        for at, bucket in enumerate(buckets):
+            if places[at]:
+                places[at] -= 1
+                reserved = sum(_shortest(other, places[n]) for n, other in enumerate(buckets) if n != at)
+                item = _first_fitting(bucket, room - reserved, places[at])
+                bucket.remove(item)
+                kept.add(id(item))
+                room -= item.length
+    for item in items:
+        if id(item) not in kept and item.length <= room:
+            kept.add(id(item))
+            room -= item.length
+    return [item for item in items if id(item) in kept]
+
+
+def _places(buckets: Sequence[Sequence[_Shown]], room: int) -> list[int]:
+    """Return how many items each category can keep: three, two or one of each, else one of the first categories."""
+    for each in range(MINIMUM_PER_CATEGORY, 0, -1):
+        places = [min(each, len(bucket)) for bucket in buckets]
+        if _least(buckets, places) <= room:
+            return places
+    places = [1] * len(buckets)
+    while _least(buckets, places) > room:
+        places[sum(places) - 1] = 0
+    return places
+
+
+def _least(buckets: Sequence[Sequence[_Shown]], places: Sequence[int]) -> int:
+    """Return the least room for so many items of each category."""
+    return sum(_shortest(bucket, count) for bucket, count in zip(buckets, places, strict=True))
+
+
+def _shortest(bucket: Sequence[_Shown], count: int) -> int:
+    """Return the length of the `count` shortest items together."""
+    return sum(sorted(item.length for item in bucket)[:count])
+
+
+def _first_fitting(bucket: Sequence[_Shown], room: int, after: int) -> _Shown:
+    """Return the first item that leaves room for `after` others of its category. `_places` made sure of one."""
+    least = sorted(item.length for item in bucket)[: after + 1]
+    total = sum(least)
+    return next(item for item in bucket if item.length + total - min(item.length, least[-1]) <= room)
+
+
+def fitting_titles(titles: Sequence[Title]) -> list[Title]:
+    """Return the titles for a block, by category, from titles sorted by age, the newest first.
+
+    Each category has its newest three if there is room, then the categories have their others in turn.
+    """
+    buckets = [[title for title in titles if title.category == category] for category in TITLED]
+    buckets[TITLED.index(SESSION_SUMMARY)][_MOST_SUMMARIES:] = []
+    sure = [title for bucket in buckets for title in bucket[:_SURE_TITLES]]
+    rest = [title for bucket in buckets for title in bucket[_SURE_TITLES:]]
+    room = TITLES_LIMIT - len(_TITLES_HEADING) - _LONGEST_MORE
+    fitting: set[int] = set()
+    labelled: set[str] = set()
+    for title in sure + rest:
+        length = client_length(_title_line(title)) + 1
+        if title.category not in labelled:
+            length += len(_title_label(title.category)) + 2
+        if length > room:
+            break
+        room -= length
+        labelled.add(title.category)
+        fitting.add(id(title))
+    return [title for bucket in buckets for title in bucket if id(title) in fitting]
+
+
+def _titles_section(titles: Sequence[Title], more: int) -> str:
+    """Return the section with these titles, sorted by category; empty without titles."""
+    if not titles:
+        return ""
+    pieces = [_TITLES_HEADING]
+    for category in TITLED:
+        lines = [_title_line(title) for title in titles if title.category == category]
+        if lines:
+            pieces.append("\n".join([_title_label(category), *lines]))
+    return "\n\n".join([*pieces, f"{more:,} more: `recollect list`"] if more else pieces)
+
+
+def _title_label(category: str) -> str:
+    return f"{CATEGORIES[category].plural.capitalize()}:"
+
+
+def _title_line(title: Title) -> str:
+    return f"- [{title.id}] {cut(data_line(title.name), LONGEST_TITLE)}"
 
 
 def entry_text(entry: Entry) -> str:
@@ -91,12 +233,13 @@ def marked_text(entry: Entry) -> str:
     return f"{heading}{REPOSITORY if entry.origin == 'local' else ''}{newline}{rest}"
 
 
-def _assemble(shown: Sequence[tuple[Entry, str]], diagnostic: str) -> str:
+def _assemble(shown: Sequence[_Shown], diagnostic: str, titles: str) -> str:
     pieces = [START_TITLE, diagnostic]
     for category in KNOWLEDGE:
-        texts = [text for entry, text in shown if entry.category == category]
+        texts = [item.text for item in shown if item.entry.category == category]
         if texts:
             pieces.append(_HEADING[category] + "\n" + "\n\n".join(texts))
+    pieces += [titles] if titles else []
     return OPENING + "\n\n".join([*pieces, "---"]) + "\n" + CLOSING
 
 

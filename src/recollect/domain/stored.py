@@ -138,6 +138,21 @@ class Standing:
         self.last_recalled_at = last_recalled_at
 
 
+class Title:
+    """An entry's name, with what a list of titles needs besides."""
+
+    __slots__ = ("category", "id", "name", "updated_at")
+
+    def __init__(self, id: str, category: str, name: str, updated_at: str) -> None:
+        self.id = id
+        self.category = category
+        self.name = name
+        self.updated_at = updated_at
+
+    def __repr__(self) -> str:
+        return f"<Title {self.id} {self.name!r}>"
+
+
 class Match:
     """An entry found by one search method, with its score in this method: the higher, the better."""
 

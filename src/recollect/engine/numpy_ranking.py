@@ -7,7 +7,7 @@ it. With cached columns, which change only when entries do, it takes a milliseco
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from recollect.domain.ranking.order import (
@@ -58,11 +58,13 @@ class NumpyRanking:
         now: str,
         decay: bool,
         most: int = -1,
+        unembedded: Collection[str] = (),
     ) -> list[Ranked]:
         """Rank the entries in the same way as `domain.ranking.order.rank`."""
         if not self.count:
             return []
         numpy = self._numpy
+        without_vector = weights.without(vector=True, keyword=not keyword)
         weights = weights.without(vector=not vector, keyword=not keyword)
         recalls, seen = self._used(usages)
         recalled = numpy.minimum(recalls / RECALLS_THAT_COUNT, 1.0)
@@ -70,11 +72,13 @@ class NumpyRanking:
         low, span = known.min(), known.max() - known.min()
         prominent = (known - low) / span if span else numpy.ones(self.count)
         similar, shared = spread(vector), spread_words(keyword, self.count, alone=not vector)
-        scores = (
-            weights.vector * self._column(similar)
-            + weights.keyword * self._column(shared)
-            + weights.prominence * prominent
-        )
+        has_vector = self._column(dict.fromkeys(unembedded, 1.0)) == 0.0
+
+        def weight(name: str) -> Any:
+            return numpy.where(has_vector, getattr(weights, name), getattr(without_vector, name))
+
+        relevant = weight("vector") * self._column(similar) + weight("keyword") * self._column(shared)
+        scores = relevant + weight("prominence") * prominent
         if decay:
             scores *= numpy.exp(-self._age(seen, now) / (STRENGTH_DAYS * (1 + recalls)))
         ranked = [
@@ -84,6 +88,7 @@ class NumpyRanking:
                 vector=similar.get(self._ids[at], 0.0),
                 keyword=shared.get(self._ids[at], 0.0),
                 prominence=float(prominent[at]),
+                relevance=float(relevant[at]),
             )
             for at in self._best(scores, most)
         ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from recollect.domain.entry import Entry
-    from recollect.domain.start_block import Block
+    from recollect.domain.start_block import Block, TitleList
     from recollect.domain.stored import StoredEntry
 
 _LONGEST_NAME = 60
@@ -24,12 +24,13 @@ def harmless_block(
     selected: Sequence[Entry],
     status: Callable[[Sequence[Entry]], str],
     is_fresh: Callable[[Entry], bool],
+    titles: TitleList | None = None,
 ) -> tuple[Block, list[str]]:
     """Return the block of `fresh_block` without withheld entries, and a sentence for each withheld one."""
     said: list[str] = []
     left = list(selected)
     while True:
-        block = fresh_block(left, status, is_fresh)
+        block = fresh_block(left, status, is_fresh, titles)
         kinds = secrets_in(global_store, [[entry_text(entry)] for entry in block.entries], VERSION)
         bad = {id(entry): kind for entry, kind in zip(block.entries, kinds, strict=True) if kind}
         if not bad:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from recollect.config.git import OWN_COMMIT
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError, WriteRefused
@@ -28,7 +29,7 @@ def finish(
     _meet_own(root, workspace, paths)
     warnings: list[str] = []
     if workspace.settings.flag("auto_commit"):
-        warnings += commit_memories(root, paths, f"memory: {message}")
+        warnings += commit_memories(root, paths, f"{OWN_COMMIT}{message}")
     if not workspace.settings.flag("memory_semantic_enabled"):
         return warnings
     try:

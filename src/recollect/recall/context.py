@@ -1,5 +1,5 @@
 # hot
-"""Guess the topic of a session: the active feature, recent commits, the branch, uncommitted work.
+"""Guess the topic of a session: the active feature, the branch, the last session, commits, uncommitted work.
 
 A session waits for this as it starts, and the project is untrusted input. So sizes and the total time are bounded, and
 git runs while files are read.
@@ -10,18 +10,23 @@ from __future__ import annotations
 import os
 import time
 
-from recollect.config import project
-from recollect.config.git import LIST_FILTERS, Git, repository
+from recollect.config import locations, project
+from recollect.config.git import LIST_FILTERS, OWN_COMMIT, Git, repository
+from recollect.domain.ranking.gist import gist
 from recollect.domain.text import few, one_line
 from recollect.errors import StorageError
 from recollect.files.textfile import leads_out, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 FEATURES = os.path.join("docs", "features")
+
+# Files of recollect, relative to a project, with slashes as git writes them.
+_MEMORIES = ".claude/memory"
+_OWN = (locations.BANK.replace(os.sep, "/"), locations.LOCAL_SETTINGS.replace(os.sep, "/"))
 
 _LARGEST_META = 64 * 1024
 _LARGEST_SPEC = 1024 * 1024
@@ -29,10 +34,19 @@ _MOST_FOLDERS = 20_000
 _MOST_FEATURES = 2_000
 _MOST_ONCE_FOUND = 200  # after the active one, others are read only to warn of them
 _MOST_WARNINGS = 20
-_MOST_WORDS = 100
 _MOST_FILES = 20
+_MOST_LISTED_FOLDERS = 5
+_MOST_COMMITS = 5
 _LONGEST_TEXT = 2_000
 _LONGEST_NAME = 200
+_LONGEST_SUBJECT = 120
+_LONGEST_QUERY = 8_000
+
+# The documents of a feature, and the words taken from them: enough to stop after a paragraph, and the most.
+_SPECIFICATIONS = ("spec.md", "prd.md")
+_SPECIFIED = (40, 100)
+_PLANS = ("plan.md", "tasks.md")
+_PLANNED = (25, 50)
 
 _BRANCH = "ref: refs/heads/"
 _SAY_NOTHING = ("main", "master", "trunk", "develop", ".invalid")  # the last stands in HEAD beside a reftable
@@ -47,6 +61,8 @@ _DIFF = (
     "--ignore-submodules=dirty",
 )
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
+# The repository may configure a program for showing signatures; config/git switches it off, too.
+_LOG = ("log", "-z", "--format=%s", "--encoding=UTF-8", "--no-merges", "--no-show-signature", "--max-count=20")
 _STATUS_MARK = 3  # the length of "?? " and the like before a name
 
 
@@ -56,6 +72,14 @@ class Context:
     def __init__(self) -> None:
         self.signals: list[str] = []
         self.warnings: list[str] = []
+        self._room = _LONGEST_QUERY
+
+    def add(self, label: str, text: str) -> None:
+        """Add a signal, unless it is empty or there is no room for it."""
+        signal = (label + text)[: self._room] if text else ""
+        if len(signal) > len(label):
+            self._room -= len(signal)
+            self.signals.append(signal)
 
     @property
     def query(self) -> str | None:
@@ -63,8 +87,14 @@ class Context:
         return ". ".join(self.signals) or None
 
 
-def collect(project_root: str, seconds: float = 2.0) -> Context:
-    """Collect the context of a session within about `seconds`, leaving out everything unreadable."""
+def collect(
+    project_root: str, seconds: float = 2.0, *, memory_root: str = _MEMORIES, last_session: str = ""
+) -> Context:
+    """Collect the context of a session within about `seconds`, leaving out everything unreadable.
+
+    `last_session` is the title of the last session's summary. Files of recollect, such as those below `memory_root`,
+    are no signals: they say what was remembered, not what is worked on.
+    """
     context = Context()
     if "\0" in project_root:
         return context
@@ -74,18 +104,26 @@ def collect(project_root: str, seconds: float = 2.0) -> Context:
     try:
         filters = git.start(*LIST_FILTERS) if root else None
         recent = git.start(*_DIFF, "HEAD~3..HEAD") if root else None
+        log = git.start(*_LOG) if root else None
         options = git.without_filters(filters)
         # To find unstaged changes, git compares contents, and that could run filters. If they cannot all be disabled,
         # only staged changes are listed.
         command = (*_DIFF, "--cached") if options is None else (*options, *_STATUS)
         pending = git.start(*command) if root else None
-        _add_feature(context, project_root, deadline)
-        files = git.names(recent)
-        if root and not files and not git.late:
-            files = git.names(git.start(*_DIFF, "HEAD~1..HEAD"))  # few commits, or a shallow clone
-        _add(context, "Files: ", _listed(files))
-        _add(context, "Branch: ", _branch(root))
-        _add(context, "Uncommitted: ", _listed(git.names(pending), 0 if options is None else _STATUS_MARK))
+        plan = _add_feature(context, project_root, deadline)
+        context.add("Branch: ", _branch(root))
+        context.add("Plan: ", plan)
+        context.add("Last session: ", one_line(last_session[:_LONGEST_NAME]))
+        context.add("Commits: ", _subjects(git.names(log)))
+        own = (memory_root, *_OWN)
+        changed = _names(git.names(pending), own, 0 if options is None else _STATUS_MARK)
+        committed = git.names(recent)
+        if root and not committed and not git.late:
+            committed = git.names(git.start(*_DIFF, "HEAD~1..HEAD"))  # few commits, or a shallow clone
+        committed = _names(committed, own)
+        context.add("Uncommitted: ", " ".join(changed[:_MOST_FILES]))
+        context.add("Files: ", " ".join(committed[:_MOST_FILES]))
+        context.add("Folders: ", _other_folders(changed, committed))
     finally:
         git.close()
     if git.late:
@@ -94,27 +132,48 @@ def collect(project_root: str, seconds: float = 2.0) -> Context:
     return context
 
 
-def _add(context: Context, label: str, text: str) -> None:
-    if text:
-        context.signals.append(label + text)
+def _names(names: Iterable[str], own: Sequence[str], skipped: int = 0) -> list[str]:
+    """Return file names on one line each, without a mark of `skipped` characters and without files of recollect."""
+    found = [name[skipped : skipped + _LONGEST_NAME] for name in names]
+    shown = [one_line(name) for name in found if not any(_is_own(name, path) for path in own)]
+    return [name for name in shown if name]
 
 
-def _listed(names: Iterable[str], skipped: int = 0) -> str:
-    shown = [one_line(name[skipped : skipped + _LONGEST_NAME]) for name in names]
-    return " ".join([name for name in shown if name][:_MOST_FILES])
+def _is_own(name: str, path: str) -> bool:
+    """Return True if a file is at or below a path of recollect, or is an untracked folder with nothing but that."""
+    return f"/{path}/" in f"/{name.rstrip('/')}/" or (name.endswith("/") and path.startswith(name))
 
 
-def _add_feature(context: Context, project_root: str, deadline: float) -> None:
+def _other_folders(*lists: Sequence[str]) -> str:
+    """Return the folders with the most files among those left out of the lists, if no listed file names them."""
+    listed = " ".join(name for names in lists for name in names[:_MOST_FILES])
+    counts: dict[str, int] = {}
+    for name in (name for names in lists for name in names[_MOST_FILES:]):
+        folder = name.rpartition("/")[0]
+        if folder and folder + "/" not in listed:
+            counts[folder] = counts.get(folder, 0) + 1
+    return " ".join(sorted(counts, key=lambda folder: (-counts[folder], folder))[:_MOST_LISTED_FOLDERS])
+
+
+def _subjects(subjects: Iterable[str]) -> str:
+    """Return the first lines of the last commits' messages, without those about memory files."""
+    told = [one_line(subject[:_LONGEST_SUBJECT]) for subject in subjects if not subject.startswith(OWN_COMMIT)]
+    return "; ".join([subject for subject in told if subject][:_MOST_COMMITS])
+
+
+def _add_feature(context: Context, project_root: str, deadline: float) -> str:
+    """Add what the active feature says about itself, and return the beginning of its plan."""
     if leads_out(os.path.join(project_root, FEATURES), project_root):
         context.warnings.append(f"{os.path.join(project_root, FEATURES)} leads out of the project; it is skipped")
-        return
+        return ""
     folder, meta = _active_feature(context, project_root, deadline)
     if not folder:
-        return
+        return ""
     slug = one_line(_text(meta, "slug")[:_LONGEST_NAME]) or one_line(os.path.basename(folder)[:_LONGEST_NAME])
-    _add(context, "", slug)
-    _add(context, "", _description(context, project_root, folder))
-    _add(context, "Phase: ", one_line(_text(meta, "lastCompletedPhase")[:_LONGEST_NAME]) or "unknown")
+    context.add("", slug)
+    context.add("", _gist_of(context, project_root, folder, _SPECIFICATIONS, _SPECIFIED))
+    context.add("Phase: ", one_line(_text(meta, "lastCompletedPhase")[:_LONGEST_NAME]) or "unknown")
+    return _gist_of(context, project_root, folder, _PLANS, _PLANNED)
 
 
 def _active_feature(context: Context, project_root: str, deadline: float) -> tuple[str, dict[str, Any]]:
@@ -193,9 +252,10 @@ def _text(meta: dict[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _description(context: Context, project_root: str, folder: str) -> str:
-    """Return the beginning of the feature's specification, or else of its requirements document."""
-    for name in ("spec.md", "prd.md"):
+def _gist_of(context: Context, project_root: str, folder: str, names: Sequence[str], words: tuple[int, int]) -> str:
+    """Return the gist of the first of a feature's documents that has any."""
+    enough, most = words
+    for name in names:
         path = os.path.join(folder, name)
         # A link could lead to any file of the user's, and the query may be sent to a provider.
         if leads_out(path, project_root):
@@ -206,10 +266,9 @@ def _description(context: Context, project_root: str, folder: str) -> str:
         except StorageError as error:
             context.warnings.append(f"{error}; it is skipped")
             continue
-        words = text.partition("\n## ")[0].split(None, _MOST_WORDS)[:_MOST_WORDS]
-        paragraph = one_line(" ".join(words)[:_LONGEST_TEXT])
-        if paragraph:
-            return paragraph
+        found = gist(text, enough=enough, most=most)[:_LONGEST_TEXT]
+        if found:
+            return found
     return ""
 
 

@@ -7,9 +7,10 @@ The way by markdown needs only the standard library, no database and no network.
 from __future__ import annotations
 
 import os
+import time
 
 from recollect.domain.hashing import content_hash
-from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
 from recollect.domain.start_block import markdown_status
 from recollect.domain.text import one_line
 from recollect.engine.withhold import harmless_block
@@ -18,6 +19,7 @@ from recollect.files.bank.bank import read_bank
 from recollect.files.session.last_injection import write_last_injection
 from recollect.recall.degradation import MARKDOWN_ONLY, Degradation
 from recollect.recall.start_request import Injection
+from recollect.recall.start_titles import list_titles, title_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 # A fork has the conversation of its session, like a resumed one, so the settings treat both alike.
 _COUNTS_AS = {"fork": "resume"}
+
+_DAY = 86_400  # in seconds
 
 
 def inject(asked: StartRequest, *, markdown: str = "") -> Injection:
@@ -75,6 +79,7 @@ def _from_store(asked: StartRequest, injection: Injection) -> Block:
         return session_block(asked, injection)
     except (StoreError, ImportError) as error:  # this Python may lack the store's driver
         injection.warnings.append(str(error))
+        injection.withheld.clear()  # they are found again
         return _from_markdown(asked, injection, str(error))
 
 
@@ -91,18 +96,27 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
 
     injection.degraded += [Degradation(MARKDOWN_ONLY, error=degraded)] if degraded else []
     status = degraded_status if degraded else markdown_status
+    titles = list_titles(asked, injection)
+
+    def rotate(entries: list[Entry]) -> list[Entry]:
+        # A resumed session keeps the entries it has, on another day too.
+        turned = rotated(entries, int(time.time()) // _DAY)
+        return sorted(turned, key=lambda entry: _key(entry) not in asked.without)
 
     def chosen_without(keys: Collection[str]) -> list[Entry]:
         left = [entry for entry in everything if _key(entry) not in keys] if keys else everything
-        return select(left, asked.limit)
+        return select_rotated(left, asked.limit, rotate)
 
-    chosen, injection.withheld = harmless_block(
+    chosen, withheld = harmless_block(
         asked.workspace.global_store,
         asked.context.choose(chosen_without, _key),
         lambda entries: status(entries) + asked.context.status,
         lambda entry: _key(entry) not in asked.without,
+        titles,
     )
-    injection.keys = [_key(entry) for entry in chosen.entries]
+    injection.withheld += withheld
+    injection.titles = [*titles.fresh]
+    injection.keys = [*map(_key, chosen.entries), *map(title_key, titles.fresh)]
     return chosen
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import time
 
-from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.categories import KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
-from recollect.domain.ranking.selection import select_ranked
+from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import never_outranked
+from recollect.domain.start_block import TitleList
 from recollect.domain.text import escaped, utc_text
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
@@ -19,7 +20,9 @@ from recollect.errors import StillReading, StoreError
 from recollect.recall.context import collect
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
+from recollect.recall.start_titles import list_titles, title_key
 from recollect.store.values import Receipt, ReceiptLine, Scope
+from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
@@ -33,11 +36,12 @@ if TYPE_CHECKING:
     from recollect.recall.start_request import Injection, StartRequest
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
-# large bank, for the sync, and for all together.
+# large bank, for the sync of banks, for that of memory files, and for all together.
 _PATIENCE = 1.0
 _ANSWER = 1.5
 _LABELLING = 0.3
 _SYNCING = 0.8
+_READING = 0.3
 _ALL_IN_ALL = 1.8
 
 # How many entries each way of searching may propose; more than most projects have.
@@ -82,29 +86,39 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
             raise
         behind = Degradation(STALE)
         warnings.append(f"{error}; {behind}")
+    titles = _titles(engine, asked, injection, began, is_current=not behind)
     left = _ALL_IN_ALL - (time.monotonic() - started)
-    context = collect(workspace.project_root, seconds=max(0.2, min(1.0, left)))
+    context = collect(
+        workspace.project_root,
+        seconds=max(0.2, min(1.0, left)),
+        memory_root=workspace.settings.text("memory_root"),
+        last_session=next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), ""),
+    )
     scope = Scope(workspace.identity, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    ranked = _ranked(engine, retrieval, scope, now, asked.limit)
-    trusted = _trusted(engine, ranked, retrieval)
+    ranked = _candidates(engine, asked, retrieval, scope, now)
 
     def chosen_without(ids: Collection[str]) -> list[Entry]:
-        chosen = select_ranked([item for item in trusted if item.id not in ids], asked.limit)
-        return [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+        left = [item for item in ranked if item.id not in ids] if ids else ranked
+        return [
+            as_entry(entry) for entry in store.entries(item.id for item in _selected(engine, asked, retrieval, left))
+        ]
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
-    rendered, injection.withheld = harmless_block(
+    rendered, withheld = harmless_block(
         workspace.global_store,
         entries,
         lambda shown: _status(len(shown), retrieval) + asked.context.status,
         lambda entry: entry.stored_hash not in asked.without,
+        titles,
     )
-    injection.keys = [entry.stored_hash for entry in rendered.entries]
+    injection.withheld += withheld
+    injection.titles = [*titles.fresh]
+    injection.keys = [*(entry.stored_hash for entry in rendered.entries), *map(title_key, titles.fresh)]
     if rendered.entries and not behind:  # after one failed write, do not wait for a second
-        shown, found = set(injection.keys), {item.id: item for item in trusted}
+        shown, found = set(injection.keys), {item.id: item for item in ranked}
         receipt = Receipt(
             at=now,
             event=asked.event or "inject",
@@ -126,27 +140,90 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     return rendered
 
 
+def _titles(
+    engine: Engine, asked: StartRequest, injection: Injection, banks_read: int, *, is_current: bool
+) -> TitleList:
+    """Return the titles of the project's memories: from the store, or from the files if the store is behind."""
+    if not asked.workspace.settings.flag("retrieval.enabled"):
+        return TitleList()
+    behind = [] if is_current else [True]
+    if is_current:
+        injection.warnings += sync_if_changed(
+            engine, seconds=_READING, banks_read=banks_read, unfinished=lambda: behind.append(True)
+        )
+    return list_titles(asked, injection, None if behind else engine)
+
+
+def _candidates(
+    engine: Engine, asked: StartRequest, retrieval: RetrievalResult, scope: Scope, now: str
+) -> list[Ranked]:
+    """Return the entries to select from, the best first. Without a topic, any entry may have its turn."""
+    ranked = _trusted(engine, _ranked(engine, retrieval, scope, now, asked.limit))
+    if _varies(engine, retrieval) and 0 < asked.limit < retrieval.total:
+        known = {item.id for item in ranked}
+        ranked += [item for item in _ranked(engine, retrieval, scope, now, -1) if item.id not in known]
+    return ranked
+
+
+def _varies(engine: Engine, retrieval: RetrievalResult) -> bool:
+    """Return True if sessions differ: nothing is known of their topic, but what was given lately."""
+    return not retrieval.query and engine.settings.flag("memory_recall_tracking")
+
+
+def _selected(engine: Engine, asked: StartRequest, retrieval: RetrievalResult, ranked: list[Ranked]) -> list[Ranked]:
+    """Select entries by the session's topic; without one, half of them are entries that were not given lately."""
+    if not _varies(engine, retrieval):
+        return select_ranked(ranked, asked.limit)
+    if asked.without:  # a resumed session keeps the entries it has: other turns would give it more each time
+        return select_ranked(sorted(ranked, key=lambda item: item.id not in asked.without), asked.limit)
+    last = {usage.id: (usage.last_recalled_at, usage.recall_count) for usage in engine.store.usages()}
+
+    def unseen_first(items: list[Ranked]) -> list[Ranked]:
+        return sorted(items, key=lambda item: last.get(item.id, ("", 0)))
+
+    return select_varied(ranked, asked.limit, unseen_first)
+
+
 def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
     """Rank the entries in scope for a session, the best first."""
     weights, decay = weights_of(engine.settings), engine.settings.flag("memory_decay_enabled")
+    is_partial = retrieval.vector and retrieval.pending  # without any vectors, all entries are judged alike
+    unembedded = frozenset(engine.store.pending_ids(scope) if is_partial else ())
     columns = engine.columns(scope)
     if columns is None:
         standings = engine.store.standings(scope)
         retrieval.total = len(standings)
-        return rank(standings, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+        return rank(
+            standings,
+            retrieval.vector,
+            retrieval.fts5,
+            weights,
+            now=now,
+            decay=decay,
+            most=limit,
+            unembedded=unembedded,
+        )
     retrieval.total = columns.count
     usages = engine.store.usages()
-    return columns.rank(usages, retrieval.vector, retrieval.fts5, weights, now=now, decay=decay, most=limit)
+    return columns.rank(
+        usages,
+        retrieval.vector,
+        retrieval.fts5,
+        weights,
+        now=now,
+        decay=decay,
+        most=limit,
+        unembedded=unembedded,
+    )
 
 
-def _trusted(engine: Engine, ranked: list[Ranked], retrieval: RetrievalResult) -> list[Ranked]:
+def _trusted(engine: Engine, ranked: list[Ranked]) -> list[Ranked]:
     """Reorder ranked entries, so that a more trusted one comes before others of the same relevance."""
-    weights = weights_of(engine.settings).without(vector=not retrieval.vector, keyword=not retrieval.fts5)
     origins = engine.store.origins(item.id for item in ranked)
     return never_outranked(
         ranked,
         lambda item: item.score,
-        lambda item: weights.vector * item.vector + weights.keyword * item.keyword,
+        lambda item: item.relevance,
         lambda item: origins[item.id],
     )
 

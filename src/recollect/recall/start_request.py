@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from recollect.config.workspace import Workspace
     from recollect.domain.entry import Entry
+    from recollect.domain.stored import Title
     from recollect.engine.engine import Engine
     from recollect.engine.warm import Warm
     from recollect.recall.degradation import Degradation
@@ -24,8 +25,8 @@ _MOMENT = 0.4
 class StartRequest:
     """A session's start in a workspace, and how much it gets.
 
-    Without an `event` the configured events are not consulted. `limit` overrides the setting. Entries with keys in
-    `without` are left out, and no others take their place. Records are written through `notes`.
+    Without an `event` the configured events are not consulted. `limit` overrides the setting. Entries and titles with
+    keys in `without` are left out, and no others take their place. Records are written through `notes`.
     """
 
     def __init__(
@@ -54,7 +55,8 @@ class Injection:
         self.text = ""
         self.reason = reason
         self.entries: list[Entry] = []
-        self.keys: list[str] = []  # the ids of the entries in the store
+        self.titles: list[Title] = []  # of memories, listed after the entries
+        self.keys: list[str] = []  # of everything given: ids of entries in the store, and keys of titles
         self.dropped = 0
         self.pending = 0
         self.banks_read = 0  # when the store has read banks and journal, in nanoseconds; 0 if it has not

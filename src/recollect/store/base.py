@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.stored import Match, Retirement, Standing, StoredEntry
+from recollect.domain.stored import Match, Retirement, Standing, StoredEntry, Title
 from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
 
 
@@ -112,6 +112,10 @@ class Store(Protocol):
         """Return the standing of every entry in scope."""
         ...
 
+    def titles(self, scope: Scope, limit: int) -> list[Title]:
+        """Return the titles of entries in scope, last changed first, at most `limit`."""
+        ...
+
     def version(self) -> object:
         """Return a version, new whenever entries or vectors may have changed. Usage does not count. This is cheap."""
         ...
@@ -157,6 +161,10 @@ class Store(Protocol):
 
     def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
         """Return entries in scope without a usable vector, newest first."""
+        ...
+
+    def pending_ids(self, scope: Scope) -> list[str]:
+        """Return the ids of entries in scope without a usable vector."""
         ...
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]] = ()) -> None:

@@ -41,13 +41,15 @@ def sync_if_changed(
     leave: Callable[[], None] | None = None,
     thorough: bool = False,
     banks_read: int = 0,
+    unfinished: Callable[[], None] | None = None,
 ) -> list[str]:
     """Sync the store with files changed since the last call; return warnings.
 
     After `seconds` (if not None), the rest of a large bank or of very many files is left for the next call. If banks
     and journal have more than `LARGE` unread bytes, `leave` (if given) is called instead of reading them. A `thorough`
     call also finds memory files overwritten in place, which do not change a folder's time. If banks and journal were
-    synced just now, at the time `banks_read` in nanoseconds, only memory files are read.
+    synced just now, at the time `banks_read` in nanoseconds, only memory files are read. `unfinished` (if given) is
+    called if the store is still behind the files afterwards.
 
     Raises:
         StoreError: the store cannot be read.
@@ -74,9 +76,12 @@ def sync_if_changed(
         if not left and not is_known and is_settled and not engine.store.read_only:
             engine.store.set_meta(_NOTE + workspace.identity, marks)
     except StillReading:
-        return warnings  # no failure: the next call continues from there
+        left = True  # no failure: the next call continues from there
     except StoreError as error:
-        return [f"the newest changes to files may not be found: {error}"]
+        left = True
+        warnings = [f"the newest changes to files may not be found: {error}"]
+    if left and unfinished:
+        unfinished()
     return warnings
 
 

@@ -158,6 +158,25 @@ def test_relevance_weight_is_halved_when_neither_had_any() -> None:
     assert parts(Weights(0.0, 0.0, 1.0).with_relevance(0.6)) == pytest.approx((0.3, 0.3, 0.4))
 
 
+@pytest.mark.parametrize(
+    ("missing", "left"),
+    [
+        ({}, (0.6 * 5 / 7, 0.6 * 2 / 7, 0.4)),
+        ({"vector": True}, (0.0, 0.6, 0.4)),
+        ({"keyword": True}, (0.6, 0.0, 0.4)),
+        ({"vector": True, "keyword": True}, (0.0, 0.0, 1.0)),
+    ],
+)
+def test_relevance_weight_splits_what_is_there(missing: dict[str, bool], left: tuple[float, float, float]) -> None:
+    assert parts(SPECIFIED.with_relevance(0.6).without(**missing)) == pytest.approx(left)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6, 1.0])
+def test_relevance_weight_leaves_keywords_out_that_have_no_weight(share: float) -> None:
+    weighed = Weights(0.5, 0.0, 0.5).with_relevance(share)
+    assert parts(weighed.without(vector=True)) == pytest.approx((0.0, 0.0, 1.0))
+
+
 weights = st.floats(0.0, 1.0)
 
 
@@ -168,6 +187,28 @@ def test_weights_sum_up_to_one_whatever_is_missing(
     left = Weights(vector, keyword, rest).without(vector=no_vector, keyword=no_keyword)
     assert sum(parts(left)) == pytest.approx(1.0)
     assert all(part >= 0 for part in parts(left))
+
+
+# Entries without a vector, while others have one
+
+
+def test_entry_without_a_vector_is_judged_by_the_signals_that_it_has() -> None:
+    standings = [standing("near"), standing("far"), standing("bare")]
+    ranked = order(*standings, vector={"near": 0.9, "far": 0.1}, keyword={"bare": 3.0}, unembedded=["bare"])
+    scores = {each.id: each.score for each in ranked}
+    assert scores == pytest.approx({"near": 0.5 + 0.3, "far": 0.3, "bare": 0.4 + 0.6})
+    assert {each.id: each.relevance for each in ranked} == pytest.approx({"near": 0.5, "far": 0.0, "bare": 0.4})
+
+
+def test_entry_that_is_no_candidate_by_meaning_still_counts_as_far() -> None:
+    ranked = order(standing("near"), standing("other"), vector={"near": 0.9}, keyword={"other": 3.0})
+    assert {each.id: each.score for each in ranked} == pytest.approx({"near": 0.8, "other": 0.5})
+
+
+def test_entries_without_a_vector_make_no_difference_where_none_has_one() -> None:
+    standings = [standing("a"), standing("b", observation_count=3)]
+    every, none = order(*standings, keyword={"a": 2.0}, unembedded="ab"), order(*standings, keyword={"a": 2.0})
+    assert [(each.id, each.score) for each in every] == [(each.id, each.score) for each in none]
 
 
 # Order

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -6,9 +7,17 @@ from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import CONFIDENCE, Entry
-from recollect.domain.ranking.order import by_priority
-from recollect.domain.ranking.selection import deduplicate, select
+from recollect.domain.ranking.order import Ranked, by_priority
+from recollect.domain.ranking.selection import (
+    deduplicate,
+    rotated,
+    select,
+    select_ranked,
+    select_rotated,
+    select_varied,
+)
 from recollect.domain.ranking.trust import MOST_CLAIMED
+from recollect.domain.stored import Standing
 from recollect.files.bank.bank import BankFile
 
 
@@ -287,3 +296,96 @@ def test_select_does_not_depend_on_the_order_in_which_entries_were_read(
     shuffled = list(entries)
     random.shuffle(shuffled)
     assert select(shuffled, limit) == select(entries, limit)
+
+
+# A session without a known topic
+
+
+def scored(categories: Sequence[str]) -> list[Ranked]:
+    """Entries of these categories, the best first."""
+    return [
+        Ranked(Standing(f"{place:03}", category), 1 - place / 1000, vector=0, keyword=0, prominence=0)
+        for place, category in enumerate(categories)
+    ]
+
+
+def ids(ranked: Sequence[Ranked]) -> list[str]:
+    return [entry.id for entry in ranked]
+
+
+def backwards(ranked: list[Ranked]) -> list[Ranked]:
+    return ranked[::-1]
+
+
+def test_varied_selection_is_half_by_rank_and_half_as_reordered() -> None:
+    picked = ids(select_varied(scored(["patterns"] * 100), 10, backwards))
+    assert picked == ["000", "099", "001", "098", "002", "097", "003", "096", "004", "095"]
+
+
+def test_varied_selection_of_a_place_is_the_best() -> None:
+    assert ids(select_varied(scored(["patterns"] * 100), 1, backwards)) == ["000"]
+
+
+def test_varied_selection_has_both_halves_in_each_category() -> None:
+    ranked = scored([category for category in KNOWLEDGE for _ in range(50)])
+    picked = select_varied(ranked, 14, backwards)
+    for start, category in enumerate(KNOWLEDGE):
+        places = [int(entry.id) - 50 * start for entry in picked if entry.category == category]
+        assert len(places) >= 3
+        assert min(places) < 10
+        assert max(places) >= 40
+    assert sum(int(entry.id) % 50 < 25 for entry in picked) == 7
+
+
+def test_varied_selection_that_reorders_nothing_is_the_usual_one() -> None:
+    ranked = scored([KNOWLEDGE[place % 3] for place in range(90)])
+    assert set(ids(select_varied(ranked, 20, list))) == set(ids(select_ranked(ranked, 20)))
+
+
+@given(st.lists(st.sampled_from(KNOWLEDGE), max_size=60), st.integers(-1, 40), st.randoms(use_true_random=False))
+def test_varied_selection_is_bounded_and_hears_every_category(
+    categories: list[str], limit: int, random: Random
+) -> None:
+    ranked = scored(categories)
+    picked = select_varied(ranked, limit, lambda some: random.sample(some, len(some)))
+    assert len(picked) == (len(ranked) if limit < 0 else min(limit, len(ranked)))
+    assert len(set(ids(picked))) == len(picked)
+    if limit >= 9:
+        for category in KNOWLEDGE:
+            assert [entry.category for entry in picked].count(category) >= min(3, categories.count(category))
+
+
+@given(banks(), limits, st.integers(0, 10**6))
+def test_rotated_selection_keeps_the_best_three_and_the_limit(entries: list[Entry], limit: int, day: int) -> None:
+    usual = select(entries, limit)
+    picked = select_rotated(entries, limit, lambda some: rotated(some, day))
+    assert len(picked) == len(usual)
+    assert len({id(entry) for entry in picked}) == len(picked)
+    if limit < 0 or len(entries) <= limit:
+        assert picked == usual
+    elif limit >= 9:
+        for category in KNOWLEDGE:
+            assert sum(e.category == category for e in picked) >= min(3, sum(e.category == category for e in entries))
+
+
+def test_rotation_shows_every_entry_within_some_days_and_the_best_each_day() -> None:
+    entries = [entry for category in KNOWLEDGE for entry in many(category, 60)]
+    days = [select_rotated(entries, 20, lambda some, day=day: rotated(some, day)) for day in range(20_000, 20_036)]
+    assert {entry.name for picked in days for entry in picked} == {entry.name for entry in entries}
+    best = {f"{category} {n}" for category in KNOWLEDGE for n in range(3)}
+    assert all(best <= set(names(picked)) for picked in days)
+    assert select_rotated(entries, 20, lambda some: rotated(some, 20_000)) == days[0]
+
+
+@given(st.lists(st.tuples(st.sampled_from(KNOWLEDGE), st.booleans()), max_size=80), st.integers(3, 30), st.randoms())
+def test_varied_selection_crowds_neither_the_user_nor_the_repository_out(
+    known: list[tuple[str, bool]], limit: int, random: Random
+) -> None:
+    ranked = [
+        Ranked(Standing(str(n), category, from_repository=theirs), 1 - n / 99, vector=0, keyword=0, prominence=0)
+        for n, (category, theirs) in enumerate(known)
+    ]
+    picked = select_varied(ranked, limit, lambda some: random.sample(some, len(some)))
+    for theirs in (True, False):
+        there = sum(entry.from_repository is theirs for entry in ranked)
+        assert sum(entry.from_repository is theirs for entry in picked) >= min(there, len(picked) // 3 - 2)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.ranking.order import Weights, rank
+from recollect.domain.ranking.order import Ranked, Weights, rank
 from recollect.domain.stored import Standing
 from recollect.engine.numpy_ranking import NumpyRanking
 from recollect.store.values import Usage
@@ -48,6 +48,8 @@ shares = st.floats(0, 1)
     st.tuples(shares, shares, shares),
     st.booleans(),
     st.sampled_from([-1, 1, 3, 20]),
+    st.sets(st.integers(0, 39)),
+    st.booleans(),
 )
 def test_columns_rank_as_rows_do(  # noqa: PLR0917 (one for each thing that varies)
     rows: list[Standing],
@@ -56,18 +58,26 @@ def test_columns_rank_as_rows_do(  # noqa: PLR0917 (one for each thing that vari
     weights: tuple[float, float, float],
     decay: bool,
     most: int,
+    bare: set[int],
+    fixed: bool,
 ) -> None:
-    vector = {row.id: figure for row, figure in zip(rows, similar, strict=False)}
+    unembedded = {row.id for place, row in enumerate(rows) if place in bare}
+    vector = {row.id: figure for row, figure in zip(rows, similar, strict=False) if row.id not in unembedded}
     keyword = {row.id: figure for row, figure in zip(reversed(rows), worded, strict=False)}
     usages = [Usage(row.id, row.recall_count, 0, row.last_recalled_at) for row in rows if row.recall_count]
     for row in rows:
         if not row.recall_count:
             row.last_recalled_at = ""
-    by_rows = rank(rows, vector, keyword, Weights(*weights), now=NOW, decay=decay, most=most)
-    by_columns = NumpyRanking(rows).rank(usages, vector, keyword, Weights(*weights), now=NOW, decay=decay, most=most)
-    figures = [(round(one.score, 9), round(one.prominence, 9), one.vector, one.keyword) for one in by_rows]
-    assert [(round(one.score, 9), round(one.prominence, 9), one.vector, one.keyword) for one in by_columns] == figures
+    weighed = Weights(*weights).with_relevance(0.6) if fixed else Weights(*weights)
+    options = {"now": NOW, "decay": decay, "most": most, "unembedded": unembedded}
+    by_rows = rank(rows, vector, keyword, weighed, **options)  # type: ignore[arg-type]
+    by_columns = NumpyRanking(rows).rank(usages, vector, keyword, weighed, **options)  # type: ignore[arg-type]
+    assert list(map(figures_of, by_columns)) == list(map(figures_of, by_rows))
     assert {one.id for one in by_columns} == {one.id for one in by_rows}
+
+
+def figures_of(one: Ranked) -> tuple[float, ...]:
+    return *(round(figure, 9) for figure in (one.score, one.prominence, one.relevance)), one.vector, one.keyword
 
 
 def test_nothing_is_ranked_where_there_is_nothing() -> None:

@@ -42,8 +42,8 @@ def test_active_feature_gives_slug_description_and_phase_in_this_order(tmp_path,
     spec = "# Retries\n\nSend again\nuntil it succeeds.\n\n## Requirements\nNone.\n"
     feature("012-retries", active("retries", lastCompletedPhase="design"), spec=spec, prd="Not this.")
     context = collect(str(tmp_path))
-    assert context.signals == ["retries", "# Retries Send again until it succeeds.", "Phase: design"]
-    assert context.query == "retries. # Retries Send again until it succeeds.. Phase: design"
+    assert context.signals == ["retries", "Retries. Send again until it succeeds.", "Phase: design"]
+    assert context.query == "retries. Retries. Send again until it succeeds.. Phase: design"
 
 
 def test_description_comes_from_the_requirements_document_when_there_is_no_specification(tmp_path, feature):
@@ -56,9 +56,36 @@ def test_description_has_at_most_a_hundred_words(tmp_path, feature):
     assert collect(str(tmp_path)).signals[1] == " ".join(f"w{n}" for n in range(100))
 
 
+def test_a_specification_with_nothing_before_its_sections_tells_what_they_say(tmp_path, feature):
+    spec = "# Specification: Retries\n\n## Problem\nA webhook is attempted once.\n\n## Details\n- Status: none\n"
+    feature("1-a", active("a"), spec=spec)
+    assert collect(str(tmp_path)).signals[1] == "Specification: Retries. A webhook is attempted once."
+
+
+@pytest.mark.parametrize("name", ["plan", "tasks"])
+def test_plan_or_tasks_follow_the_phase(tmp_path, feature, name):
+    feature("1-a", active("a"), spec="What it is.", **{name: "# Tasks\n\n- [x] Done\n- [ ] Write the parser\n"})
+    assert collect(str(tmp_path)).signals == ["a", "What it is.", "Phase: unknown", "Plan: Tasks. Write the parser"]
+
+
+def test_plan_is_shorter_than_the_specification_and_comes_before_tasks(tmp_path, feature):
+    feature("1-a", active("a"), plan=" ".join(f"w{n}" for n in range(300)), tasks="Not this.")
+    assert collect(str(tmp_path)).signals[2] == "Plan: " + " ".join(f"w{n}" for n in range(50))
+
+
+def test_last_session_is_named_after_the_feature(tmp_path, feature):
+    feature("1-a", active("a"))
+    signals = collect(str(tmp_path), last_session="Retries\nreached the queue").signals
+    assert signals == ["a", "Phase: unknown", "Last session: Retries reached the queue"]
+
+
+def test_last_session_alone_is_a_context(tmp_path):
+    assert collect(str(tmp_path), last_session="Wrote the parser").query == "Last session: Wrote the parser"
+
+
 def test_words_without_end_are_cut(tmp_path, feature):
-    feature("1-a", active("a" * 9000, lastCompletedPhase="p" * 9000), spec="x" * 900_000)
-    assert len(collect(str(tmp_path)).query) < 3_000
+    feature("1-a", active("a" * 9000, lastCompletedPhase="p" * 9000), spec="x" * 900_000, plan="x" * 900_000)
+    assert len(collect(str(tmp_path), last_session="x" * 9000).query) < 6_000
 
 
 @pytest.mark.parametrize(
@@ -173,14 +200,15 @@ def test_specification_that_cannot_be_read_is_told_and_replaced(tmp_path, featur
     assert str(spec) in context.warnings[0]
 
 
-def test_specification_that_leads_out_of_the_project_is_not_read(tmp_path):
+@pytest.mark.parametrize("name", ["spec.md", "prd.md", "plan.md", "tasks.md"])
+def test_document_that_leads_out_of_the_project_is_not_read(tmp_path, name):
     project = tmp_path / "shop"
     secret = tmp_path / "secret.txt"
     secret.write_text("hunter2", encoding="utf-8")
     folder = project / "docs" / "features" / "1-a"
     folder.mkdir(parents=True)
     (folder / ".meta.json").write_text(json.dumps(active("a")), encoding="utf-8")
-    (folder / "spec.md").symlink_to(secret)
+    (folder / name).symlink_to(secret)
     context = collect(str(project))
     assert context.signals == ["a", "Phase: unknown"]
     assert "leads out of the project" in context.warnings[0]
@@ -232,6 +260,7 @@ def test_any_metadata_and_specification_give_a_query_that_can_be_sent(tmp_path, 
     context = collect(str(tmp_path), seconds=60)
     query = (context.query or "").encode("utf-8")
     assert b"\n" not in query
+    assert len(query.decode()) < 9_000
 
 
 def test_context_of_a_project_without_features_loads_no_costly_module(tmp_path):

@@ -52,30 +52,37 @@ def _priority(entry: Entry) -> tuple[int, int, int, bool, str, int]:
 
 
 class Weights:
-    """The weight of each signal in a score."""
+    """The weight of each signal in a score.
 
-    def __init__(self, vector: float, keyword: float, prominence: float) -> None:
+    If relevance is `fixed`, vector and keyword keep their sum: one of them has all of it where the other is missing.
+    """
+
+    def __init__(self, vector: float, keyword: float, prominence: float, *, fixed: bool = False) -> None:
         self.vector = vector
         self.keyword = keyword
         self.prominence = prominence
+        self._fixed = fixed
 
     def with_relevance(self, share: float) -> Weights:
         """Return weights with `share` for vector and keyword, in the same proportion, and the rest for prominence."""
         relevance = self.vector + self.keyword
         if relevance <= 0:
-            return Weights(share / 2, share / 2, 1 - share)
-        return Weights(share * self.vector / relevance, share * self.keyword / relevance, 1 - share)
+            return Weights(share / 2, share / 2, 1 - share, fixed=True)
+        return Weights(share * self.vector / relevance, share * self.keyword / relevance, 1 - share, fixed=True)
 
     def without(self, *, vector: bool = False, keyword: bool = False) -> Weights:
         """Return the weights without missing signals: their share goes to the others in proportion.
 
-        Without vectors, words stand for all relevance and have its whole share. In proportion they would have less than
-        prominence, and the most prominent entries would be given whatever a session is about.
+        Without vectors, words have the whole share of relevance. In proportion they would have less than prominence,
+        and the most prominent entries would be given whatever a session is about. With a fixed relevance, vectors have
+        all of it without words, too.
         """
-        if vector and not keyword and self.keyword > 0:
-            left = Weights(0.0, self.vector + self.keyword, self.prominence)
-        else:
-            left = Weights(0.0 if vector else self.vector, 0.0 if keyword else self.keyword, self.prominence)
+        left = Weights(0.0 if vector else self.vector, 0.0 if keyword else self.keyword, self.prominence)
+        relevance = self.vector + self.keyword
+        if vector and left.keyword > 0:
+            left = Weights(0.0, relevance, self.prominence)
+        elif keyword and left.vector > 0 and self._fixed:
+            left = Weights(relevance, 0.0, self.prominence)
         total = left.vector + left.keyword + left.prominence
         if total <= 0:
             return Weights(0.0, 0.0, 1.0)
@@ -85,9 +92,18 @@ class Weights:
 class Ranked:
     """An entry's score and its signals, each between 0 and 1."""
 
-    __slots__ = ("category", "from_repository", "id", "keyword", "prominence", "score", "vector")
+    __slots__ = ("category", "from_repository", "id", "keyword", "prominence", "relevance", "score", "vector")
 
-    def __init__(self, standing: Standing, score: float, *, vector: float, keyword: float, prominence: float) -> None:
+    def __init__(
+        self,
+        standing: Standing,
+        score: float,
+        *,
+        vector: float,
+        keyword: float,
+        prominence: float,
+        relevance: float = 0.0,
+    ) -> None:
         self.id = standing.id
         self.category = standing.category
         self.from_repository = standing.from_repository
@@ -95,6 +111,7 @@ class Ranked:
         self.vector = vector
         self.keyword = keyword
         self.prominence = prominence
+        self.relevance = relevance  # the share of vector and keyword in the score, without decay
 
 
 def rank(
@@ -106,11 +123,14 @@ def rank(
     now: str,
     decay: bool,
     most: int = -1,
+    unembedded: Collection[str] = (),
 ) -> list[Ranked]:
     """Rank entries for a session, the best first. A signal without any scores leaves its weight to the others.
 
-    With `most`, return only the best so many of each category, counted apart for the user and the repository.
+    For entries without a vector, with ids in `unembedded`, the weight of vectors always goes to the others. With
+    `most`, return only the best so many of each category, counted apart for the user and the repository.
     """
+    without_vector = weights.without(vector=True, keyword=not keyword)
     weights = weights.without(vector=not vector, keyword=not keyword)
     largest = max((standing.observation_count for standing in standings), default=1)
     # Thousands of entries have equal figures, so each combination is computed once.
@@ -128,14 +148,14 @@ def rank(
     similar = spread(vector)
     worded = spread_words(keyword, len(standings), alone=not vector)
     prominent = [(figure - low) / span if span else 1.0 for figure in raw]
+    used = [without_vector if s.id in unembedded else weights for s in standings]
+    relevant = [
+        each.vector * similar.get(s.id, 0.0) + each.keyword * worded.get(s.id, 0.0)
+        for s, each in zip(standings, used, strict=True)
+    ]
     scores = [
-        share
-        * (
-            weights.vector * similar.get(s.id, 0.0)
-            + weights.keyword * worded.get(s.id, 0.0)
-            + weights.prominence * known
-        )
-        for s, known, share in zip(standings, prominent, kept, strict=True)
+        share * (relevance + each.prominence * known)
+        for each, relevance, known, share in zip(used, relevant, prominent, kept, strict=True)
     ]
     ranked = [
         Ranked(
@@ -144,6 +164,7 @@ def rank(
             vector=similar.get(standings[at].id, 0.0),
             keyword=worded.get(standings[at].id, 0.0),
             prominence=prominent[at],
+            relevance=relevant[at],
         )
         for at in _best(standings, scores, most)
     ]

@@ -10,11 +10,17 @@ from recollect.domain.ranking.trust import in_turns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeVar
 
     from recollect.domain.ranking.order import Ranked
 
+    Item = TypeVar("Item", Entry, Ranked)
+
 MINIMUM_PER_CATEGORY = 3
+
+# How far a rotation goes each day: about the places for it that a category has in a block.
+_A_DAY = 3
 
 
 def deduplicate(entries: Iterable[Entry]) -> list[Entry]:
@@ -96,6 +102,83 @@ def select_ranked(ranked: Sequence[Ranked], limit: int) -> list[Ranked]:
     rest = in_turns((entry for entry in ranked if entry.id not in taken), _is_claimed, limit, after=sure)
     taken |= {entry.id for entry in rest[: limit - len(sure)]}
     return [entry for entry in ranked if entry.id in taken]
+
+
+def select_varied(
+    ranked: Sequence[Ranked], limit: int, reorder: Callable[[list[Ranked]], list[Ranked]]
+) -> list[Ranked]:
+    """Select as `select_ranked` does, but give half of the places to the first entries after `reorder`.
+
+    For a session without a known topic: otherwise each would have the same entries. The least dispensable come first.
+    """
+    return _halved(ranked, limit, reorder, _is_claimed)
+
+
+def select_rotated(entries: Iterable[Entry], limit: int, reorder: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
+    """Select as `select` does; beyond three of each category, the first after `reorder` have half of all places.
+
+    Entries are ranked by priority, for showing them in that order.
+    """
+    everything = list(entries)
+    if limit < 0 or len(everything) <= limit:
+        return select(everything, limit)
+    best = [entry for c in KNOWLEDGE for entry in by_priority(e for e in everything if e.category == c)]
+    for place, entry in enumerate(best):
+        entry.rank = place
+    return _halved(best, limit, reorder, _is_local, best_first=True)
+
+
+def rotated(entries: Sequence[Entry], day: int) -> list[Entry]:
+    """Return the entries in an order that changes with the day, so that all have their turn within some days.
+
+    The categories take turns.
+    """
+    buckets = [[entry for entry in entries if entry.category == category] for category in KNOWLEDGE]
+    starts = [day * _A_DAY % max(len(bucket), 1) for bucket in buckets]
+    turned = [bucket[start:] + bucket[:start] for bucket, start in zip(buckets, starts, strict=True)]
+    longest = max(map(len, turned))
+    return [bucket[place] for place in range(longest) for bucket in turned if place < len(bucket)]
+
+
+def _halved(
+    best: Sequence[Item],
+    limit: int,
+    reorder: Callable[[list[Item]], list[Item]],
+    is_repository: Callable[[Item], bool],
+    *,
+    best_first: bool = False,
+) -> list[Item]:
+    """Select half of the items as given and half as reordered: three of each category first, then the rest.
+
+    With `best_first`, these three are the best; otherwise both orders have part in them. Neither the user's entries nor
+    the repository's are crowded out.
+    """
+    if limit < 0:
+        limit = len(best)
+    other = reorder(list(best))
+    filled = [category for category in KNOWLEDGE if any(item.category == category for item in best)]
+    minimum = MINIMUM_PER_CATEGORY if limit >= MINIMUM_PER_CATEGORY * len(filled) else 0
+    buckets: list[list[Item]] = []
+    for number, category in enumerate(filled):
+        sides = [[item for item in order if item.category == category] for order in (best, other)]
+        turned = sides[0] if best_first else _by_turns(sides[number % 2], sides[1 - number % 2])
+        buckets.append(in_turns(turned, is_repository, limit)[:minimum])
+    sure = [bucket[place] for place in range(minimum) for bucket in buckets if place < len(bucket)]
+    known = set(map(id, sure))
+    left, reordered = ([item for item in order if id(item) not in known] for order in (best, other))
+    ahead = len(sure) if best_first else 0  # the places that the best have had by now
+    rest = [*reordered[:ahead], *_by_turns(*((reordered[ahead:], left) if sure else (left, reordered)))]
+    return [*sure, *in_turns(_once(rest), is_repository, limit, after=sure)][:limit]
+
+
+def _by_turns(first: Sequence[Item], second: Sequence[Item]) -> list[Item]:
+    """Return the items of two orders by turns, each item once."""
+    longest = max(len(first), len(second))
+    return _once(item for place in range(longest) for order in (first, second) for item in order[place : place + 1])
+
+
+def _once(items: Iterable[Item]) -> list[Item]:
+    return list({id(item): item for item in items}.values())
 
 
 def _is_claimed(entry: Ranked) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from recollect.domain.stored import ACTIVE, Match, Standing, StoredEntry
+from recollect.domain.stored import ACTIVE, Match, Standing, StoredEntry, Title
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.sqlite import index
@@ -209,6 +209,15 @@ class SqliteStore:
                     _, standing.recall_count, standing.last_recalled_at = used[standing.id]
         return standings
 
+    def titles(self, scope: Scope, limit: int) -> list[Title]:
+        condition, values = in_scope(scope)
+        rows = self._run(
+            f"SELECT e.id, e.category, e.name, e.updated_at FROM entries e WHERE {condition}"
+            " ORDER BY e.updated_at DESC, e.name, e.id LIMIT ?",
+            [*values, limit],
+        )
+        return [Title(*row) for row in rows]
+
     def version(self) -> object:
         return self._database.version()
 
@@ -319,6 +328,16 @@ class SqliteStore:
             [*values, *[code_length(model.dimensions) if model else 0] * 2, limit],
         )
         return [entry_of(row) for row in rows]
+
+    def pending_ids(self, scope: Scope) -> list[str]:
+        model = self.model()
+        condition, values = in_scope(scope)
+        rows = self._run(
+            "SELECT e.id FROM entries e LEFT JOIN vectors v ON v.number = e.number"
+            f" WHERE {condition} AND (v.number IS NULL OR length(v.code) <> ?)",
+            [*values, code_length(model.dimensions) if model else 0],
+        )
+        return [row[0] for row in rows]
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]] = ()) -> None:
         with self.writing():

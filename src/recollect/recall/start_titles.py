@@ -1,0 +1,151 @@
+# hot
+"""List the titles of a project's memories for the start of a session, from the store or from the memory files."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+
+from recollect.domain.memory import texts
+from recollect.domain.quick_json import parse
+from recollect.domain.start_block import TITLED, TitleList, fitting_titles
+from recollect.domain.stored import ACTIVE, Title
+from recollect.domain.text import few, one_line
+from recollect.domain.withheld import basic_problems
+from recollect.engine.withhold import withheld_text
+from recollect.errors import StorageError, WriteRefused
+from recollect.files.looked import secrets_in
+from recollect.files.memory.index_md import changed, read_index
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories
+from recollect.files.textfile import read_regular
+from recollect.store.values import Scope
+from recollect.sync.memories import memory_entry
+from recollect.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from recollect.engine.engine import Engine
+    from recollect.files.memory.memories import Found
+    from recollect.recall.start_request import Injection, StartRequest
+
+# Limits, because a person waits and a repository may bring anything: memories in all, and without the store the files
+# found, the files opened in each category (more titles would not fit), the size of a file, and seconds for all.
+_MOST_KNOWN = 10_000
+_MOST_FOUND = 10_000
+_MOST_OPENED = 30
+_LARGEST_OPENED = 256 * 1024
+_OPENING = 0.4
+_MOST_PROBLEMS = 5
+
+
+def list_titles(asked: StartRequest, injection: Injection, engine: Engine | None = None) -> TitleList:
+    """Return the titles for a session's start, from the store of `engine` if given, or from the memory files.
+
+    Memories that may hold a credential are left out, with a sentence in `injection.withheld`.
+    """
+    workspace = asked.workspace
+    used = [category for category in TITLED if workspace.settings.flag(f"categories.{category}.enabled")]
+    if not workspace.identity or not used or not workspace.settings.flag("retrieval.enabled"):
+        return TitleList()
+    read = _Titles()
+    if engine:
+        # Files were searched for credentials as they were read. A title is searched by the rules of today.
+        read.titles = engine.store.titles(Scope(workspace.identity, used), _MOST_KNOWN)
+    else:
+        _read_files(asked, used, read, injection.warnings)
+    listed = _harmless(workspace.global_store, read, injection.withheld)
+    fresh = [title for title in listed if title_key(title) not in asked.without]
+    return TitleList(listed, fresh, len(read.titles) + read.unread - len(listed))
+
+
+def title_key(title: Title) -> str:
+    """Return the key of a title in a session's record. It differs from that of the memory's text."""
+    return f"title {title.id}"
+
+
+class _Titles:
+    """Titles of active memories, the newest first, and the number of memories not read."""
+
+    def __init__(self) -> None:
+        self.titles: list[Title] = []
+        self.unread = 0
+        self._texts: dict[str, list[str]] = {}
+
+    def add(self, title: Title, everything: list[str]) -> None:
+        """Add a title with all texts of its memory."""
+        self.titles.append(title)
+        self._texts[title.id] = everything
+
+    def texts_of(self, title: Title) -> list[str]:
+        """Return the texts to search for credentials before a title is shown."""
+        return self._texts.get(title.id, [title.name])
+
+
+def _harmless(global_store: str, read: _Titles, said: list[str]) -> list[Title]:
+    """Return the titles to list, and remove those of memories that may hold a credential, with a sentence each."""
+    while True:
+        listed = fitting_titles(read.titles)
+        kinds = secrets_in(global_store, [read.texts_of(title) for title in listed], VERSION)
+        bad = {title.id: kind for title, kind in zip(listed, kinds, strict=True) if kind}
+        if not bad:
+            return listed
+        said += [withheld_text(title.name, bad[title.id]) for title in listed if title.id in bad]
+        read.titles = [title for title in read.titles if title.id not in bad]
+
+
+def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, warnings: list[str]) -> None:
+    """Read the titles of the newest memory files of each category."""
+    try:
+        root = asked.workspace.memory_root()
+    except WriteRefused as error:
+        warnings.append(f"the project's memories were not read: {one_line(str(error))}")
+        return
+    end = time.monotonic() + _OPENING
+    found = _active_files(root, used, warnings)
+    for category in used:
+        newest = sorted((each for each in found if each.category == category), key=lambda each: -each.modified)
+        read.unread += len(newest[_MOST_OPENED:])
+        for each in newest[:_MOST_OPENED]:
+            if each.size > _LARGEST_OPENED or time.monotonic() > end:
+                read.unread += 1
+                continue
+            _open(each, asked.workspace.identity, read.add)
+    read.titles.sort(key=lambda title: (title.name, title.id))
+    read.titles.sort(key=lambda title: title.updated_at, reverse=True)
+
+
+def _active_files(root: MemoryRoot, used: Sequence[str], warnings: list[str]) -> list[Found]:
+    """Return the memory files of some categories, without those left out by a current index as not active."""
+    problems: list[str] = []
+    enabled = MemoryRoot(root.project, root.path, {category: root.folders[category] for category in used})
+    found = list(islice(find_memories(enabled, problems), _MOST_FOUND))
+    try:
+        index = read_index(root) if found else None
+    except StorageError as error:
+        problems.append(str(error))
+        index = None
+    warnings += few(problems, _MOST_PROBLEMS)
+    if index is None or any(changed(root.folder(name)) > changed(root.index) for name in root.folders):
+        return found
+    active = {entry.path for entry in index}
+    return [each for each in found if root.shown(each.path) in active]
+
+
+def _open(found: Found, identity: str, add: Callable[[Title, list[str]], None]) -> None:
+    """Read the title of a memory file, unless it is no valid memory or not active."""
+    try:
+        data = read_regular(found.path, _LARGEST_OPENED, follow=False)
+        record: Any = parse(data.decode("utf-8").removeprefix("\ufeff"))
+        if not isinstance(record, dict) or basic_problems(record, found.category):  # pyright: ignore[reportUnknownArgumentType]
+            return
+        memory = MemoryFile(found.path, found.category, record, "")  # pyright: ignore[reportUnknownArgumentType]
+        if memory.status != ACTIVE:
+            return
+        entry = memory_entry(memory, identity, found.modified)
+        everything = texts(record, names=True)
+    except (OSError, StorageError, ValueError, RecursionError):
+        return  # it is not shown; the store's sync, or `recollect doctor`, says why
+    add(Title(entry.id, entry.category, entry.name, entry.updated_at), everything)
