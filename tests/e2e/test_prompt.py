@@ -342,10 +342,11 @@ def test_prompts_get_what_they_are_about_and_others_get_nothing(tmp_path: Path) 
     shutil.rmtree(tmp_path)
     assert held_out.about > 60
     assert held_out.unrelated > 120
-    assert held_out.right >= 0.80
-    assert held_out.silent >= 0.95
-    assert another.right >= 0.48
-    assert another.silent >= 0.80
+    assert held_out.right >= 0.70
+    assert held_out.either >= 0.92
+    assert held_out.silent >= 0.97
+    assert another.either >= 0.58
+    assert another.silent >= 0.93
 
 
 # What the hook may load beside our own modules: _sqlite3 asks for functools, which brings collections along.

@@ -7,7 +7,7 @@ import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_near
+from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_asked_for, is_near
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
 from recollect.domain.text import utc_text
@@ -177,10 +177,11 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
     scored: list[Hit] = []
     bar = Bar(store.count(scope), len(question.passages))
     for entry in store.entries(ids):
-        meaning = meanings.get(entry.id)
-        nats = evidence(question, rarity, places.get(entry.id, {}), entry.name, meaning)
+        found, meaning = places.get(entry.id, {}), meanings.get(entry.id)
+        nats = evidence(question, rarity, found, entry.name, meaning)
         needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
-        if is_near(nats, needed):
+        is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
+        if is_named or is_near(nats, needed):
             scored.append(Hit(entry, nats - needed))
     scored.sort(key=lambda hit: (-hit.nats, hit.entry.id))
     hits = [hit for hit in scored if hit.nats >= 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_near
+from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_asked_for, is_near
 from recollect.domain.ranking.common_words import is_common
 from recollect.domain.ranking.fusion import surprise
 
@@ -170,3 +170,16 @@ def test_evidence_near_the_bar_is_at_least_half_of_it() -> None:
     assert not is_near(13.9, 20.0)
     assert is_near(3.0, 6.0)
     assert not is_near(2.9, 6.0)
+
+
+def asked_for(prompt: str, places: dict[str, set[str]]) -> bool:
+    question = Question(prompt)
+    return is_asked_for(question, Rarity(dict.fromkeys(question.terms, 0) | dict.fromkeys(places, 1), 12), places)
+
+
+def test_short_question_with_a_label_asks_for_its_entry_however_common_the_word_is() -> None:
+    assert asked_for("which database do we use?", {"database": {"keywords"}})
+    assert asked_for("which database do we use?", {"database": {"name"}})
+    assert not asked_for("which database do we use?", {"database": {"description", "triggers"}})
+    assert not asked_for("which database does the kubernetes operator of staging use?", {"database": {"name"}})
+    assert not asked_for("", {})

@@ -196,8 +196,8 @@ def test_entry_without_a_vector_is_judged_by_the_signals_that_it_has() -> None:
     standings = [standing("near"), standing("far"), standing("bare")]
     ranked = order(*standings, vector={"near": 0.9, "far": 0.1}, keyword={"bare": 3.0}, unembedded=["bare"])
     scores = {each.id: each.score for each in ranked}
-    assert scores == pytest.approx({"near": 0.5 + 0.3, "far": 0.3, "bare": 0.4 + 0.6})
-    assert {each.id: each.relevance for each in ranked} == pytest.approx({"near": 0.5, "far": 0.0, "bare": 0.4})
+    assert scores == pytest.approx({"near": 0.5 + 0.3, "far": 0.3, "bare": 0.7 + 0.3})
+    assert {each.id: each.relevance for each in ranked} == pytest.approx({"near": 0.5, "far": 0.0, "bare": 0.7})
 
 
 def test_entry_that_is_no_candidate_by_meaning_still_counts_as_far() -> None:

@@ -44,6 +44,9 @@ _BAR_WITH_MEANING, _GROWTH_WITH_MEANING = 5.0, 1.9
 # With so many nats less, but at least half of the bar, a prompt may be about an entry.
 _NEAR = 6.0
 
+# The least share of a question, by rarity, that names an entry.
+_NAMING = 0.4
+
 # The worth of a square deviation in meaning, in nats. Values from 1.0 to 1.5 trade answers for silence.
 _MEANING = 1.2
 
@@ -127,6 +130,17 @@ class Bar:
 def is_near(nats: float, bar: float) -> bool:
     """Return True if so much evidence falls short of the bar by little."""
     return nats >= bar - min(_NEAR, bar / 2)
+
+
+def is_asked_for(question: Question, rarity: Rarity, places: Mapping[str, Collection[str]]) -> bool:
+    """Return True if a short question names an entry: much of it, by rarity, is in the name or a label.
+
+    "Which database do we use?" names a memory labelled "database", although the word is too common to be evidence.
+    """
+    if len(question.passages) != 1:
+        return False
+    named = [term for term in question.terms if not NAMED_FIELDS.isdisjoint(places.get(term, ()))]
+    return bool(named) and sum(map(rarity.of, named)) >= _NAMING * sum(map(rarity.of, question.terms))
 
 
 def evidence(
