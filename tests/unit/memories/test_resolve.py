@@ -22,6 +22,7 @@ from recollect.errors import StorageError
 from recollect.files.memory.index_md import IndexEntry, read_index
 from recollect.files.memory.lock import FOLDER
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.memories import resolve as resolve_module
 from recollect.memories.likeness import LEAST_COSINE
 from recollect.memories.resolve import EVENTS, Candidate, Resolution, resolve
 from recollect.store.values import MEMORY
@@ -650,6 +651,13 @@ def shop(root: MemoryRoot) -> MemoryRoot:
     return root
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine, the vectors of a few memories take longer than somebody would wait."""
+    monkeypatch.setattr(resolve_module, "_MOMENT", 600.0)
+
+
+@pytest.mark.usefixtures("patient")
 def test_paraphrase_is_found_by_its_meaning(shop: MemoryRoot) -> None:
     text = "A schema change that broke off in the middle: mark it rolled back, then run migrate again."
     result = resolve(shop, DEFAULTS, "runbook", text, open_engine=partial(open_engine, shop))
@@ -662,6 +670,7 @@ def test_paraphrase_is_found_by_its_meaning(shop: MemoryRoot) -> None:
     assert document["structural_cud"] == "UPDATE"
 
 
+@pytest.mark.usefixtures("patient")
 def test_memory_that_was_retired_by_hand_is_not_found_by_its_meaning(shop: MemoryRoot) -> None:
     text = "A schema change that broke off in the middle: mark it rolled back, then run migrate again."
     first = resolve(shop, DEFAULTS, "runbook", text, open_engine=partial(open_engine, shop))
@@ -674,6 +683,7 @@ def test_memory_that_was_retired_by_hand_is_not_found_by_its_meaning(shop: Memor
     assert resolve(shop, DEFAULTS, "runbook", text, open_engine=partial(open_engine, shop)).candidate is None
 
 
+@pytest.mark.usefixtures("patient")
 def test_other_thing_of_the_category_is_not_found_by_its_meaning(shop: MemoryRoot) -> None:
     result = resolve(
         shop, DEFAULTS, "constraint", "Uploads are limited to 10 MB.", open_engine=partial(open_engine, shop)
