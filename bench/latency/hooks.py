@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from run import BARE, Row, hold, make_banks, percentile, print_rows
+from run import BARE, MEANT, Row, hold, make_banks, percentile, print_rows
 
 from recollect.api import Engine, sync_memories_of
 from recollect.config.settings import load_settings
@@ -84,8 +84,9 @@ def make_world_of(launcher: str, folder: str) -> tuple[str, dict[str, str]]:
     top = os.path.dirname(os.path.dirname(os.path.dirname(launcher)))
     paths = [os.path.join(top, *parts) for parts in (("src",), ("bench", "latency"))]
     code = "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); import hooks;"
-    code += " print(json.dumps(hooks.make_world(sys.argv[2], hooks.MEANT)))"
-    made = subprocess.run([sys.executable, "-c", code, json.dumps(paths), folder], stdout=subprocess.PIPE, check=True)
+    code += " print(json.dumps(hooks.make_world(sys.argv[2], int(sys.argv[3]))))"
+    command = [sys.executable, "-c", code, json.dumps(paths), folder, str(MEANT)]
+    made = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     root, environment = json.loads(made.stdout.splitlines()[-1])
     return root, environment
 

@@ -34,6 +34,7 @@ from recollect.domain.ranking.fusion import TermStatistics
 from recollect.domain.stored import StoredEntry
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
+from recollect.files.bank.entry import bare_name
 from recollect.recall.prompt_request import PromptRequest
 from recollect.recall.prompt_store import choose
 from recollect.recall.prompt_titles import from_titles
@@ -177,7 +178,7 @@ def _add_lines(path: str, when: Mapping[str, list[str]]) -> None:
                 lines.append(f"- When: {'; '.join(when[name])}")
                 name = ""
             if line.startswith("### "):
-                name = line.partition(": ")[2]
+                name = bare_name(line[4:])
             if not line.startswith("- When:"):
                 lines.append(line)
     with open(path, "w", encoding="utf-8") as file:
