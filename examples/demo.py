@@ -73,6 +73,8 @@ DECISION = """{
 
 PROMPT = '{"session_id": "demo", "prompt": "can we move the carrier events out of SQLite to another database?"}'
 
+CHARGED_TWICE = '{"session_id": "demo", "prompt": "customer was charged twice, what can we do?"}'
+
 _HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {},
@@ -84,6 +86,7 @@ _LIMIT = {
     "description": "Above ten requests a second carrier A answers with 429 and blocks us for a minute.",
     "reasoning": "Measured on 2026-11-12, and confirmed by their support.",
     "references": ["src/parcel_tracker/carriers.py"],
+    "triggers": ["fetch shipment updates more often", "too many calls to a delivery company"],
 }
 _QUESTION = {"query": "how many requests a second does carrier A allow", "limit": 1}
 
@@ -169,6 +172,14 @@ SCENES = (
         sent_as="prompt.json",
     ),
     Scene(
+        "A lesson has triggers: they say when it will matter, in other words than its own. This prompt has some of\n"
+        'them: "customer was charged twice, what can we do?" Where recollect is not sure, it gives only the title:',
+        "parcel-tracker",
+        ("hook", "prompt"),
+        sent=CHARGED_TWICE,
+        sent_as="charged-twice.json",
+    ),
+    Scene(
         "In the middle of its work the agent stores and searches by itself, through the plugin's MCP server. It works\n"
         "in any MCP client (this is the text of its answers to two calls):",
         "parcel-tracker",
@@ -214,6 +225,7 @@ README_SCENES = (
         sent_as="decision.json",
     ),
     Scene("", "parcel-tracker", ("hook", "prompt"), head=7, tail=1, sent=PROMPT, sent_as="prompt.json"),
+    Scene("", "parcel-tracker", ("hook", "prompt"), sent=CHARGED_TWICE, sent_as="charged-twice.json"),
     Scene("", "parcel-tracker", ("promote",), head=2, tail=3),
     Scene("", "billing-api", ("search", "everybody came back at once and the server fell over again", "--limit", "1")),
 )

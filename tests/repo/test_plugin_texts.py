@@ -223,6 +223,20 @@ def test_memory_skill_answers_to_its_trigger_words() -> None:
         assert re.search(rf"\b{word}\b", description), word
 
 
+@pytest.mark.parametrize("path", [PLUGIN / "commands" / "save.md", *SKILLS, *AGENTS], ids=named)
+def test_texts_that_save_ask_for_triggers_with_a_good_and_a_bad_one(path: Path) -> None:
+    text = text_of(path)
+    assert "`triggers`" in text
+    assert re.search(r"3 to 5\s(>\s+)?short\sphrases", text)
+    assert re.search(r"\bgood\b", text)
+    assert re.search(r"\bbad\b", text)
+
+
+def test_retrospective_catches_up_on_triggers_before_promotion() -> None:
+    text = text_of(PLUGIN / "skills" / "retrospecting" / "SKILL.md")
+    assert text.index("## Step 4b:") < text.index("recollect triggers --missing") < text.index("## Step 4c:")
+
+
 def test_memory_skill_knows_every_category_and_every_structural_decision() -> None:
     text = text_of(PLUGIN / "skills" / "memory-management" / "SKILL.md")
     for category in PROJECT:
@@ -253,7 +267,7 @@ def test_agent_is_shown_an_answer_that_is_json_with_every_field() -> None:
     example = json.loads(text_of(path)[text_of(path).index("\n{\n") :])
     assert set(example["act"]) == {"patterns", "anti_patterns", "heuristics"}
     (entry,) = example["act"]["patterns"]
-    assert set(entry) >= {"text", "provenance", "confidence", "keywords", "reasoning"}
+    assert set(entry) >= {"text", "provenance", "confidence", "keywords", "triggers", "reasoning"}
 
 
 def test_agent_is_told_the_words_that_are_no_keywords() -> None:
