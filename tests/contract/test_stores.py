@@ -292,6 +292,27 @@ def test_references_of_several_observations_are_merged_up_to_fifty(store: Store)
     assert the(store, "a").references == [f"r{n}" for n in range(50)]
 
 
+def test_triggers_of_several_observations_are_merged_newest_first_up_to_six(store: Store) -> None:
+    store.put(journal(), [entry("a", triggers=["t1", "t2", "t3", "t4"])])
+    store.put(journal(), [entry("a", triggers=["t5", "t2", "t6"])], anew=False)
+    assert the(store, "a").triggers == ["t5", "t2", "t6", "t1", "t3", "t4"]
+    store.put(journal(), [entry("a", triggers=["t7"])], anew=False)
+    assert the(store, "a").triggers == ["t7", "t5", "t2", "t6", "t1", "t3"]
+
+
+def test_observation_without_triggers_leaves_those_that_are_known(store: Store) -> None:
+    store.put(bank(), [entry("a", triggers=["of the bank"])])
+    store.put(journal(), [entry("a")])
+    assert the(store, "a").triggers == ["of the bank"]
+
+
+def test_bank_that_is_the_only_source_takes_its_triggers_back(store: Store) -> None:
+    store.put(bank(), [entry("a", triggers=["old"]), entry("b", triggers=["old"])])
+    store.put(bank(), [entry("a", triggers=["new"]), entry("b")])
+    assert (the(store, "a").triggers, the(store, "b").triggers) == (["new"], [])
+    assert (found(store, "old"), found(store, "new")) == (set(), {"a"})
+
+
 def test_bank_that_is_the_only_source_says_all_there_is_to_say(store: Store) -> None:
     store.put(bank(), [entry("a", keywords=["old"], references=["old"], confidence="high", details="- Old: x")])
     store.put(bank(), [entry("a", name="Renamed", keywords=["new"], references=["new"], confidence="low")])
@@ -696,6 +717,110 @@ def test_entry_whose_name_changes_awaits_a_new_vector_and_one_whose_details_chan
     assert {match.id for match in store.vector_matches(unit([1.0] * 64), EVERYWHERE, 5)} == {"b"}
 
 
+NORTH, EAST, SOUTH = unit([1.0, 0, 0, 0]), unit([0, 1.0, 0, 0]), unit([-1.0, 0, 0, 0])
+
+
+def near(store: Store, vector: bytes) -> list[tuple[str, float]]:
+    return [(match.id, round(match.score, 2)) for match in store.vector_matches(vector, EVERYWHERE, 5)]
+
+
+def triggered(store: Store) -> None:
+    """Put an entry with triggers and one without, each with all its vectors."""
+    store.use_model(model(4))
+    store.put(bank(), [entry("a", triggers=["when it rains"]), entry("b")])
+    store.put_vectors([("a", NORTH), ("b", SOUTH)], [("a", EAST)])
+
+
+def test_entry_is_as_near_as_the_nearer_of_its_text_and_its_triggers(store: Store) -> None:
+    triggered(store)
+    assert near(store, EAST) == [("a", 1.0), ("b", 0.0)]
+    assert near(store, NORTH) == [("a", 1.0), ("b", -1.0)]
+    assert near(store, SOUTH) == [("b", 1.0), ("a", 0.0)]
+    assert [match.id for match in store.vector_matches(SOUTH, EVERYWHERE, 1)] == ["b"]
+    for question, score in ((NORTH, 1.0), (EAST, 1.0), (SOUTH, 0.0)):
+        assert round(store.similarities(question, ["a", "b", "nobody"])["a"], 2) == score
+
+
+def test_triggers_do_not_change_what_is_usual(store: Store) -> None:
+    triggered(store)
+    usual = store.background(EAST, EVERYWHERE)
+    assert (usual.count, round(usual.mean, 2)) == (2, 0.0)
+
+
+def test_triggers_out_of_scope_are_not_near(store: Store) -> None:
+    triggered(store)
+    store.put(bank("/desk.md", DESK), [entry("c", triggers=["elsewhere"])])
+    store.put_vectors([("c", NORTH)], [("c", EAST)])
+    assert {match.id for match in store.vector_matches(EAST, Scope(SHOP), 5)} == {"a", "b"}
+
+
+def coverages(store: Store) -> list[tuple[int, int, int]]:
+    """The coverage of everything, and of a scope that holds as much."""
+    found = (store.coverage(), store.coverage_of(Scope(None, KNOWLEDGE)))
+    return [(each.entries, each.pending, each.skipped) for each in found]
+
+
+def test_entry_with_triggers_awaits_vectors_as_one_until_it_has_both(store: Store) -> None:
+    store.use_model(model(4))
+    store.put(bank(), [entry("a", triggers=["when it rains", "when it snows"]), entry("b")])
+    assert coverages(store) == [(2, 2, 0)] * 2
+    store.put_vectors([("a", NORTH), ("b", NORTH)])
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
+    assert coverages(store) == [(2, 1, 0)] * 2
+    store.put_vectors([], [("a", EAST)])
+    assert (store.pending(5, EVERYWHERE), coverages(store)) == ([], [(2, 0, 0)] * 2)
+
+
+def test_retired_entry_with_triggers_awaits_no_vector(store: Store) -> None:
+    store.use_model(model(4))
+    store.put(bank(), [entry("a", triggers=["when it rains"]), entry("b")])
+    store.put_vectors([("a", NORTH), ("b", NORTH)])
+    store.put(bank(), [entry("b")])
+    assert (store.pending(5, EVERYWHERE), coverages(store)) == ([], [(1, 0, 0)] * 2)
+
+
+def test_changed_triggers_await_a_new_vector_and_the_text_keeps_its_own(store: Store) -> None:
+    triggered(store)
+    store.put(bank(), [entry("a", triggers=["when it snows"]), entry("b")])
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
+    assert coverages(store) == [(2, 1, 0)] * 2
+    assert (near(store, EAST), near(store, NORTH)[0]) == ([("a", 0.0), ("b", 0.0)], ("a", 1.0))
+
+
+def test_entry_whose_triggers_are_gone_awaits_nothing_and_is_not_near_to_them(store: Store) -> None:
+    triggered(store)
+    store.put(bank(), [entry("a"), entry("b")])
+    assert (store.pending(5, EVERYWHERE), coverages(store)) == ([], [(2, 0, 0)] * 2)
+    assert near(store, EAST) == [("a", 0.0), ("b", 0.0)]
+
+
+def test_changed_text_leaves_the_vector_of_the_triggers(store: Store) -> None:
+    triggered(store)
+    store.put(bank(), [entry("a", name="Renamed", triggers=["when it rains"]), entry("b")])
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
+    assert coverages(store) == [(2, 1, 0)] * 2
+    assert near(store, EAST)[0] == ("a", 1.0)
+
+
+def test_dropped_vectors_are_those_of_triggers_too(store: Store) -> None:
+    triggered(store)
+    store.drop_vectors()
+    assert (near(store, EAST), coverages(store)) == ([], [(2, 2, 0)] * 2)
+    store.put_vectors([("a", NORTH), ("b", NORTH)])
+    assert coverages(store) == [(2, 1, 0)] * 2
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_vector_of_triggers_that_is_no_number_is_refused_with_that_of_the_text(store: Store, value: float) -> None:
+    store.use_model(model(4))
+    store.put(bank(), [entry("a", triggers=["when it rains"])])
+    with pytest.raises(StoreError):
+        store.put_vectors([("a", NORTH)], [("a", array("f", [value] * 4).tobytes())])
+    with pytest.raises(StoreError, match="8 dimensions"):
+        store.put_vectors([("a", NORTH)], [("a", unit([1.0] * 8))])
+    assert near(store, NORTH) == []
+
+
 @pytest.mark.parametrize("dimensions", [64, 100, 384, 768])
 def test_vector_matches_come_in_the_order_of_their_exact_cosine(store: Store, dimensions: int) -> None:
     chance = random.Random(dimensions)
@@ -869,6 +994,7 @@ def test_word_beside_a_symbol_is_found(store: Store, text: str) -> None:
         {"keywords": ["first", "wild-pelican"]},
         {"reasoning": "Because a pelican said so."},
         {"details": "- Evidence: the pelican was seen\n- Observation count: 3"},
+        {"triggers": ["when it rains", 'a "pelican" lands']},
     ],
 )
 def test_entry_is_found_by_what_it_holds_beside_its_description(store: Store, known: dict[str, object]) -> None:
@@ -963,6 +1089,16 @@ def test_places_of_terms_are_the_fields_that_hold_them_by_their_stems(store: Sto
         "b": {},
     }
     assert store.term_places([], ["a"]) == {}
+
+
+def test_word_of_triggers_alone_is_counted_and_its_place_is_known(store: Store) -> None:
+    store.put(bank(), [entry("a", "Orders.", triggers=["persisting purchases", "a new table"]), entry("b", "A table.")])
+    terms = ["purchase", "tables"]
+    assert store.document_frequencies(terms) == ({"purchase": 1, "tables": 2}, 2)
+    assert store.term_places(terms, ["a", "b"]) == {
+        "a": {"purchase": {"triggers"}, "tables": {"triggers"}},
+        "b": {"tables": {"description"}},
+    }
 
 
 def test_document_frequencies_follow_stems_and_accents(store: Store) -> None:
@@ -1155,6 +1291,21 @@ def test_an_entry_of_two_projects_says_what_both_agree_on(store: Store) -> None:
     store.put(bank("/two.md", "/two"), [entry("a", name="N", details="- Cost: another", references=["y.py", "z.py"])])
     (found,) = store.entries(["a"])
     assert (found.name, found.details, found.references) == ("N", "", ["y.py"])
+
+
+def test_triggers_of_an_entry_of_two_projects_are_those_that_both_have(store: Store) -> None:
+    store.put(bank("/one.md", "/one"), [entry("a", triggers=["one's own", "of both"])])
+    store.put(bank("/two.md", "/two"), [entry("a", triggers=["of both", "another's"])])
+    assert the(store, "a").triggers == ["of both"]
+    assert (found(store, "own"), found(store, "another's"), found(store, "both")) == (set(), set(), {"a"})
+
+
+def test_triggers_of_a_project_stay_out_of_an_entry_that_holds_everywhere(store: Store) -> None:
+    store.put(bank("/global.md"), [entry("a", triggers=["of all"])])
+    store.put(bank("/project.md", SHOP), [entry("a", triggers=["of the shop"])])
+    store.put(bank("/other.md", SHOP), [entry("b", triggers=["of the shop"])])
+    store.put(journal(), [entry("b")])
+    assert (the(store, "a").triggers, the(store, "b").triggers) == (["of all"], [])
 
 
 # Memory files
@@ -1470,6 +1621,18 @@ def test_only_unwanted_entries_that_no_source_holds_are_removed(store: Store) ->
     store.put(bank(), [entry("a")])
     assert store.remove_unheld(lambda each: each.id in "ab") == 1
     assert [each.id for each in store.entries(["a", "b", "c"])] == ["a", "c"]
+
+
+def test_removed_entry_leaves_no_vector_of_its_triggers_to_the_next(store: Store) -> None:
+    triggered(store)
+    store.put(bank(), [entry("a", triggers=["when it rains"])])
+    store.put(bank(), [])
+    assert store.remove_unheld(lambda _each: True) == 2
+    assert near(store, EAST) == []
+    store.put(bank(), [entry("c", triggers=["when it hails"]), entry("d", triggers=["when it thaws"])])
+    store.put_vectors([("c", NORTH), ("d", NORTH)])
+    assert coverages(store) == [(2, 2, 0)] * 2
+    assert near(store, EAST) == [("c", 0.0), ("d", 0.0)]
 
 
 def test_compacting_keeps_every_entry(store: Store) -> None:
