@@ -138,11 +138,13 @@ def test_an_entry_must_be_given_in_one_way(semantic_world: World) -> None:
     assert "no-such.json" in nowhere.stderr
 
 
-@pytest.mark.parametrize("field", ["description", "reasoning", "keywords", "references"])
+@pytest.mark.parametrize("field", ["description", "reasoning", "keywords", "references", "triggers"])
 def test_a_credential_is_refused_wherever_it_stands_and_never_repeated(semantic_world: World, field: str) -> None:
     secret = "ghp_" + "a1B2" * 9
     text = f"Push with {secret} from now on."
-    done = upsert(semantic_world, {**LESSON, field: [text] if field in ("keywords", "references") else text})
+    done = upsert(
+        semantic_world, {**LESSON, field: [text] if field in ("keywords", "references", "triggers") else text}
+    )
     assert (done.returncode, done.stdout) == (1, "")
     assert "GitHub token" in done.stderr
     assert secret not in done.stderr
@@ -183,6 +185,58 @@ def test_keywords_are_merged_in_order_and_capped_at_ten(semantic_world: World) -
     merged = upserted(semantic_world, {**LESSON, "keywords": ["first-0", *(f"second-{n}" for n in range(8))]})
     assert merged["keywords"] == [*(f"first-{n}" for n in range(6)), *(f"second-{n}" for n in range(4))]
     assert found(semantic_world, "second-3")[0]["keywords"] == merged["keywords"]
+
+
+@pytest.mark.parametrize(
+    "given", [["adding a column", " a  new\ntable "], "adding a column; a new table;"], ids=["list", "text"]
+)
+def test_triggers_are_kept_in_the_journal_and_found_and_shown(semantic_world: World, given: object) -> None:
+    stored = upserted(semantic_world, {**LESSON, "triggers": given})
+    triggers = ["adding a column", "a new table"]
+    assert [line["triggers"] for line in journal(semantic_world)] == [triggers]
+    [hit] = found(semantic_world, "column")
+    assert (hit["id"], hit["triggers"]) == (stored["id"], triggers)
+    shown = json.loads(semantic_world.run("show", stored["id"], "--json").stdout)
+    assert shown["triggers"] == triggers
+    assert "adding a column" in semantic_world.run("show", stored["id"]).stdout
+
+
+def test_journal_names_no_triggers_where_none_are_given(semantic_world: World) -> None:
+    for none in ({}, {"triggers": []}, {"triggers": None}, {"triggers": " ; "}):
+        upserted(semantic_world, {**LESSON, **none})
+    assert [line for line in journal(semantic_world) if "triggers" in line] == []
+    assert found(semantic_world, "parser")[0]["triggers"] == []
+
+
+def test_triggers_are_merged_newest_first_and_capped_at_six(semantic_world: World) -> None:
+    upserted(semantic_world, {**LESSON, "triggers": [f"first {n}" for n in range(5)]})
+    upserted(semantic_world, {**LESSON, "triggers": ["first 4", "second 0"]})
+    upserted(semantic_world, LESSON)
+    assert found(semantic_world, "parser")[0]["triggers"] == [
+        *("first 4", "second 0"),
+        *(f"first {n}" for n in range(4)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("triggers", "reason"),
+    [
+        ([f"case {n}" for n in range(7)], "there are 7 triggers; at most 6 are allowed"),
+        ("a;b;c;d;e;f;g", "there are 7 triggers; at most 6 are allowed"),
+        (["x" * 121], "a trigger has at most 120 characters: a phrase, not a sentence"),
+        ([7], 'triggers must be a list of texts, such as ["adding a column to checkout data"]'),
+        ({"a": "b"}, 'triggers must be a list of texts, such as ["adding a column to checkout data"]'),
+        (True, 'triggers must be a list of texts, such as ["adding a column to checkout data"]'),
+    ],
+)
+def test_triggers_that_cannot_be_kept_are_refused_with_the_reason(
+    semantic_world: World, triggers: object, reason: str
+) -> None:
+    done = upsert(semantic_world, {**LESSON, "triggers": triggers})
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {reason}\n")
+    done = upsert(semantic_world, [LESSON, {**LESSON, "triggers": triggers}])
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: entry 2: {reason}\n")
+    assert not (semantic_world.store / "session-captures.jsonl").exists()
 
 
 def test_each_keyword_is_checked_by_itself(semantic_world: World) -> None:

@@ -132,6 +132,19 @@ def test_lesson_that_sessions_stored_three_times_was_seen_three_times_before_and
     assert standing(shop, id)[:2] == ("active", 4)
 
 
+@pytest.mark.parametrize("note", [UNIVERSAL, SPECIFIC], ids=["universal", "project-specific"])
+def test_triggers_of_all_sessions_go_to_the_bank_newest_first(shop: World, note: dict[str, str]) -> None:
+    id = content_hash(note["description"])
+    with engine(shop) as opened:
+        for triggers in (["first", "second"], [], ["third", "first"]):
+            memorize(opened, **note, triggers=triggers)
+    before = known(shop, id).triggers
+    promoted(shop)
+    bank = shop.store / "patterns.md" if note is UNIVERSAL else shop.project / "docs/knowledge-bank/anti-patterns.md"
+    assert "- When: third; first; second\n" in bank.read_text(encoding="utf-8")
+    assert known(shop, id).triggers == before == ["third", "first", "second"]
+
+
 def test_second_promotion_judges_nothing_again_and_writes_nothing(shop: World) -> None:
     store(shop, UNIVERSAL, SPECIFIC)
     assert len(promoted(shop)) == 2

@@ -101,6 +101,36 @@ def test_memories_of_all_categories_are_stored_found_read_and_retired(world: Wor
     assert said(world) == ""
 
 
+def test_triggers_are_stored_united_and_returned(world: World) -> None:
+    async def use(session: ClientSession) -> None:
+        [store] = [tool for tool in (await session.list_tools()).tools if tool.name == "store_memory"]
+        assert store.input_schema["properties"]["triggers"]["maxItems"] == 6
+        for category, then in (("anti-patterns", "reinforced"), ("decision", "updated")):
+            note = {**LESSON, "category": category}
+
+            async def stored(note: dict[str, str], *triggers: str) -> tuple[str, list[str]]:
+                _, done = await called(session, "store_memory", **note, triggers=list(triggers))
+                _, read = await called(session, "get_memories", ids=[done["id"]])
+                return done["outcome"], read["memories"][0]["triggers"]
+
+            assert await stored(note, "checkout is slow", "timeouts") == ("stored", ["checkout is slow", "timeouts"])
+            assert await stored(note, "a thundering herd") == (
+                then,
+                ["a thundering herd", "checkout is slow", "timeouts"],
+            )
+            assert (await stored(note, "a thundering herd"))[0] == "reinforced"
+        _, found = await called(session, "search_memory", query="thundering herd")
+        assert len(found["results"]) == 2
+        text = await refused(session, "store_memory", **LESSON, triggers=[f"case {n}" for n in range(7)])
+        assert "at most 6" in text
+        secret = "ghp_" + "a1B2" * 9
+        text = await refused(session, "store_memory", **LESSON, triggers=[f"push with {secret}"])
+        assert "GitHub token" in text
+        assert secret not in text
+
+    with_client(world, use)
+
+
 def test_list_goes_through_all_pages_once(world: World) -> None:
     async def use(session: ClientSession) -> None:
         for number in range(25):

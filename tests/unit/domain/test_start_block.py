@@ -151,6 +151,24 @@ def test_entry_is_shown_without_what_is_only_for_searching(key: str) -> None:
     assert entry_text(parse(source)[0]) == "### A\ntext\n- Source: x\n- Cost: y"
 
 
+@pytest.mark.parametrize("line", ["- When: adding a column; money is returned", "- **when:** adding\n  a column"])
+def test_entry_is_shown_without_its_triggers(line: str) -> None:
+    assert entry_text(parse(f"### A\ntext\n{line}\n- Cost: y\n")[0]) == "### A\ntext\n- Cost: y"
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "a; b; c; d; e; f; g",
+        "whenever the checkout is changed, because nobody else will tell you that the totals are computed"
+        " in two places, and rounded in a third",
+    ],
+)
+def test_entry_is_shown_with_a_sentence_on_when_it_holds(prose: str) -> None:
+    source = f"### A\ntext\n- When: {prose}\n- Cost: y"
+    assert entry_text(parse(source)[0]) == source
+
+
 def test_entry_is_shown_without_the_later_paragraphs_of_its_reasoning() -> None:
     source = "### A\ntext\n- Reasoning: because\n\n  and moreover\n  - nested\n\n- Cost: y\n"
     shown = entry_text(parse(source)[0])

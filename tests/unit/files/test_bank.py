@@ -444,6 +444,15 @@ def test_keywords_references_and_reasoning_are_read() -> None:
     assert entry.reasoning == "Discovered during the parser feature, twice."
 
 
+def test_triggers_are_read_and_a_sentence_is_none() -> None:
+    assert only("### A\ntext\n- When: adding a column; money\n  is returned\n").triggers == [
+        "adding a column",
+        "money is returned",
+    ]
+    assert only("### A\ntext\n- When: a; b; c; d; e; f; g\n").triggers == []
+    assert only("### A\ntext\n").triggers == []
+
+
 def test_keywords_references_and_reasoning_may_be_missing() -> None:
     entry = only("### A\ntext\n")
     assert (entry.keywords, entry.references, entry.reasoning) == ([], [], "")

@@ -278,6 +278,8 @@ def test_record_without_a_required_field_is_refused(field):
         ("tags", "tag"),
         ("tags", None),
         ("related_files", "src/a.py"),
+        ("triggers", "adding a column"),
+        ("triggers", [f"case {number}" for number in range(7)]),
         ("confidence", 1.01),
         ("confidence", -0.01),
         ("confidence", "high"),
@@ -298,9 +300,22 @@ def test_wrong_value_is_refused_by_its_field(field, value):
     assert only(record("runbook", **{field: value}), "runbook")["field"] == field
 
 
+@pytest.mark.parametrize("value", ["", "t" * 121, 7, None])
+def test_wrong_trigger_is_refused_by_its_place(value):
+    assert only(record("runbook", triggers=["adding a column", value]), "runbook")["field"] == "triggers[1]"
+
+
+def test_record_without_triggers_is_valid_and_has_none_afterwards():
+    assert "triggers" not in validated(record("runbook"), "runbook")
+    assert "triggers" not in validated(record("runbook", triggers=None), "runbook")
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
+        ("triggers", []),
+        ("triggers", [f"case {number}" for number in range(6)]),
+        ("triggers", ["t" * 120]),
         ("id", "a"),
         ("id", "a" * 80),
         ("title", "t" * 120),

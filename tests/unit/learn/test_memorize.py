@@ -278,6 +278,62 @@ def test_new_file_reference_alone_updates(shop: Shop) -> None:
     assert (done.outcome, shop.record(done)["related_files"]) == ("updated", ["cart.py"])
 
 
+@pytest.mark.parametrize("category", ["patterns", "decision"])
+def test_triggers_are_stored_and_more_are_put_before_them_up_to_six(shop: Shop, category: str) -> None:
+    def triggers() -> list[str]:
+        [looked], _ = full_entries(shop.engine, [done.id], project=shop.identity)
+        return looked.entry.triggers
+
+    done = shop.memorize(category, triggers=["adding a column", " a  new\ntable "])
+    assert (done.outcome, triggers()) == ("stored", ["adding a column", "a new table"])
+    [hit] = search(shop.engine, "column", project=shop.identity).hits
+    assert hit.entry.id == done.id
+    again = shop.memorize(category, triggers=["a new table"])
+    assert (again.outcome, triggers()) == ("reinforced", again_triggers(category))
+    shop.memorize(category, triggers=["c", "d", "e", "f"])
+    assert triggers()[:4] == ["c", "d", "e", "f"]
+    assert sorted(triggers()[4:]) == ["a new table", "adding a column"]
+    shop.memorize(category, triggers=["g"])
+    assert (triggers()[:5], len(triggers())) == (["g", "c", "d", "e", "f"], 6)
+    assert shop.memorize(category).outcome == "reinforced"
+    assert len(triggers()) == 6
+
+
+def again_triggers(category: str) -> list[str]:
+    """Triggers told again come first in a lesson; a memory file is left as it is."""
+    return ["a new table", "adding a column"] if category == "patterns" else ["adding a column", "a new table"]
+
+
+def test_new_triggers_alone_update_a_memory_and_its_history_names_them(shop: Shop) -> None:
+    assert "triggers" not in shop.record(shop.memorize("decision"))
+    done = shop.memorize("decision", triggers=["adding a column"])
+    record = shop.record(done)
+    assert (done.outcome, record["triggers"]) == ("updated", ["adding a column"])
+    assert record["changes"][-1]["summary"] == "Told anew in a session: triggers"
+    assert problems_of(record, "decision") == []
+    again = shop.memorize("decision", triggers=["adding a column"])
+    assert (again.outcome, shop.record(again)["triggers"]) == ("reinforced", ["adding a column"])
+
+
+@pytest.mark.parametrize("category", ["patterns", "decision"])
+@pytest.mark.parametrize(
+    ("triggers", "reason"),
+    [
+        ([f"case {number}" for number in range(7)], "at most 6 are allowed"),
+        (["x" * 121], "at most 120 characters"),
+        ([7], "triggers must be a list of texts"),
+        (["push with ghp_" + "a1B2" * 9], "triggers seems to hold a GitHub token"),
+    ],
+)
+def test_triggers_that_cannot_be_kept_write_nothing(
+    shop: Shop, category: str, triggers: list[Any], reason: str
+) -> None:
+    said = shop.refused(category, triggers=triggers)
+    assert reason in said
+    assert "ghp_" not in said
+    assert not Path(journal(shop.store)).exists()
+
+
 def test_session_of_another_day_is_another_summary(shop: Shop) -> None:
     first = shop.memorize("session_summary")
     shop.edit(first, created_at=days_ago(3))

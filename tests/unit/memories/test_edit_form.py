@@ -88,6 +88,8 @@ def valid_memories(draw: st.DrawFn) -> MemoryFile:
     if draw(st.booleans()):
         record["related_files"] = draw(TEXTS)
     if draw(st.booleans()):
+        record["triggers"] = draw(st.lists(TEXT.filter(bool), max_size=6))
+    if draw(st.booleans()):
         record["confidence"] = draw(st.one_of(st.floats(0, 1), st.integers(0, 1)))
     if draw(st.booleans()):
         record |= {"retired_reason": draw(TEXT), "changes": [{"date": draw(TEXT), "summary": draw(TEXT)}]}
@@ -136,7 +138,7 @@ def test_edited_record_has_the_fields_of_the_text_and_all_others_of_the_record(
     added = record["changes"][len(had) :]
     assert record["changes"][: len(had)] == had
     assert all(line["date"] == NOW and len(line["summary"]) <= 300 for line in added)
-    named = ["title", "tags", "confidence", "related_files"]
+    named = ["title", "tags", "confidence", "related_files", "triggers"]
     assert len(added) == 1 or (not added and all(record.get(f) == memory.record.get(f) for f in named))
 
 
@@ -160,7 +162,7 @@ def test_form_is_readable() -> None:
     )
     head = form.split("\n[content]")[0]
     assert 'title = "Use Postgres"\ntags = [\n  "database",\n]\nconfidence = 0.9\n' in head
-    assert "# related_files may be added here.\n" in head
+    assert "# related_files may be added here.\n# triggers may be added here.\n" in head
     assert "# created_at: 2026-01-02T03:04:05Z\n" in head
     assert "# changes: 1 lines of history\n" in head
 
@@ -213,6 +215,17 @@ def test_edited_names_the_fields_that_were_changed() -> None:
     assert record["content"] == {**memory.content, "rationale": ["tests"]}
     assert record["changes"][-1] == {"date": NOW, "summary": "Edited by hand: title, content.rationale"}
     assert memory.record["title"] == "Use Postgres"
+
+
+def test_triggers_are_shown_and_set_in_the_form() -> None:
+    memory = decision(triggers=["choosing a store"])
+    form = form_of(memory)
+    assert 'triggers = [\n  "choosing a store",\n]\n' in form
+    record = edited(memory, form.replace('  "choosing a store",\n', '  "adding a table",\n  "which database",\n'), NOW)
+    assert record is not None
+    assert record["triggers"] == ["adding a table", "which database"]
+    assert record["changes"][-1]["summary"] == "Edited by hand: triggers"
+    assert "# related_files may be added here.\n" in form
 
 
 def test_edited_leaves_out_a_field_that_was_taken_out() -> None:

@@ -302,6 +302,8 @@ def test_title_has_at_most_120_characters(memories, length, fits):
         ({"colour": "red"}, ["colour"]),
         ({"confidence": "high"}, ["confidence"]),
         ({"related_files": "a.py"}, ["related_files"]),
+        ({"triggers": "a"}, ["triggers"]),
+        ({"triggers": ["a", ""]}, ["triggers[1]"]),
         ({"changes": "none"}, ["changes"]),
         ({"changes": [{"date": "2026-01-01", "summary": "x" * 301}]}, ["changes[0].summary"]),
         ({"changes": [{"summary": "x"}]}, ["changes[0].date"]),
@@ -404,6 +406,23 @@ def test_update_says_what_it_did_and_counts(memories):
     assert saved["updated_at"] > "2026"
     assert saved["times_updated"] == 1
     assert memories.update(changes=[LINE, LINE]).facts["times_updated"] == 2
+
+
+def test_triggers_are_created_kept_changed_and_taken_away(memories):
+    memories.create(triggers=["choosing a store", "adding a table"])
+    assert memories.read()["triggers"] == ["choosing a store", "adding a table"]
+    memories.update(changes=[LINE])
+    assert memories.read()["triggers"] == ["choosing a store", "adding a table"]
+    memories.update(triggers=["adding a column"], changes=[LINE, LINE])
+    assert memories.read()["triggers"] == ["adding a column"]
+    memories.update(triggers=[], changes=[LINE] * 3)
+    assert memories.read()["triggers"] == []
+
+
+def test_memory_without_triggers_has_none_after_an_update(memories):
+    memories.create()
+    memories.update(changes=[LINE])
+    assert "triggers" not in memories.read()
 
 
 def test_update_without_a_hash_warns(memories):

@@ -78,6 +78,12 @@ def test_empty_keywords_and_reasoning_are_left_out():
     assert one(keywords=[], reasoning="", references=[]).more == ()
 
 
+def test_triggers_become_a_line_of_the_bank():
+    assert one(triggers=["adding a column", "a new table; a view"]).more == (
+        "- When: adding a column; a new table, a view",
+    )
+
+
 def test_array_gives_one_candidate_for_each_object():
     assert [c.name for c in from_json(json.dumps([GIVEN, {**GIVEN, "name": "Other"}]))] == ["Read First", "Other"]
 
@@ -281,6 +287,11 @@ def test_metadata_that_is_given_twice_travels_twice():
     text = "### Anti-Pattern: X\nDo not.\n- Instead: ask first\n- Instead: read the log\n"
     candidate = from_bank(BankFile(text, "anti-patterns").entries[0])
     assert candidate.more == ("- Instead: ask first", "- Instead: read the log")
+
+
+def test_bank_entry_brings_its_triggers():
+    text = "### Pattern: X\nDo.\n- When: adding a column; a new table\n- Source: F\n"
+    assert from_bank(BankFile(text, "patterns").entries[0]).more == ("- When: adding a column; a new table",)
 
 
 def test_bullets_and_text_after_the_metadata_travel_as_they_stand():

@@ -107,12 +107,18 @@ def test_a_text_that_three_places_have_is_exported_once(project: Path) -> None:
 
 
 def test_each_kind_of_knowledge_has_the_same_keys(project: Path) -> None:
-    write_bank(project, "### Pattern: Cache\nCache things.\n- Keywords: speed\n- Last observed: 2026-01-02\n")
+    write_bank(
+        project,
+        "### Pattern: Cache\nCache things.\n- Keywords: speed\n- When: it is slow; a b\n- Last observed: 2026-01-02\n",
+    )
     write_bank(project, "### Pattern: Bare\n", shared=True)
-    write_journal(project, json.dumps({**CAPTURE, "description": "Another.", "references": ["a.py"]}))
+    write_journal(
+        project, json.dumps({**CAPTURE, "description": "Another.", "references": ["a.py"], "triggers": ["c"]})
+    )
     local, bare, captured = objects(gathered(project))
     assert list(local) == list(bare) == list(captured)
     assert (local["keywords"], local["last_observed"], local["found_in"]) == (["speed"], "2026-01-02", ["project"])
+    assert (local["triggers"], bare["triggers"], captured["triggers"]) == (["it is slow", "a b"], [], ["c"])
     assert (bare["name"], bare["description"], bare["found_in"]) == ("Bare", "", ["global"])
     assert (captured["references"], captured["last_observed"]) == (["a.py"], "2026-03-04")
     assert (captured["observation_count"], captured["confidence"]) == (1, "medium")
@@ -220,16 +226,19 @@ def test_the_document_has_a_section_for_each_category_and_every_field_by_name(pr
         project,
         "use-jwt",
         tags=["auth", "login"],
+        triggers=["keep people signed in", "a"],
         content={"decision": "JWT", "rationale": ["no state", "fast"], "alternatives": [{"option": "cookies"}]},
         changes=[{"date": "2026-01-01", "summary": "made"}],
     )
-    write_bank(project, "### Pattern: Cache\nCache things.\n- Keywords: speed\n- Source: Feature #007\n")
+    write_bank(
+        project, "### Pattern: Cache\nCache things.\n- Keywords: speed\n- When: it is slow\n- Source: Feature #007\n"
+    )
     assert markdown(gathered(project)).split("\n\n") == [
         "# Memories of shop",
         "## Decisions",
         "### Use-Jwt",
         "- **Path:** .claude/memory/decisions/use-jwt.json\n- **Record status:** active\n- **Id:** use-jwt\n"
-        "- **Tags:** auth, login",
+        "- **Tags:** auth, login\n- **Triggers:** keep people signed in, a",
         "**Decision:** JWT",
         "**Rationale:**",
         "- no state\n- fast",
@@ -240,7 +249,7 @@ def test_the_document_has_a_section_for_each_category_and_every_field_by_name(pr
         "## Patterns",
         "### Cache",
         f"- **Id:** {content_hash('Cache things.')}\n- **Confidence:** medium\n- **Observed:** once\n"
-        "- **Found in:** project\n- **Keywords:** speed",
+        "- **Found in:** project\n- **Keywords:** speed\n- **Triggers:** it is slow",
         "**Description:** Cache things.",
         "**Details:**",
         "> - Source: Feature #007\n",
