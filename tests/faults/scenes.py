@@ -240,6 +240,7 @@ def _write(action: str, slug: str, **given: Any) -> tuple[str, ...]:
 
 _REVIEW = ("review", "--json")
 _COOKIE = "refresh-token-cookie"
+_SAID_WHAT_FAILED = content_hash("An error names what failed and what to do next.")
 _CHANGED = {
     **DECISION,
     "title": "Refresh token in an httpOnly cookie",
@@ -268,6 +269,8 @@ SCENES = (
     Scene("restore memory", ("restore", "retired-now")),
     Scene("restore lesson", ("restore", content_hash(RETIRED_LESSON["description"]))),
     Scene("archive", ("archive", _COOKIE)),
+    Scene("triggers of memory", ("triggers", _COOKIE, "where people stay signed in", "stolen credentials")),
+    Scene("triggers of lesson", ("triggers", _SAID_WHAT_FAILED, "writing a message for users")),
     Scene("promote", ("promote",)),
     Scene("index rebuild", ("index", "--rebuild")),
     Scene("index gc", ("index", "--gc")),
@@ -283,6 +286,7 @@ SCENES = (
     Scene("backup restore", ("backup", "restore", "{home}/backup.tar.gz"), prepare=_lose, probes=(EXPORT, _REVIEW)),
     Scene("init", ("init", "--client", "cursor")),
     Scene("uninstall", ("uninstall", "--yes"), prepare=_registered),
+    Scene("triggers missing", ("triggers", "--missing")),
     Scene("search", ("search", "refresh token cookie")),
     Scene("inject", ("inject",)),
     Scene("status", ("status",)),
@@ -322,6 +326,7 @@ SCENES = (
 READING = (
     Scene("candidate", ("candidate", "--category", "decision", "--new-info", "Refresh token in a cookie")),
     Scene("list", ("list",)),
+    Scene("triggers", ("triggers", _COOKIE)),
     Scene("show", ("show", _COOKIE)),
     Scene("schema", ("schema", "decision")),
     Scene("config", ("config",)),

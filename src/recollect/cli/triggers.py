@@ -56,9 +56,10 @@ def _row(entry: StoredEntry, path: str) -> dict[str, str]:
 
 
 def _print(found: Triggered, as_json: bool) -> None:
+    title, triggers = redact(one_line(found.title)), [redact(one_line(each)) for each in found.triggers]
     if as_json:
-        facts = {"id": found.id, "category": found.category, "title": found.title}
-        print_json({**facts, "triggers": found.triggers, "path": found.path})
+        facts = {"id": found.id, "category": found.category, "title": title}
+        print_json({**facts, "triggers": triggers, "path": found.path})
         return
-    click.echo(styled(one_line(found.title), "green"))
-    click.echo("\n".join(f"- {one_line(each)}" for each in found.triggers) or "It has no triggers.")
+    click.echo(styled(title, "green"))
+    click.echo("\n".join(f"- {each}" for each in triggers) or "It has no triggers.")

@@ -12,7 +12,7 @@ from recollect.domain.ranking.triggers import trigger_line
 from recollect.domain.stored import StoredEntry
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
-from recollect.errors import UnknownMemory, WriteRefused
+from recollect.errors import InvalidEntry, UnknownMemory, WriteRefused
 from recollect.files.bank.bank import read_bank_file
 from recollect.files.locks import locked, locked_folder
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
@@ -45,7 +45,7 @@ class Triggered:
 def without_triggers(engine: Engine) -> tuple[list[StoredEntry], dict[str, str], list[str]]:
     """Return the active entries of the project and those that hold everywhere that have no triggers.
 
-    Also return the paths of memory files by id, and warnings.
+    Also return the paths of memory files by id, relative to the project, and warnings.
 
     Raises:
         StoreError: the store cannot be used.
@@ -57,7 +57,9 @@ def without_triggers(engine: Engine) -> tuple[list[StoredEntry], dict[str, str],
         some, total = engine.store.page(Scope(engine.project), _PAGE, offset)
         found += [entry for entry in some if not entry.triggers]
         offset += _PAGE
-    return found, engine.store.memory_paths(entry.id for entry in found), warnings
+    root = engine.workspace.memory_root()
+    paths = engine.store.memory_paths(entry.id for entry in found)
+    return found, {id: root.shown(path) for id, path in paths.items()}, warnings
 
 
 def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Triggered:
@@ -73,6 +75,8 @@ def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Tr
     """
     refuse_secrets({"triggers": given or []})
     triggers = None if given is None else checked_triggers(given)
+    if triggers == []:
+        raise InvalidEntry("a trigger needs words, such as 'adding a column to checkout data'")
     try:
         root = engine.workspace.memory_root()
         return _of_memory(engine, root, read_named(root, name, engine.workspace.project_root), triggers)
@@ -123,6 +127,11 @@ def _put_in_bank(engine: Engine, entry: StoredEntry, line: str) -> str:
             before = bank.text
             for found in bank.entries:
                 if found.content_hash == entry.id:
+                    if not found.triggers and any(part.key == "when" for part in found.parts):
+                        raise InvalidEntry(
+                            f"the line `When` of this lesson in {path} is a sentence and no list of triggers;"
+                            " rename or shorten it there first"
+                        )
                     bank.set_metadata(found.position, {"When": line})
                     write_texts({path: bank.text}, read_as={path: before})
                     return path
