@@ -21,6 +21,7 @@ from recollect.config.settings import load_settings
 from recollect.files.session.record import add_given, read_record
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import Receipt, Scope
+from recollect.sync.memories import entry_id
 
 COOKIE = "should the refresh token go into a cookie or into localStorage?"
 BLOCK = '<memory-context source=".claude/memory/">\n'
@@ -505,3 +506,113 @@ def test_an_endless_session_id_is_not_kept(semantic_world: World) -> None:
     write_cookie(semantic_world)
     assert asked(ready(semantic_world), COOKIE, "s" * 5_000)
     assert len(receipts(semantic_world)[0].session) == 100
+
+
+# ---- triggers, and titles of what a prompt may be about
+
+# Ten unlike memories: among few, nearly any shared word is enough for a text.
+OTHERS = (
+    ("grafana-terraform", "Grafana dashboards live in Terraform", "grafana"),
+    ("voucher-stacking", "Vouchers cannot be stacked", "voucher"),
+    ("outbox-table", "Webhooks are sent from an outbox", "webhooks"),
+    ("german-first", "Labels are written in German first", "translation"),
+    ("ucum-units", "Measurements are kept in UCUM units", "units"),
+    ("label-printer", "Thermal printers need codepage 850", "printer"),
+    ("kotest-specs", "Backend specs use Kotest", "kotest"),
+    ("podman-hangs", "Containers hang under rootless Podman", "podman"),
+    ("flyway-checksum", "Flyway scripts are never edited", "flyway"),
+)
+NEAR = "put the login into a cookie for the newsletter banner of the landing page"
+
+
+def among_others(world: World, **fields: Any) -> World:
+    write_cookie(world, **fields)
+    for slug, title, tag in OTHERS:
+        content = {"status": "accepted", "context": title, "decision": title, "rationale": [title]}
+        world.write_decision(slug, title=title, tags=[tag], content=content)
+    return ready(world)
+
+
+def cookie_id(world: World) -> str:
+    return entry_id(str(world.project), "decision", "refresh-token-cookie")
+
+
+def test_a_memory_is_found_by_the_words_of_its_triggers_alone(semantic_world: World) -> None:
+    prompt = "visitors are logged out unexpectedly after some minutes"
+    among_others(semantic_world)
+    assert asked(semantic_world, prompt) == ""
+    write_cookie(semantic_world, triggers=["visitors are logged out unexpectedly", "keep somebody signed in longer"])
+    text = asked(semantic_world, prompt, "s2")
+    assert "- [DECISION] Refresh token in an httpOnly cookie -> " in text
+    assert "signed in longer" not in text, "triggers are for finding alone"
+
+
+def test_a_memory_that_a_prompt_may_be_about_is_named_by_its_title_once_a_session(semantic_world: World) -> None:
+    among_others(semantic_world)
+    titled = (
+        BLOCK + "Perhaps (get_memories or `recollect show ID` reads one):\n"
+        f"- maybe: [{cookie_id(semantic_world)[:8]}] Refresh token in an httpOnly cookie\n</memory-context>"
+    )
+    assert asked(semantic_world, NEAR) == titled
+    assert receipts(semantic_world) == [], "a title is no recall"
+    assert asked(semantic_world, NEAR) == ""
+    assert asked(semantic_world, NEAR, "s2") == titled
+    assert read_record(str(semantic_world.store), "s1").given == {
+        "maybe .claude/memory/decisions/refresh-token-cookie.json"
+    }
+    assert semantic_world.run("show", cookie_id(semantic_world)[:8]).returncode == 0
+
+
+def test_a_memory_that_was_named_by_its_title_is_given_when_a_prompt_is_surely_about_it(semantic_world: World) -> None:
+    among_others(semantic_world)
+    assert "- maybe: " in asked(semantic_world, NEAR)
+    text = asked(semantic_world, COOKIE)
+    assert "- [DECISION] Refresh token in an httpOnly cookie -> " in text
+    assert "- maybe: " not in text
+    assert asked(semantic_world, NEAR) == "", "the session has it now"
+
+
+def test_a_memory_that_was_given_is_not_named_by_its_title_afterwards(semantic_world: World) -> None:
+    among_others(semantic_world)
+    assert "- [DECISION]" in asked(semantic_world, COOKIE)
+    assert asked(semantic_world, NEAR) == ""
+
+
+@pytest.mark.parametrize(("name", "value"), [("ENABLED", "false"), ("MAX_INJECT", "0")])
+def test_titles_are_switched_off_with_retrieval(semantic_world: World, name: str, value: str) -> None:
+    among_others(semantic_world)
+    assert asked(semantic_world, NEAR, **{f"RECOLLECT_RETRIEVAL_{name}": value}) == ""
+
+
+@pytest.mark.parametrize("place", ["title", "triggers", "content"])
+def test_a_memory_with_a_credential_is_not_named_by_its_title_either(semantic_world: World, place: str) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    decision = {"status": "accepted", "context": "c", "decision": f"Push with {secret}.", "rationale": ["r"]}
+    among_others(
+        semantic_world,
+        **{
+            "title": {"title": f"Refresh token in an httpOnly cookie {secret}"},
+            "triggers": {"triggers": [f"pushing with {secret}"]},
+            "content": {"content": decision},
+        }[place],
+    )
+    for prompt in (NEAR, COOKIE):
+        text = asked(semantic_world, prompt)
+        assert secret not in text
+        assert "Refresh token" not in text
+    assert secret not in log(semantic_world)
+
+
+def test_a_lesson_with_a_credential_is_not_named_by_its_title_either(semantic_world: World) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    bank = "### Pattern: Refresh token in an httpOnly cookie\nThe refresh token is an httpOnly cookie.\n"
+    path = semantic_world.write_bank("patterns", bank)
+    for slug, title, tag in OTHERS:
+        semantic_world.write_decision(slug, title=title, tags=[tag])
+    ready(semantic_world)
+    assert "- maybe: " in asked(semantic_world, NEAR)
+    path.write_text(f"{bank}- When: pushing with {secret}\n", encoding="utf-8")
+    for prompt in (NEAR, COOKIE):
+        text = asked(semantic_world, prompt, "s2")
+        assert secret not in text
+        assert "Refresh token" not in text

@@ -35,6 +35,7 @@ class PromptHit:
         reasoning: str = "",
         details: str = "",
         tags: Sequence[str] = (),
+        triggers: Sequence[str] = (),
         path: str = "",
         repository: bool = False,
         key: str = "",
@@ -47,6 +48,7 @@ class PromptHit:
         self.reasoning = reasoning
         self.details = details
         self.tags = tags
+        self.triggers = triggers  # never shown, but checked for credentials
         self.path = path
         self.repository = repository or bool(path)  # from a file of the repository
         self.key = key  # its name in a session's record

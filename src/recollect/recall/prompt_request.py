@@ -99,7 +99,9 @@ class PromptRequest:
         from recollect.files.looked import secrets_in  # most prompts find nothing and need it not
 
         entries = [each for each in told if not each.path]
-        groups = [[each.title, each.description, each.reasoning, each.details, *each.tags] for each in entries]
+        groups = [
+            [each.title, each.description, each.reasoning, each.details, *each.tags, *each.triggers] for each in entries
+        ]
         bad = {
             each.key
             for each, kind in zip(entries, secrets_in(self.workspace.global_store, groups, VERSION), strict=True)

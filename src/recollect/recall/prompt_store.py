@@ -248,6 +248,7 @@ def _told(hit: Hit, asked: PromptRequest, path: str) -> PromptHit | None:
         reasoning=entry.reasoning,
         details=entry.details,
         tags=entry.keywords,
+        triggers=entry.triggers,
         repository=bool(entry.project),
         key=entry.id,
         id=entry.id,
