@@ -99,7 +99,7 @@ def test_ordinary_code_and_prose_raise_no_alarm() -> None:
 # The ways in
 
 
-FIELDS = ["name", "reasoning", "references", "category", "confidence", "feature"]
+FIELDS = ["name", "reasoning", "references", "triggers", "category", "confidence", "feature"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ FIELDS = ["name", "reasoning", "references", "category", "confidence", "feature"
 )
 def test_upsert_refuses_a_secret_in_any_field_and_does_not_repeat_it(world: World, kind: str, field: str) -> None:
     text = f"See {SECRETS[kind][0]}"
-    given = {**ENTRY, field: [text] if field == "references" else text}
+    given = {**ENTRY, field: [text] if field in ("references", "triggers") else text}
     done = world.run("upsert", "--entry-json", json.dumps(given))
     assert_refused(done, world, kind, field)
 
@@ -115,6 +115,13 @@ def test_upsert_refuses_a_secret_in_any_field_and_does_not_repeat_it(world: Worl
 def test_upsert_refuses_a_secret_as_the_name_of_a_field(world: World) -> None:
     done = world.run("upsert", "--json", "--entry-json", json.dumps({**ENTRY, SECRETS["a PyPI token"][0]: "x"}))
     assert_refused(done, world, "a PyPI token", "the name of a field")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_triggers_refuses_a_secret_and_does_not_repeat_it(world: World, kind: str) -> None:
+    world.write_decision("queue")
+    done = world.run("triggers", "queue", "a full queue", f"see {SECRETS[kind][0]}")
+    assert_refused(done, world, kind, "triggers")
 
 
 @pytest.mark.parametrize("kind", KINDS)

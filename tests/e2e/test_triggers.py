@@ -135,22 +135,52 @@ def test_triggers_of_a_lesson_are_one_line_of_its_bank_and_nothing_else_changes(
     assert "something else" not in block
 
 
-def test_lesson_of_both_banks_is_changed_in_the_project_s(semantic_world: World) -> None:
+@pytest.mark.parametrize("category", ["patterns", "heuristics"])
+def test_lesson_of_both_banks_is_changed_in_the_global_one_which_describes_it(
+    semantic_world: World, category: str
+) -> None:
     world = semantic_world
-    local, shared = world.write_bank("patterns", BANK), world.write_bank("patterns", BANK, shared=True)
-    assert done(world, ID, "a new file format")["path"] == str(local)
-    assert "- When: a new file format\n" in local.read_text(encoding="utf-8")
-    assert shared.read_text(encoding="utf-8") == BANK
+    local, shared = world.write_bank(category, BANK), world.write_bank("patterns", BANK, shared=True)
+    answer = done(world, ID, "a new file format")
+    assert (answer["path"], answer["triggers"]) == (str(shared), ["a new file format"])
+    assert "- When: a new file format\n" in shared.read_text(encoding="utf-8")
+    assert local.read_text(encoding="utf-8") == BANK
+    assert done(world, ID)["triggers"] == ["a new file format"]
+    assert ID not in [row["id"] for row in done(world, "--missing")["missing"]]
+
+
+def test_triggers_that_another_project_does_not_have_are_set_with_a_warning(semantic_world: World) -> None:
+    world = semantic_world
+    path = world.write_bank("patterns", BANK)
+    desk = world.home / "desk"
+    (desk / "docs" / "knowledge-bank").mkdir(parents=True)
+    (desk / "docs" / "knowledge-bank" / "patterns.md").write_text(BANK, encoding="utf-8")
+    assert world.run("search", "parser", cwd=desk, **BY_WORDS).returncode == 0
+    ran = triggers(world, ID, "a new file format")
+    assert (ran.returncode, ran.stdout) == (0, "Read First\nIt has no triggers.\n")
+    assert ran.stderr.endswith(
+        "other projects have this lesson too, and only triggers that all of them have are used, after"
+        " `recollect rebuild`\n"
+    )
+    assert "- When: a new file format\n" in path.read_text(encoding="utf-8")
+    assert world.run("triggers", ID, "a new file format", "another", cwd=desk, **BY_WORDS).returncode == 0
+    assert world.run("rebuild", **BY_WORDS).returncode == 0
+    assert world.run("search", "parser", cwd=desk, **BY_WORDS).returncode == 0
+    assert done(world, ID)["triggers"] == ["a new file format"]
 
 
 def test_lesson_that_only_the_journal_holds_is_refused_with_what_to_do(semantic_world: World) -> None:
     lesson = {"name": "Read First", "description": TEXT, "category": "patterns", "triggers": ["known already"]}
     assert semantic_world.run("upsert", "--entry-json", json.dumps(lesson), **BY_WORDS).returncode == 0
     assert refused(semantic_world, ID, "a new file format") == (
-        "Error: only the journal holds 'Read First'; store it again with its triggers, or promote it first:"
-        f" `recollect promote {ID}`\n"
+        "Error: of what holds everywhere, only the journal has 'Read First'; store it again with its triggers, or"
+        f" promote it first: `recollect promote {ID}`\n"
     )
     assert done(semantic_world, ID)["triggers"] == ["known already"]
+    semantic_world.write_bank("patterns", BANK)
+    assert "only the journal has 'Read First'" in refused(semantic_world, ID, "a new file format")
+    assert semantic_world.run("promote", "--as", "universal", ID, **BY_WORDS).returncode == 0
+    assert done(semantic_world, ID, "a new file format")["triggers"] == ["a new file format", "known already"]
 
 
 def test_sentence_on_when_a_lesson_holds_is_not_replaced(semantic_world: World) -> None:

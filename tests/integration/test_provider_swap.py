@@ -199,6 +199,23 @@ def test_what_may_be_a_credential_is_not_sent_to_a_provider(semantic_world: Worl
     assert not any(secret in text for text in sent)
 
 
+def test_triggers_are_sent_beside_the_text_and_one_with_a_credential_is_not(
+    semantic_world: World, ollama: ProviderServer
+) -> None:
+    secret = "ghp_0123456789abcdefghij0123456789abcdef"
+    lessons = {"Cents": "rounding of prices; a total is off", "Drain": f"deploying with {secret}"}
+    bank = (f"### Pattern: {name}\n{LESSONS[name]}\n- When: {when}\n" for name, when in lessons.items())
+    semantic_world.write_bank("patterns", "\n".join(bank))
+    made = json.loads(semantic_world.run("reembed", "--json", **settings(ollama)).stdout)
+    assert (made["embedded"], made["pending_embedding"]) == (2, 0)
+    sent = [text for request in ollama.received for text in request.texts]
+    assert any("rounding of prices. a total is off" in text for text in sent)
+    assert any("Drain a server before" in text for text in sent)
+    assert not any(secret in text for text in sent)
+    again = json.loads(semantic_world.run("reembed", "--json", **settings(ollama)).stdout)
+    assert (again["embedded"], again["pending_embedding"]) == (0, 0)
+
+
 def test_another_projects_own_lessons_are_not_sent_to_this_projects_provider(
     semantic_world: World, ollama: ProviderServer
 ) -> None:

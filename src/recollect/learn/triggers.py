@@ -95,7 +95,13 @@ def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Tr
         return Triggered(entry.id, entry.category, entry.name, entry.triggers, warnings=warnings)
     path = _put_in_bank(engine, entry, trigger_line(triggers))
     warnings += _synced(engine) + embed_pending(engine).warnings
-    return Triggered(entry.id, entry.category, entry.name, triggers, path, warnings)
+    (entry,) = engine.store.entries([entry.id])
+    if not set(triggers) <= set(entry.triggers):
+        warnings.append(
+            "other projects have this lesson too, and only triggers that all of them have are used, after"
+            " `recollect rebuild`"
+        )
+    return Triggered(entry.id, entry.category, entry.name, entry.triggers, path, warnings)
 
 
 def _of_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, triggers: list[str] | None) -> Triggered:
@@ -112,13 +118,16 @@ def _of_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, triggers: l
 
 
 def _put_in_bank(engine: Engine, entry: StoredEntry, line: str) -> str:
-    """Set the line of a lesson in the bank that holds it, the project's before the global one; return its path."""
+    """Set the line of a lesson in the bank that describes it, and return the bank's path.
+
+    A lesson that holds everywhere is described by the global bank alone, even if the project's holds it too.
+    """
     workspace = engine.workspace
-    kinds = {source.project for source in engine.store.sources_of(entry.id) if source.kind == BANK}
-    for project, folder in ((workspace.identity, workspace.bank), ("", workspace.global_store)):
-        path = os.path.join(folder, f"{entry.category}.md")
-        if project not in kinds:
-            continue
+    sources = engine.store.sources_of(entry.id)
+    project = workspace.identity if all(source.project for source in sources) else ""
+    folder = workspace.bank if project else workspace.global_store
+    path = os.path.join(folder, f"{entry.category}.md")
+    if any(source.kind == BANK and source.project == project for source in sources):
         if project:
             refuse_link_out(path, workspace.project_root)
         lock = locked_folder(folder) if project else locked(os.path.join(folder, locations.PROMOTION_LOCK))
@@ -136,8 +145,8 @@ def _put_in_bank(engine: Engine, entry: StoredEntry, line: str) -> str:
                     write_texts({path: bank.text}, read_as={path: before})
                     return path
     raise UnknownMemory(
-        f"only the journal holds '{entry.name}'; store it again with its triggers, or promote it first:"
-        f" `recollect promote {entry.id}`"
+        f"of what holds everywhere, only the journal has '{entry.name}'; store it again with its triggers,"
+        f" or promote it first: `recollect promote {entry.id}`"
     )
 
 

@@ -50,6 +50,17 @@ def test_an_entry_that_shares_no_word_is_found_by_its_meaning(store: SqliteStore
     assert found(ask(store, prompt, Scope(""))) == []
 
 
+def test_an_entry_that_shares_no_word_is_found_by_the_meaning_of_its_triggers(store: SqliteStore) -> None:
+    prompt = "the receiver was offline all weekend"
+    offline = entry("offline", "Lesson of a Monday", "Call them.")
+    offline.triggers = ["nobody answered"]
+    store.put(Source("/other.md", BANK), [offline])
+    store.put_vectors([("offline", FAR)], [("offline", NEITHER)])
+    assert found(ask(store, prompt, Scope(""), lambda *_: NEITHER)) == ["offline"]
+    store.put(Source("/other.md", BANK), [entry("offline", "Lesson of a Monday", "Call them.")])
+    assert found(ask(store, prompt, Scope(""), lambda *_: NEITHER)) == []
+
+
 def test_closeness_that_comes_from_a_shared_word_alone_is_not_enough(store: SqliteStore) -> None:
     def by_the_shared_word(_text: str, statistics: TermStatistics) -> bytes:
         return NEAR if statistics.telling()("webhook") else NEITHER
