@@ -260,10 +260,11 @@ def test_escape_sequences_of_a_memory_do_not_reach_the_terminal(world: World) ->
     assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout + done.stderr)
 
 
-def test_session_start_gives_no_memories(semantic_world: World) -> None:
+def test_session_start_gives_memories_by_their_titles_alone(semantic_world: World) -> None:
     semantic_world.write_bank("patterns", "### Pattern: P\nAbout a pelican.\n")
     write_memory(semantic_world.project, "cache-prices")
     assert names(semantic_world, "pelican cache") != []
     done = semantic_world.run("inject", **BY_WORDS)
     assert "About a pelican." in done.stdout
-    assert "Cache prices" not in done.stdout
+    lines = [line for line in done.stdout.splitlines() if "Cache prices" in line]
+    assert [line.partition("] ")[2] for line in lines] == ["Cache prices"]

@@ -89,7 +89,6 @@ SEEN_AT_ONCE = {
         *("DROP TRIGGER entries_ai", "DROP TRIGGER entries_au", "DROP TRIGGER entries_ad"),
     ],
     "sizes dropped": ["DROP TABLE entries_fts_docsize"],
-    "other version": ["UPDATE _metadata SET value = '0' WHERE key = 'index_version'"],
     "no version": ["DELETE FROM _metadata WHERE key = 'index_version'"],
 }
 SEEN_WHEN_READ = {
@@ -119,6 +118,13 @@ def test_index_that_is_plainly_wrong_heals_when_the_store_is_opened_and_says_so_
         assert found(store) == ENTRIES + 1
         store.put(Source("/more.md", BANK), [])
         assert len(store.findings) == 1
+    assert_silent(path)
+
+
+def test_index_of_another_version_is_made_again_without_a_word(path: str) -> None:
+    execute(path, "UPDATE _metadata SET value = '0' WHERE key = 'index_version'")
+    with SqliteStore(path) as store:
+        assert (store.findings, found(store)) == ([], ENTRIES)
     assert_silent(path)
 
 

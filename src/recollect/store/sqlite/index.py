@@ -66,7 +66,7 @@ def fault(connection: sqlite3.Connection) -> str:
         return "incomplete"
     version = connection.execute("SELECT value FROM _metadata WHERE key = 'index_version'").fetchone()
     if version != (VERSION,):
-        return OLDER
+        return OLDER if version else "of no version"
     try:
         entries, indexed = connection.execute(
             "SELECT (SELECT count(*) FROM entries), (SELECT count(*) FROM entries_fts_docsize)"
