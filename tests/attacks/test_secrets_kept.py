@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -118,6 +119,19 @@ def test_committed_line_that_looks_like_a_header_of_the_diff_is_read_too(world: 
     git(world, "commit", "-q", "-am", "two")
     [leak] = own(world, "history")
     assert leak["place"].endswith(":docs/knowledge-bank/patterns.md:2")
+
+
+def test_a_secret_in_the_subject_of_a_commit_does_not_reach_the_receipts(world: World) -> None:
+    git(world, "init", "-q")
+    world.write_bank("patterns", "### Pattern: P\nThe token is kept in the vault.\n")
+    git(world, "add", "-A")
+    git(world, "commit", "-q", "-m", f"rotate the token {TOKEN}")
+    start = {"session_id": "s", "source": "startup", "cwd": str(world.project)}
+    on = {"RECOLLECT_MEMORY_SEMANTIC_ENABLED": "true", "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+    assert "kept in the vault" in world.run_hook("session-start", start, **on).stdout
+    connection = sqlite3.connect(world.store / "memory.db")
+    assert connection.execute("SELECT event, query FROM receipts").fetchall() == [("startup", "")]
+    connection.close()
 
 
 def test_the_configuration_of_a_hostile_repository_runs_nothing(world: World) -> None:

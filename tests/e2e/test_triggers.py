@@ -180,7 +180,7 @@ def test_lesson_that_only_the_journal_holds_is_refused_with_what_to_do(semantic_
     semantic_world.write_bank("patterns", BANK)
     assert "only the journal has 'Read First'" in refused(semantic_world, ID, "a new file format")
     assert semantic_world.run("promote", "--as", "universal", ID, **BY_WORDS).returncode == 0
-    assert done(semantic_world, ID, "a new file format")["triggers"] == ["a new file format", "known already"]
+    assert done(semantic_world, ID, "a new file format")["triggers"] == ["a new file format"]
 
 
 def test_sentence_on_when_a_lesson_holds_is_not_replaced(semantic_world: World) -> None:

@@ -117,6 +117,8 @@ def _embed(
         # Each query for entries without a vector scans the entries with one, so fetch many at a time.
         waiting = engine.store.pending(_PAGE if most < 0 else min(_PAGE, most - result.done), _scope(engine))
         before = result.done
+        if any(entry.triggers for entry in waiting):
+            size = max(1, size // 2)  # such an entry has two texts, and a batch is lost as a whole
         for start in range(0, len(waiting), size):
             if end is not None and time.monotonic() >= end:
                 return

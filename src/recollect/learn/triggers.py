@@ -79,10 +79,12 @@ def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Tr
         raise InvalidEntry("a trigger needs words, such as 'adding a column to checkout data'")
     try:
         root = engine.workspace.memory_root()
-        return _of_memory(engine, root, read_named(root, name, engine.workspace.project_root), triggers)
+        memory = read_named(root, name, engine.workspace.project_root)
     except (UnknownMemory, WriteRefused):
         if not looks_like_id(name):
             raise
+    else:
+        return _of_memory(engine, root, memory, triggers)
     warnings = _synced(engine)
     entry = find_entry(engine, name).entry
     if entry.category not in KNOWLEDGE:

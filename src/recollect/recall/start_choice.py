@@ -131,7 +131,14 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
             ],
         )
         counted = workspace.settings.flag("memory_recall_tracking")
-        asked.notes.do(lambda: store.recalled(receipt, counted=counted), slow=True)
+
+        def record() -> None:
+            from recollect.domain.secrets.detect import find_secret  # its patterns cost time; nobody waits for this
+
+            receipt.query = "" if find_secret(receipt.query) else receipt.query
+            store.recalled(receipt, counted=counted)
+
+        asked.notes.do(record, slow=True)
     injection.warnings += warnings + context.warnings + store.findings
     injection.degraded += retrieval.degraded
     if not behind:

@@ -425,6 +425,33 @@ def test_step_to_free_categories_keeps_everything_but_the_check(
         assert {each.id for each in store.standings(Scope(None, ["tenth"]))} == {"t"}
 
 
+def test_step_to_triggers_has_files_read_again_that_may_hold_some(third_version: str) -> None:
+    connection = sqlite3.connect(third_version, isolation_level=None)
+    connection.executescript(
+        """
+        INSERT INTO sources VALUES (7, '/m/a.json', 'memory', '/p', 3, 1, 'h', 0);
+        INSERT INTO sources VALUES (8, '/m/b.json', 'memory', '/p', 3, 1, 'withheld: field id', 0);
+        INSERT INTO sources VALUES (9, '/m/c.json', 'memory', '/p', 0, 0, 'gone', 0);
+        INSERT INTO sources VALUES (10, '/with.md', 'bank', '/p', 3, 1, 'h', 0);
+        UPDATE entries SET details = '- When: parsing' WHERE number = 4;
+        INSERT INTO origins VALUES (4, 10, '/p', 1);
+        INSERT INTO _metadata VALUES ('followed /p', 'marks');
+        """
+    )
+    migrate(connection)
+    states = dict(connection.execute("SELECT path, hash FROM sources").fetchall())
+    assert states == {
+        "/m/a.json": "",
+        "/m/b.json": "withheld: field id",
+        "/m/c.json": "gone",
+        "/bank.md": "",
+        "/with.md": "",
+        "/journal": "",  # both banks hold the entry
+    }
+    assert connection.execute("SELECT count(*) FROM _metadata WHERE key LIKE 'followed %'").fetchone() == (0,)
+    connection.close()
+
+
 def test_step_to_free_categories_that_fails_leaves_the_version_before(
     third_opened: sqlite3.Connection, third_version: str
 ) -> None:

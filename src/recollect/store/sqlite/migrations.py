@@ -148,12 +148,20 @@ def m004_categories(connection: Connection) -> None:
 
 
 def m005_triggers(connection: Connection) -> None:
-    """Add triggers to entries, with a vector each. The index finds the few entries that have any."""
+    """Add triggers to entries, with a vector each. The index finds the few entries that have any.
+
+    Files that may hold triggers are read again: an older version has passed over them.
+    """
     for statement in (
         "ALTER TABLE entries ADD COLUMN triggers TEXT NOT NULL DEFAULT '[]'",
         "CREATE INDEX entries_with_triggers ON entries (status, number) WHERE triggers <> '[]'",
         "CREATE TABLE trigger_vectors (number INTEGER PRIMARY KEY, code BLOB NOT NULL) STRICT",
         "CREATE TABLE trigger_vector_bits (chunk INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT",
+        "UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'"
+        " OR (kind = 'memory' AND hash <> 'gone' AND hash NOT LIKE 'withheld: %')",
+        "UPDATE sources SET hash = '' WHERE kind = 'bank' AND number IN"
+        " (SELECT o.source FROM origins o JOIN entries e ON e.number = o.entry WHERE e.details LIKE '%When:%')",
+        "DELETE FROM _metadata WHERE key LIKE 'followed %'",
     ):
         connection.execute(statement)
 

@@ -85,8 +85,9 @@ def merged(
         new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
         new.updated_at,
     )
-    # The newest say best when it matters; an observation without any leaves those that are known.
-    entry.triggers = new.triggers if alone else _union(new.triggers, known.triggers, MOST_TRIGGERS)
+    # A bank that describes the entry says when it matters. Observations add to that, the newest first.
+    is_said = alone or (source.kind == BANK and describes and new.triggers)
+    entry.triggers = new.triggers if is_said else _union(new.triggers, known.triggers, MOST_TRIGGERS)
     if not alone:
         entry.reasoning = entry.reasoning or known.reasoning or new.reasoning
     if source.kind == JOURNAL:

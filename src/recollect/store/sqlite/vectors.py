@@ -32,6 +32,7 @@ class SqliteVectors:
 
     def __init__(self, database: SqliteConnection, table: str = "vectors", bits: str = "vector_bits") -> None:
         self._table = table
+        self._is_sparse = table != "vectors"
         self._bits_table = bits
         self._database = database
         self._run = database.run
@@ -127,10 +128,11 @@ class SqliteVectors:
 
     def _of_scope(self, scope: Scope, dimensions: int, most: int = -1) -> list[tuple[str, bytes]]:
         """Return ids and codes in scope, at most `most`. The first are a fair sample, because ids are hashes."""
-        condition, values = in_scope(scope)
+        condition, values = in_scope(scope, by_number=self._is_sparse)
+        # Of a large scope, few entries have triggers: then their vectors lead to the entries.
+        order = f"{self._table} v CROSS JOIN entries e" if self._is_sparse else f"entries e CROSS JOIN {self._table} v"
         return self._run(
-            f"SELECT e.id, v.code FROM entries e CROSS JOIN {self._table} v ON v.number = e.number"
-            f" WHERE {condition} AND length(v.code) = ? LIMIT ?",
+            f"SELECT e.id, v.code FROM {order} ON v.number = e.number WHERE {condition} AND length(v.code) = ? LIMIT ?",
             [*values, code_length(dimensions), most],
         )
 
