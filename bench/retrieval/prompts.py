@@ -1,4 +1,4 @@
-"""How often a prompt gets what it is about, and what a prompt about nothing that is stored gets all the same.
+"""Measure how often a prompt gets the memory it is about, and the noise that other prompts get.
 
     python bench/retrieval/prompts.py [--vectors] [--curve] [--among FOLDER...] [--elsewhere FOLDER...]
 
@@ -71,7 +71,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Given:
-    """What a prompt gets: slugs or names of what is told, and of what is named by its title; and the whole block."""
+    """The block for a prompt: the slugs or names of its texts and of its titles, and the block itself."""
 
     told: list[str]
     maybes: list[str]

@@ -1,4 +1,4 @@
-"""What a session has in its context anyway is not given again: neither at its start nor to a prompt."""
+"""Leave out what a session has in its context anyway: neither its start nor a prompt gives it again."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def done(world: World, *arguments: str) -> Any:
 
 
 def refused(world: World, *arguments: str, code: int = 1) -> str:
-    """What is said against it, after which every file is as it was."""
+    """Have the command refuse; return its message. Every file stays as it was."""
     before = files(world)
     ran = triggers(world, *arguments)
     assert (ran.returncode, ran.stdout) == (code, "")

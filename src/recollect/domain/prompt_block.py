@@ -19,7 +19,7 @@ LONGEST_TAGS = 300
 
 # The entries that a prompt may be about are shown by their titles, so many at most.
 MOST_MAYBES = 3
-_MAYBES = "Perhaps (get_memories or `recollect show ID` reads one):\n"
+_MAYBES = "Perhaps (get_memories or `recollect show ID`):\n"
 _SHOWN_ID = 8
 
 
@@ -121,7 +121,8 @@ def _headline(told: PromptHit) -> str:
 
 def _title_line(told: PromptHit) -> str:
     """Return a title with the beginning of its id: each prompt pays for these lines, most of them in vain."""
-    return f"- maybe: [{told.id[:_SHOWN_ID]}] {_short(clean_title(told.title), LONGEST_TITLE)}\n"
+    mark = REPOSITORY if told.repository else ""
+    return f"- maybe: [{told.id[:_SHOWN_ID]}] {_short(clean_title(told.title), LONGEST_TITLE)}{mark}\n"
 
 
 def main_text(told: PromptHit) -> str:

@@ -117,12 +117,12 @@ def _embed(
         # Each query for entries without a vector scans the entries with one, so fetch many at a time.
         waiting = engine.store.pending(_PAGE if most < 0 else min(_PAGE, most - result.done), _scope(engine))
         before = result.done
-        if any(entry.triggers for entry in waiting):
-            size = max(1, size // 2)  # such an entry has two texts, and a batch is lost as a whole
-        for start in range(0, len(waiting), size):
+        # An entry with triggers has two texts, and a batch is lost as a whole.
+        step = size // 2 if any(entry.triggers for entry in waiting) else size
+        for start in range(0, len(waiting), step):
             if end is not None and time.monotonic() >= end:
                 return
-            kept = _embed_batch(engine, waiting[start : start + size], result)
+            kept = _embed_batch(engine, waiting[start : start + step], result)
             result.done += kept
             if progress:
                 progress(kept)

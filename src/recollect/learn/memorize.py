@@ -217,7 +217,7 @@ class _Memory:
     def _is_same(self, old: MemoryFile, slug: str) -> bool:
         """Return True if the memory at the note's path is about the same thing: different titles may share a slug."""
         if self._note.category == SESSION_SUMMARY:
-            today = old.created_at[:_DAY] == now()[:_DAY]
+            today = old.created_at[:_DAY] == _now()[:_DAY]
             return today or not said_anew(old.category, old.content, self._draft.said)
         return plain(old.title) == plain(self._title) or slug.replace("-", "") == plain(self._title).replace(" ", "")
 
@@ -228,7 +228,7 @@ class _Memory:
         if not own or _RESERVED.fullmatch(own):
             return [f"{self._note.category.replace('_', '-')}-{mark}"]
         if self._note.category == SESSION_SUMMARY:
-            dated = f"{own[: LONGEST_SLUG - _DAY - 4].rstrip('-')}-{now()[:_DAY]}"
+            dated = f"{own[: LONGEST_SLUG - _DAY - 4].rstrip('-')}-{_now()[:_DAY]}"
             return [own, dated, *(f"{dated}-{number}" for number in range(2, 10))]
         return [own, f"{own[: LONGEST_SLUG - _HASH_LENGTH - 1].rstrip('-')}-{mark}"]
 
@@ -267,7 +267,7 @@ class _Memory:
         return self._finished(STORED, written, hints)
 
     def _updated(self, old: MemoryFile, title: str, anew: list[str], more: list[str], triggers: list[str]) -> Memorized:
-        at = now()
+        at = _now()
         content = merged_content(old.category, old.content, self._draft)
         named = [*(["title"] if title != old.title else []), *anew, *(["related files"] if more else [])]
         named += ["triggers"] if set(triggers) != set(old.triggers) else []
@@ -285,11 +285,11 @@ class _Memory:
     def _reinforced(self, old: MemoryFile) -> Memorized:
         """Add a line of history about the repetition, at most once a day, to leave room for changes."""
         last = old.changes[-1] if old.changes else {}
-        today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == now()[:_DAY]
+        today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
         if today or len(old.changes) >= _MOST_NOTED:
             id = entry_id(self._engine.project, old.category, old.slug)
             return Memorized(id, old.title, old.category, REINFORCED, self._root.shown(old.path))
-        return self._changed(old, REINFORCED, [change(_AGAIN, now())], {})
+        return self._changed(old, REINFORCED, [change(_AGAIN, _now())], {})
 
     def _changed(self, old: MemoryFile, outcome: str, lines: list[Record], fields: Record) -> Memorized:
         record = {**old.record, **fields, "changes": [*old.changes, *lines]}
@@ -331,6 +331,5 @@ class _Memory:
         return WriteRefused(refusal.kind, *facts, ("fix", fix))
 
 
-def now() -> str:
-    """Return the present time for a line of history."""
+def _now() -> str:
     return utc_text(time.gmtime())

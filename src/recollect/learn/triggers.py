@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass, field
 
 from recollect.config import locations
@@ -10,6 +11,7 @@ from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.lifecycle import change
 from recollect.domain.ranking.triggers import trigger_line
 from recollect.domain.stored import StoredEntry
+from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, UnknownMemory, WriteRefused
@@ -17,7 +19,6 @@ from recollect.files.bank.bank import read_bank_file
 from recollect.files.locks import locked, locked_folder
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.files.textfile import refuse_link_out, write_texts
-from recollect.learn.memorize import now
 from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.forget import find_entry, looks_like_id
@@ -57,9 +58,8 @@ def without_triggers(engine: Engine) -> tuple[list[StoredEntry], dict[str, str],
         some, total = engine.store.page(Scope(engine.project), _PAGE, offset)
         found += [entry for entry in some if not entry.triggers]
         offset += _PAGE
-    root = engine.workspace.memory_root()
     paths = engine.store.memory_paths(entry.id for entry in found)
-    return found, {id: root.shown(path) for id, path in paths.items()}, warnings
+    return found, {id: os.path.relpath(path, engine.project) for id, path in paths.items()}, warnings
 
 
 def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Triggered:
@@ -110,7 +110,7 @@ def _of_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, triggers: l
     id = entry_id(engine.project, memory.category, memory.slug)
     if triggers is None:
         return Triggered(id, memory.category, memory.title, memory.triggers)
-    line = change("Triggers set", now())
+    line = change("Triggers set", utc_text(time.gmtime()))
     record = {**memory.record, "triggers": triggers, "changes": [*memory.changes, line]}
     written = write.update(root, engine.settings, memory.path, memory.category, record, expected=memory.hash)
     warnings = [*written.warnings]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recollect.domain.entry import Entry
     from recollect.domain.triage.quoted import Known
 
-# How often a choice is made again, and how many of its entries are compared: no more of them fit into a block.
+# Limits: choices made again, and entries of one that are compared; no more of them fit into a block.
 _ROUNDS = 4
 _MOST_COMPARED = 400
 

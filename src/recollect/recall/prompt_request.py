@@ -60,12 +60,9 @@ class PromptRequest:
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for
 
-    def is_new(self, told: PromptHit, mark: str = "") -> bool:
-        """Return True if the session has a memory neither from us nor from its client's own files.
-
-        With a `mark`, neither has it been given the memory's key with the mark before it.
-        """
-        if not self.given.isdisjoint((told.key, mark + told.key)):
+    def is_new(self, told: PromptHit) -> bool:
+        """Return True if the session has a memory neither from us nor from its client's own files."""
+        if told.key in self.given:
             return False
         from recollect.recall.in_context import InContext  # imported late: most prompts find nothing
 

@@ -130,8 +130,12 @@ def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mar
     for hit in hits:
         if len(new) == most:
             break
-        told = _told(hit, asked, paths.get(hit.entry.id, ""))
-        if told and asked.is_new(told, mark):
+        path = paths.get(hit.entry.id, "")
+        key = asked.root.shown(path) if path and asked.root else hit.entry.id
+        if not asked.given.isdisjoint((key, mark + key)):
+            continue  # before its file is read again
+        told = _told(hit, asked, path)
+        if told and asked.is_new(told):
             new.append(told)
     return new
 

@@ -101,9 +101,9 @@ def test_what_a_prompt_may_be_about_is_named_by_its_title_and_how_to_read_it() -
     text, shown, titles = prompt_block([], SOURCE, [maybe("Cookies"), maybe("Tokens", "fedcba9876543210")])
     assert text == (
         '<memory-context source=".claude/memory/">\n'
-        "Perhaps (get_memories or `recollect show ID` reads one):\n"
-        "- maybe: [01234567] Cookies\n"
-        "- maybe: [fedcba98] Tokens\n"
+        "Perhaps (get_memories or `recollect show ID`):\n"
+        "- maybe: [01234567] Cookies [repository]\n"
+        "- maybe: [fedcba98] Tokens [repository]\n"
         "</memory-context>"
     )
     assert (shown, [each.title for each in titles]) == ([], ["Cookies", "Tokens"])

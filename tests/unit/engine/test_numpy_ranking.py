@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy  # noqa: F401 (what a process that stays has loaded)
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,9 +71,9 @@ def test_columns_rank_as_rows_do(  # noqa: PLR0917 (one for each thing that vari
         if not row.recall_count:
             row.last_recalled_at = ""
     weighed = Weights(*weights).with_relevance(0.6) if fixed else Weights(*weights)
-    options = {"now": NOW, "decay": decay, "most": most, "unembedded": unembedded}
-    by_rows = rank(rows, vector, keyword, weighed, **options)  # type: ignore[arg-type]
-    by_columns = NumpyRanking(rows).rank(usages, vector, keyword, weighed, **options)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"now": NOW, "decay": decay, "most": most, "unembedded": unembedded}
+    by_rows = rank(rows, vector, keyword, weighed, **options)
+    by_columns = NumpyRanking(rows).rank(usages, vector, keyword, weighed, **options)
     assert list(map(figures_of, by_columns)) == list(map(figures_of, by_rows))
     assert {one.id for one in by_columns} == {one.id for one in by_rows}
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MINIMUM_PER_CATEGORY = 3
 
-# How far a rotation goes each day: about the places for it that a category has in a block.
+# The step of a rotation from day to day: about the places for it that a category has in a block.
 _A_DAY = 3
 
 

@@ -26,9 +26,8 @@ _FIELDS = "name, description, keywords, reasoning, more, triggers"
 
 
 def _values(row: str) -> str:
-    """Return the indexed texts of a row, which is named with a dot; those of a list as one text."""
-    lists = (_LIST.format(f"{row}{name}") for name in ("keywords", "triggers"))
-    keywords, triggers = lists
+    """Return the indexed texts of a row, given with its dot; those of a list as one text."""
+    keywords, triggers = _LIST.format(f"{row}keywords"), _LIST.format(f"{row}triggers")
     return f"{row}number, {row}name, {row}description, {keywords}, {row}reasoning, {row}more, {triggers}"
 
 
