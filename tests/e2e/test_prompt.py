@@ -551,7 +551,8 @@ def test_a_memory_that_a_prompt_may_be_about_is_named_by_its_title_once_a_sessio
     among_others(semantic_world)
     titled = (
         BLOCK + "Perhaps (get_memories or `recollect show ID`):\n"
-        f"- maybe: [{cookie_id(semantic_world)[:8]}] Refresh token in an httpOnly cookie [repository]\n</memory-context>"
+        f"- maybe: [{cookie_id(semantic_world)[:8]}] Refresh token in an httpOnly cookie [repository]\n"
+        "</memory-context>"
     )
     assert asked(semantic_world, NEAR) == titled
     assert receipts(semantic_world) == [], "a title is no recall"

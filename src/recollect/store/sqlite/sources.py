@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.store.sqlite.connection import SqliteConnection
+    from recollect.store.sqlite.entry_vectors import EntryVectors
     from recollect.store.sqlite.usage import SqliteUsage
-    from recollect.store.sqlite.vectors import SqliteVectors
 
 _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
@@ -29,13 +29,10 @@ class SqliteSources:
     A retirement is stored whether or not a file holds its entry now.
     """
 
-    def __init__(
-        self, database: SqliteConnection, vectors: SqliteVectors, trigger_vectors: SqliteVectors, usage: SqliteUsage
-    ) -> None:
+    def __init__(self, database: SqliteConnection, vectors: EntryVectors, usage: SqliteUsage) -> None:
         self._database = database
         self._run = database.run
         self._vectors = vectors
-        self._trigger_vectors = trigger_vectors
         self._usage = usage
 
     def known(self, kind: str, project: str | None, hash: str = "") -> dict[str, Source]:
@@ -216,9 +213,9 @@ class SqliteSources:
     def _update(self, number: int, known: StoredEntry, entry: StoredEntry) -> bool:
         """Store a new version of an entry, and return True unless it says the same as the known one."""
         if visible(entry.embedded_text) != known.embedded_text:
-            self._vectors.forget(number)
+            self._vectors.forget_text(number)
         if visible(entry.trigger_text) != known.trigger_text:
-            self._trigger_vectors.forget(number)
+            self._vectors.forget_triggers(number)
         if account(entry) == account(known):
             return False
         self._run(

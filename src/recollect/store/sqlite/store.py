@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import time
 
-from recollect.domain.stored import ACTIVE, Match, Standing, StoredEntry, Title
+from recollect.domain.stored import Match, Standing, StoredEntry, Title
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.sqlite import index
 from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
+from recollect.store.sqlite.entry_vectors import EntryVectors
 from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, json_list, more_text
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
-from recollect.store.sqlite.vectors import SqliteVectors
 from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
-from recollect.store.vectors import code_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +28,6 @@ if TYPE_CHECKING:
     _Result = TypeVar("_Result")
 
 _KEPT_QUERIES = 200
-
-# The numbers of active entries whose triggers have no vector of the given size.
-_UNTRIGGERED = (
-    "SELECT number FROM entries WHERE triggers <> '[]' AND status = 'active'"
-    " AND number NOT IN (SELECT number FROM trigger_vectors WHERE length(code) = ?)"
-)
 
 
 class SqliteStore:
@@ -58,12 +51,10 @@ class SqliteStore:
         self.full_text = False
         self._database = SqliteConnection(path, patience, connect)
         self._run = self._database.run
-        self._vectors = SqliteVectors(self._database)
+        self._vectors = EntryVectors(self._database)
         self._usage = SqliteUsage(self._database)
-        self._trigger_vectors = SqliteVectors(self._database, "trigger_vectors", "trigger_vector_bits")
-        self._sources = SqliteSources(self._database, self._vectors, self._trigger_vectors, self._usage)
+        self._sources = SqliteSources(self._database, self._vectors, self._usage)
         self._suspect: StoreError | None = None
-        self._coverage: tuple[object, Coverage] | None = None
         self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
         try:
             self._prepare_index()
@@ -263,17 +254,10 @@ class SqliteStore:
         return found
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        if not self._fits(vector):
-            return []
-        tables = (self._vectors, self._trigger_vectors)
-        best = _highest((match.id, match.score) for table in tables for match in table.matches(vector, scope, limit))
-        return [Match(id, score) for id, score in sorted(best.items(), key=lambda each: (-each[1], each[0]))[:limit]]
+        return self._vectors.matches(vector, scope, limit) if self._fits(vector) else []
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        if not self._fits(vector):
-            return {}
-        tables = (self._vectors, self._trigger_vectors)
-        return _highest(each for table in tables for each in table.similarities(vector, ids).items())
+        return self._vectors.similarities(vector, ids) if self._fits(vector) else {}
 
     def background(self, vector: bytes, scope: Scope) -> Background:
         return self._vectors.background(vector, scope) if self._fits(vector) else Background(0.0, 0.0, 0)
@@ -314,75 +298,25 @@ class SqliteStore:
     def drop_vectors(self) -> None:
         with self.writing():
             self._vectors.drop()
-            self._trigger_vectors.drop()
             self._run("DELETE FROM query_vectors")
             self._database.count_change()
 
     def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
-        model = self.model()
-        condition, values = in_scope(scope, by_number=True)
-        rows = self._run(
-            f"SELECT {ENTRY} LEFT JOIN vectors v ON v.number = e.number"
-            f" WHERE {condition} AND (v.number IS NULL OR length(v.code) <> ? OR e.number IN ({_UNTRIGGERED}))"
-            " ORDER BY e.number DESC LIMIT ?",
-            [*values, *[code_length(model.dimensions) if model else 0] * 2, limit],
-        )
-        return [entry_of(row) for row in rows]
+        return self._vectors.pending(limit, scope, self.model())
 
     def pending_ids(self, scope: Scope) -> list[str]:
-        model = self.model()
-        condition, values = in_scope(scope)
-        rows = self._run(
-            "SELECT e.id FROM entries e LEFT JOIN vectors v ON v.number = e.number"
-            f" WHERE {condition} AND (v.number IS NULL OR length(v.code) <> ?)",
-            [*values, code_length(model.dimensions) if model else 0],
-        )
-        return [row[0] for row in rows]
+        return self._vectors.pending_ids(scope, self.model())
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]] = ()) -> None:
         with self.writing():
-            model = self.model()
-            if model is None:
-                raise StoreError("a vector was given before the model that made it")
-            for table, given in ((self._vectors, vectors), (self._trigger_vectors, triggers)):
-                for id, vector in given:
-                    if len(vector) != 4 * model.dimensions:
-                        raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
-                    for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
-                        table.put(number, vector)
+            self._vectors.put(vectors, triggers, self.model())
             self._database.count_change()
 
     def coverage(self) -> Coverage:
-        version = self._database.version()
-        if self._coverage is None or self._coverage[0] != version:
-            model = self.model()
-            ((active, indexed),) = self._run("SELECT coalesce(sum(status = 'active'), 0), count(*) FROM entries")
-            # Count all vectors, then subtract those of the few inactive entries: a join of all would take much longer.
-            sizes = "SELECT coalesce(sum(length(code) = ?), 0), coalesce(sum(length(code) <> ?), 0) FROM vectors"
-            inactive = "SELECT number FROM entries WHERE status IN ('retired', 'archived')"
-            size = code_length(model.dimensions) if model else 0
-            ((right, wrong),) = self._run(sizes, (size, size))
-            ((idle, spoilt),) = self._run(f"{sizes} WHERE number IN ({inactive})", (size, size))
-            ((untriggered,),) = self._run(
-                f"SELECT count(*) FROM vectors WHERE number IN ({_UNTRIGGERED}) AND length(code) = ?", (size, size)
-            )
-            pending = active - right + idle + untriggered
-            self._coverage = (version, Coverage(active, pending, wrong - spoilt, indexed))
-        return self._coverage[1]
+        return self._vectors.coverage(self.model())
 
     def coverage_of(self, scope: Scope) -> Coverage:
-        everything = self.coverage()
-        if scope.project is None and not scope.categories and scope.statuses == (ACTIVE,):
-            return everything
-        model = self.model()
-        condition, values = in_scope(scope)
-        ((active, pending, skipped),) = self._run(
-            "SELECT count(*), coalesce(sum(v.number IS NULL OR length(v.code) <> ?"
-            f" OR e.number IN ({_UNTRIGGERED})), 0), coalesce(sum(length(v.code) <> ?), 0)"
-            f" FROM entries e LEFT JOIN vectors v ON v.number = e.number WHERE {condition}",
-            [*[code_length(model.dimensions) if model else 0] * 3, *values],
-        )
-        return Coverage(active, pending, skipped, everything.indexed)
+        return self._vectors.coverage_of(scope, self.model())
 
     # Usage, receipts, metadata
 
@@ -537,14 +471,6 @@ class SqliteStore:
             if not self._heal_after(error.__cause__):
                 raise
         return work()
-
-
-def _highest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return the highest score of each id."""
-    best: dict[str, float] = {}
-    for id, score in pairs:
-        best[id] = max(score, best.get(id, score))
-    return best
 
 
 class _Writing:
