@@ -66,6 +66,25 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 3
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the slow tests, so that no worker is still at one when the others have nothing left to do.
+
+    Each worker begins with an equal part of all tests, so each part gets its share of the slow ones.
+    """
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    others = [item for item in items if not item.get_closest_marker("slow")]
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        part = slow[worker::workers]
+        end = len(items) * (worker + 1) // workers
+        room = end - len(ordered) - len(part)
+        ordered += [*part, *others[:room]]
+        others = others[room:]
+    items[:] = [*ordered, *others]
+
+
 # Code that imports all of recollect but what loads a model, and the MCP server, which takes a second.
 IMPORT_ALL = """
 import importlib, pkgutil, recollect

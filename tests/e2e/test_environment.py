@@ -130,6 +130,7 @@ def offline() -> list[str]:
     pytest.skip("no network namespace can be made here (unshare -rn)")
 
 
+@pytest.mark.slow
 def test_first_start_builds_an_environment_that_finds_by_meaning(machine: Machine) -> None:
     first = machine.start_session()
     assert "in the background" in first["systemMessage"]
@@ -206,6 +207,7 @@ def test_while_other_packages_are_fetched_the_old_environment_serves(machine: Ma
     assert machine.interpreter == old / "bin" / "python"
 
 
+@pytest.mark.slow
 def test_without_packages_only_a_client_is_served_without_tools(machine: Machine, offline: list[str]) -> None:
     for option in ("--help", "--http=0"):
         failed = machine.run("mcp", option, before=offline)
@@ -261,6 +263,7 @@ def test_without_packages_a_server_has_no_tools_and_says_why(machine: Machine) -
     assert not (machine.data / "environments").exists(), "it is not tried again within the hour"
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_leaves_its_build_to_the_next(machine: Machine) -> None:
     server = machine.serve()
     while not is_being_built(str(machine.data)):

@@ -64,6 +64,7 @@ def test_tools_are_listed_and_portable(inspect: Inspector) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_memory_is_stored_found_read_and_forgotten(inspect: Inspector) -> None:
     kept = inspect.call(
         "store_memory",

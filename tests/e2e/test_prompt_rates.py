@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from bench.retrieval.prompts import ANOTHER, HELD_OUT, by_meaning, load_prompts, make_world, measure
 
 from recollect.api import Engine
@@ -11,6 +12,7 @@ from recollect.config.settings import load_settings
 from recollect.engine.embed import embed_pending
 
 
+@pytest.mark.slow
 def test_with_vectors_more_prompts_are_answered_and_more_are_left_alone(tmp_path: Path) -> None:
     store, roots = make_world(str(tmp_path), triggers=True)
     prompts = load_prompts()

@@ -55,6 +55,7 @@ def test_question_about_the_database_gets_the_decision_on_it(semantic_world: Wor
     assert "PostgreSQL for all data" in given(semantic_world, "add a table to the postgresql schema", "s2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 5, 12])
 def test_most_prompts_get_their_memory_and_general_ones_no_text(semantic_world: World, count: int) -> None:
     found: list[bool] = []

@@ -173,6 +173,7 @@ def test_two_commands_that_promote_all_new_entries_at_once_count_each_once(world
     assert Counter(entry.observation_count for entry in check_whole(world.store)) == {1: 10}
 
 
+@pytest.mark.slow
 def test_promotion_killed_at_any_file_operation_leaves_each_file_old_or_new(world):
     old = text("Old", "An old lesson.")
     promote(str(world.project), str(world.store), from_json(json.dumps(old)), judgement="universal")

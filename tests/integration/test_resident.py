@@ -570,6 +570,7 @@ def test_a_question_that_makes_no_sense_is_refused_or_answered_with_nothing(
 # Many at once
 
 
+@pytest.mark.slow
 def test_ten_clients_with_a_thousand_questions_are_all_answered(semantic_world: World, serve: Serve) -> None:
     remember(semantic_world)
     ready(semantic_world, serve())

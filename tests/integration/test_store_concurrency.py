@@ -102,6 +102,7 @@ def check_equal_to_journal(folder: Path, expected: Counter[str]) -> None:
     connection.close()
 
 
+@pytest.mark.slow
 def test_eight_processes_remember_five_hundred_things_each_and_none_is_lost(world):
     batches = [
         # Every other text is one that all processes remember, the rest are their own.

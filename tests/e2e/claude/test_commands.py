@@ -94,6 +94,7 @@ def test_commands_show_what_recollect_prints(client: Client) -> None:
     assert "Advisory locks keep importers apart" in found.tool_results[-1]["text"]
 
 
+@pytest.mark.slow
 def test_commands_run_what_their_texts_name_unasked_and_nothing_else(client: Client) -> None:
     client.variables["RECOLLECT_TRIAGE_MODE"] = "off"  # so many calls are worth a summary
     client.world.write_decision("locks", title="Advisory locks keep importers apart")

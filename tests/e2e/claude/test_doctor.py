@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from tests.e2e.claude.client import Client
 from tests.e2e.claude.test_init import recollect
 
@@ -16,6 +17,7 @@ def examined(machine: Client) -> dict[str, dict[str, str]]:
     return {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
 
 
+@pytest.mark.slow
 def test_plugin_is_known_as_the_client_has_it(machine: Client) -> None:
     assert machine.manage("list").code == 0
     found = examined(machine)

@@ -8,6 +8,7 @@ import subprocess
 import uuid
 from pathlib import Path
 
+import pytest
 from tests.conftest import RECOLLECT
 from tests.e2e.claude.client import Client
 
@@ -92,6 +93,7 @@ def use(machine: Client, session: str) -> None:
     assert recollect(machine, "search", "row locks").returncode == 0
 
 
+@pytest.mark.slow
 def test_uninstall_leaves_nothing_behind_but_memories(machine: Client) -> None:
     machine.store = machine.home / "knowledge" / "store"
     (machine.config / "settings.json").write_text(SETTINGS, encoding="utf-8")
@@ -157,6 +159,7 @@ def notes_of(session: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_init_for_one_project_is_taken_back_in_that_project(machine: Client) -> None:
     assert machine.manage("list").code == 0
     home, project = tree(machine.home), tree(machine.project)

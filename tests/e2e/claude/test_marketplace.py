@@ -48,6 +48,7 @@ def _installed(machine: Client) -> list[tuple[str, str, bool]]:
     return [(plugin["id"], plugin["version"], plugin["enabled"]) for plugin in plugins]
 
 
+@pytest.mark.slow
 def test_plugin_is_installed_updated_and_removed_through_a_marketplace(machine: Client, tmp_path: Path) -> None:
     marketplace = _copy_marketplace(tmp_path / "marketplace")
     _bump(marketplace, "9.0.0")

@@ -13,6 +13,7 @@ def _bank(client: Client, *entries: str) -> None:
     client.world.write_bank("patterns", "# Patterns\n\n" + "\n".join(entries))
 
 
+@pytest.mark.slow
 @pytest.mark.oldest
 def test_resumed_session_gets_only_what_is_new(client: Client) -> None:
     _bank(client, _OLD)
