@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from html import unescape
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -34,6 +36,8 @@ PREFERENCE = (
     "From now on always use tabs, consistently.\nPlease never use spaces, that is the convention going forward."
 )
 STAGE = {"RECOLLECT_TRIAGE_MODE": "stage"}
+EVERY_TURN = {"RECOLLECT_TRIAGE_AFTER_PROMPTS": "0"}
+USUALLY = {"RECOLLECT_TRIAGE_AFTER_PROMPTS": "5"}
 
 
 class Session:
@@ -61,7 +65,7 @@ class Session:
         return {**sample, **known, "last_assistant_message": "Done.", **fields}
 
     def stops(self, variables: dict[str, str] | None = None, **fields: Any) -> CompletedProcess[str]:
-        return self.world.run_hook("stop", self.event(**fields), **(variables or {}))
+        return self.world.run_hook("stop", self.event(**fields), **{**EVERY_TURN, **(variables or {})})
 
     @property
     def flag(self) -> Path:
@@ -75,20 +79,42 @@ def session(world: World) -> Iterator[Session]:
     remove_contexts(session.id)
 
 
-def remove_contexts(session: str) -> None:
+def contexts_of(session: str) -> list[Path]:
+    """The files of a session in the temporary folder, where other tests make and remove theirs."""
+    found: list[Path] = []
     for path in Path(PLACE).glob(f"{NAME}*"):
-        if not path.is_symlink() and f"Session: {session}\n" in path.read_text(encoding="utf-8"):
-            path.unlink()
+        with suppress(OSError):
+            if not path.is_symlink() and f"Session: {session}\n" in path.read_text(encoding="utf-8"):
+                found.append(path)
+    return found
+
+
+def remove_contexts(session: str) -> None:
+    for path in contexts_of(session):
+        path.unlink(missing_ok=True)
+
+
+def asked_in(done: CompletedProcess[str]) -> str:
+    """What the agent is asked by a held stop."""
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert list(answer) == ["systemMessage", "hookSpecificOutput"]
+    assert answer["hookSpecificOutput"]["hookEventName"] == "Stop"
+    assert answer["systemMessage"].startswith("recollect: asking ")
+    return answer["hookSpecificOutput"]["additionalContext"]
 
 
 def triage_data(done: CompletedProcess[str]) -> dict[str, Any]:
-    before, _, rest = done.stderr.partition("<triage_data>\n")
-    assert before.endswith("\n")
+    """The findings as JSON, from the file that the request names."""
+    path = re.search(rf"{PLACE}/{NAME}findings[-\w]*\.txt", asked_in(done))
+    assert path
+    before, _, rest = Path(path[0]).read_text(encoding="utf-8").partition("<triage_data>\n")
+    assert before.startswith("Session: ")
     return json.loads(rest.removesuffix("\n</triage_data>\n"))
 
 
 def held_for(done: CompletedProcess[str]) -> list[str]:
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stdout, done.stderr
     return [each["category"] for each in triage_data(done)["categories"]]
 
 
@@ -115,11 +141,11 @@ def test_stop_with_a_decision_holds_once(session: Session) -> None:
     session.says(DECISION)
     assert held_for(session.stops()) == ["decision"]
     assert session.flag.exists()
-    contexts = [path for path in Path(PLACE).glob(f"{NAME}*") if f"Session: {session.id}" in path.read_text("utf-8")]
-    assert len(contexts) == 1
+    contexts = contexts_of(session.id)
+    assert len(contexts) == 2, "the passages, and all findings as JSON"
     session.says("Saved as a decision because it was decided to use SQLite instead of a server.", "assistant")
     assert_passed(session.stops(stop_hook_active=True))
-    assert not contexts[0].exists(), "what was said is not left lying about"
+    assert not any(path.exists() for path in contexts), "what was said is not left lying about"
     assert not session.flag.exists()
     assert not session.flag.parent.exists(), "nothing stays of what was made for the flag"
     assert_passed(session.stops())
@@ -130,10 +156,13 @@ def test_held_stop_says_what_to_save_and_how(session: Session) -> None:
     session.says(f"{DECISION}\n{PREFERENCE}")
     done = session.stops()
     assert sorted(held_for(done)) == ["decision", "preference"]
-    before, _, after = done.stderr.partition("\n\n")
-    assert "[DECISION]" in before
-    assert "We decided to use SQLite because it needs no server." in before
-    assert after.startswith("Use the memory-management skill to save each item")
+    text = asked_in(done)
+    assert text.startswith("recollect asks once: was something learned here that will save somebody time next month?")
+    assert '- decision: "We decided to use SQLite because it needs no server."' in text
+    assert "Call store_memory once for each such thing" in text
+    assert "Without that tool, use the memory-management skill with the triage data in /tmp/" in text
+    told = json.loads(done.stdout)["systemMessage"]
+    assert told == "recollect: asking once what is worth remembering (perhaps a decision, a preference)"
     data = triage_data(done)
     assert list(data) == ["categories", "parallel_config"]
     assert list(data["categories"][0]) == ["category", "score", "context_file"]
@@ -151,6 +180,31 @@ def test_held_stop_says_what_to_save_and_how(session: Session) -> None:
         "verification_model": "sonnet",
         "default_model": "haiku",
     }
+
+
+def test_the_phases_of_the_skill_are_asked_for_if_they_are_wanted(session: Session) -> None:
+    session.says(DECISION)
+    done = session.stops({"RECOLLECT_TRIAGE_FLOW": "phases"})
+    assert held_for(done) == ["decision"]
+    assert "store_memory" not in asked_in(done)
+    assert "Use the memory-management skill to save each item through its phases" in asked_in(done)
+
+
+def test_a_client_without_json_answers_is_held_by_an_exit_code(session: Session) -> None:
+    session.says(DECISION)
+    command = [*BARE_ENTRY, "hook", "stop", "--exit-code"]
+    environment = session.world.environment({})
+    for code in (2, 0):
+        event = json.dumps(session.event(stop_hook_active=code == 0))
+        done = subprocess.run(command, input=event, env=environment, capture_output=True, encoding="utf-8", check=False)
+        assert (done.returncode, done.stdout) == (code, "")
+        if code:
+            text, _, rest = done.stderr.partition("\n<triage_data>\n")
+            assert "We decided to use SQLite" in text
+            [found] = json.loads(rest.removesuffix("\n</triage_data>\n"))["categories"]
+            assert found["category"] == "decision"
+        else:
+            assert done.stderr == ""
 
 
 def test_what_was_triaged_is_not_triaged_again(session: Session) -> None:
@@ -190,41 +244,126 @@ def test_an_answer_counts_once_whether_or_not_the_transcript_has_it(session: Ses
     assert [each["score"] for each in alone] == [each["score"] for each in both]
 
 
-def work(session: Session, role: str = "user") -> None:
-    """A turn with as much done in it as is worth a summary."""
-    session.says("Go on.", role)
+def work(session: Session, *commands: str, prompt: str = "Go on.", role: str = "user") -> None:
+    """A turn with as much done in it as is worth a summary, and at its end these commands."""
+    session.says(prompt, role)
     for number in range(10):
-        block = {"type": "tool_use", "id": f"t{number}", "name": ("Bash", "Read", "Edit")[number % 3], "input": {}}
-        message = {"id": str(uuid.uuid4()), "role": "assistant", "content": [block]}
-        session.write(json.dumps({"type": "assistant", "message": message}) + "\n")
+        use(session, ("Bash", "Read", "Edit")[number % 3], {})
+    for command in commands:
+        use(session, "Bash", {"command": command})
 
 
-def test_a_summary_is_asked_for_again_only_after_as_much_again_was_said(session: Session) -> None:
-    fewest = {"RECOLLECT_TRIAGE_MAX_MESSAGES": "10"}
+def use(session: Session, tool: str, given: dict[str, Any], *, failed: str = "") -> None:
+    id = str(uuid.uuid4())
+    block = {"type": "tool_use", "id": id, "name": tool, "input": given}
+    message = {"id": str(uuid.uuid4()), "role": "assistant", "content": [block]}
+    session.write(json.dumps({"type": "assistant", "message": message}) + "\n")
+    result = {"type": "tool_result", "tool_use_id": id, "content": failed or "Fine.", "is_error": bool(failed)}
+    message = {"role": "user", "content": [result]}
+    session.write(json.dumps({"type": "user", "message": message, "toolUseResult": failed or "Fine."}) + "\n")
+
+
+COMMIT = "git add -A && git commit -qm 'Keep orders'"
+
+
+def test_no_summary_is_asked_for_at_the_first_turn(session: Session) -> None:
+    work(session, COMMIT)
+    assert_passed(session.stops())
+
+
+@pytest.mark.parametrize("command", [COMMIT, "cd app && CI=1 .venv/bin/python -m pytest -q", "npm run test -- --ci"])
+def test_a_summary_is_asked_for_when_work_was_finished(session: Session, command: str) -> None:
     work(session)
-    assert held_for(session.stops(fewest)) == ["session_summary"]
-    assert_passed(session.stops(fewest, stop_hook_active=True))
-    for turn in range(4):
-        work(session)
-        assert_passed(session.stops(fewest, last_assistant_message=f"Turn {turn}."))
+    assert_passed(session.stops())
+    work(session)
+    assert_passed(session.stops())
+    use(session, "Bash", {"command": command}, failed="2 errors")
+    assert_passed(session.stops())
+    use(session, "Bash", {"command": command})
+    done = session.stops()
+    assert held_for(done) == ["session_summary"]
+    assert f'session_summary and the session "{session.id}"' in asked_in(done)
+    assert json.loads(done.stdout)["systemMessage"] == "recollect: asking for a summary of this session"
+    text = Path(triage_data(done)["categories"][0]["context_file"]).read_text(encoding="utf-8")
+    assert "22" in text.partition("<transcript_data>")[2]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "due"),
+    [
+        ("TodoWrite", {"todos": [{"status": "completed"}, {"status": "completed"}]}, True),
+        ("TodoWrite", {"todos": [{"status": "completed"}, {"status": "pending"}]}, False),
+        ("TodoWrite", {"todos": "none"}, False),
+        ("TaskUpdate", {"taskId": "1", "status": "completed"}, True),
+        ("TaskUpdate", {"taskId": "1", "status": "in_progress"}, False),
+        ("Bash", {"command": "echo git commit"}, False),
+    ],
+)
+def test_a_closed_task_finishes_work(session: Session, tool: str, given: dict[str, Any], due: bool) -> None:
+    work(session)
+    work(session)
+    use(session, tool, given)
+    assert bool(session.stops().stdout) == due
+
+
+def test_a_summary_is_asked_for_when_the_user_says_goodbye(session: Session) -> None:
+    work(session)
+    session.says("Thank you, that is all!")
+    assert held_for(session.stops()) == ["session_summary"]
+
+
+def test_a_summary_is_asked_for_after_the_conversation_was_compacted(session: Session) -> None:
+    work(session)
+    session.says("This session is being continued from a previous conversation.", isCompactSummary=True)
+    work(session)
+    assert held_for(session.stops()) == ["session_summary"]
+
+
+def test_a_summary_is_asked_for_again_only_after_three_prompts(session: Session) -> None:
+    work(session)
+    work(session, COMMIT)
+    assert held_for(session.stops()) == ["session_summary"]
+    assert_passed(session.stops(stop_hook_active=True))
+    for turn in range(2):
+        work(session, COMMIT)
+        assert_passed(session.stops(last_assistant_message=f"Turn {turn}."))
         session.says(f"Turn {turn}.", "assistant")
-    work(session)
-    assert held_for(session.stops(fewest)) == ["session_summary"]
+    work(session, COMMIT)
+    assert held_for(session.stops()) == ["session_summary"]
 
 
 def test_a_summary_goes_along_with_what_is_asked_for_anyway(session: Session) -> None:
     work(session)
-    assert held_for(session.stops()) == ["session_summary"]
-    assert_passed(session.stops(stop_hook_active=True))
-    work(session)
+    work(session, COMMIT)
     session.says(DECISION)
-    assert sorted(held_for(session.stops())) == ["decision", "session_summary"]
+    done = session.stops()
+    assert sorted(held_for(done)) == ["decision", "session_summary"]
+    assert "Also: store a summary of the whole session" in asked_in(done)
 
 
-def test_an_agent_that_plans_is_asked_when_it_may_write(session: Session) -> None:
+def test_what_an_agent_finds_while_it_plans_is_staged(session: Session) -> None:
     session.says(DECISION)
     assert_passed(session.stops(permission_mode="plan"))
-    assert held_for(session.stops()) == ["decision"]
+    assert [line["category"] for line in journal_of(session.world)] == ["decision"]
+    assert_passed(session.stops())
+
+
+@pytest.mark.parametrize(
+    ("variables", "held"),
+    [
+        ({"CLAUDE_CODE_ENTRYPOINT": "cli"}, True),
+        ({"CLAUDE_CODE_ENTRYPOINT": "claude-vscode"}, True),
+        ({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, False),
+        ({"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}, False),
+        ({"CLAUDE_CODE_ENTRYPOINT": "cli", "CLAUDE_CODE_SESSION_ATTENDED": "0"}, False),
+        ({"CLAUDE_CODE_ENTRYPOINT": "sdk-ts", "CLAUDE_CODE_SESSION_ATTENDED": "1"}, True),
+    ],
+)
+def test_the_answer_to_a_program_is_not_held(session: Session, variables: dict[str, str], held: bool) -> None:
+    session.says(DECISION)
+    done = session.stops(variables)
+    assert bool(done.stdout) == held
+    assert [line["category"] for line in journal_of(session.world)] == ([] if held else ["decision"])
 
 
 def test_what_a_session_was_given_is_no_news_when_it_is_repeated(session: Session) -> None:
@@ -241,14 +380,6 @@ def test_the_last_answer_counts_although_there_is_no_transcript_yet(session: Ses
     session.path.unlink()
     assert held_for(session.stops(last_assistant_message=DECISION)) == ["decision"]
     assert log_of(session.world) == ""
-
-
-def test_work_without_words_holds_for_a_summary(session: Session) -> None:
-    work(session)
-    done = session.stops()
-    assert held_for(done) == ["session_summary"]
-    text = Path(triage_data(done)["categories"][0]["context_file"]).read_text(encoding="utf-8")
-    assert "10" in text.partition("<transcript_data>")[2]
 
 
 def test_compaction_does_not_make_what_was_said_new(session: Session) -> None:
@@ -281,7 +412,7 @@ def test_a_client_that_does_not_tell_is_held_once_by_the_flag(session: Session) 
     session.says(DECISION)
     event = session.event()
     del event["stop_hook_active"]
-    assert session.world.run_hook("stop", event).returncode == 2
+    assert held_for(session.world.run_hook("stop", event)) == ["decision"]
     session.says(PREFERENCE)
     assert_passed(session.world.run_hook("stop", event))
     assert not session.flag.exists()
@@ -406,8 +537,8 @@ def test_a_fork_is_not_asked_for_what_its_session_was_asked_for(session: Session
     session.says(DECISION)
     done = session.stops()
     assert held_for(done) == ["decision"]
-    session.says(f"Stop hook feedback:\n[recollect hook stop]: {done.stderr}", isMeta=True)
-    work(session, "assistant")
+    session.says(f"Stop hook feedback:\n{asked_in(done)}", isMeta=True)
+    work(session, role="assistant")
     session.says(PREFERENCE, "assistant")
     fork = Session(world)
     fork.write(session.path.read_text(encoding="utf-8"))
@@ -423,7 +554,7 @@ def test_the_saving_is_not_new_although_it_reaches_the_transcript_late(session: 
     done = session.stops()
     assert held_for(done) == ["decision"]
     assert_passed(session.stops(stop_hook_active=True))
-    session.says(f"Stop hook feedback:\n[recollect hook stop]: {done.stderr}", isMeta=True)
+    session.says(f"Stop hook feedback:\n{asked_in(done)}", isMeta=True)
     session.says(PREFERENCE, "assistant")
     session.says("Done.", "assistant")
     session.says("Thanks.")
@@ -733,6 +864,89 @@ def test_stop_loads_no_costly_module(session: Session, text: str) -> None:
         encoding="utf-8",
         check=False,
     )
-    assert done.returncode == (2 if text == DECISION else 0)
+    assert bool(done.stdout) == (text == DECISION)
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert loaded & FORBIDDEN == set()
+
+
+# The moment to ask
+
+
+def talk(session: Session, *prompts: str, answer: str = "Fine.") -> None:
+    for prompt in prompts:
+        session.says(prompt)
+        session.says(answer, "assistant")
+
+
+QUIET = ["Add a page.", "Make it blue.", "And the title?", "Move it up.", "Now the footer."]
+
+
+def test_a_finding_of_the_agent_waits_until_enough_was_done(session: Session) -> None:
+    for number, prompt in enumerate(QUIET, 1):
+        talk(session, prompt, answer=DECISION)
+        done = session.stops(USUALLY)
+        assert bool(done.stdout) == (number == len(QUIET)), number
+
+
+def test_many_tool_uses_are_enough_in_one_turn(session: Session) -> None:
+    session.says("Add a page.")
+    for _ in range(24):
+        use(session, "Read", {"file_path": "a.py"})
+    assert held_for(session.stops(USUALLY, last_assistant_message=DECISION)) == ["decision"]
+
+
+@pytest.mark.parametrize("end", ["Want me to apply it?", "Shall I go on? Sources: a, b.", "Let me know how it looks."])
+def test_nothing_is_asked_while_the_agent_itself_asks(session: Session, end: str) -> None:
+    talk(session, *QUIET)
+    assert_passed(session.stops(USUALLY, last_assistant_message=f"{DECISION}\n\n{end}"))
+    session.says(f"{DECISION}\n\n{end}", "assistant")
+    session.says("Yes.")
+    assert held_for(session.stops(USUALLY, last_assistant_message="Applied.")) == ["decision"]
+
+
+def mend(session: Session, error: str) -> None:
+    use(session, "Bash", {"command": "cd app && make build"}, failed=error)
+    use(session, "Edit", {"file_path": "app/a.py"})
+    use(session, "Bash", {"command": "make build"})
+
+
+LINKER = "linking ...\nld: error: undefined symbol in libcrypto of version 3\nexit 1"
+
+
+def test_a_command_that_fails_and_passes_later_is_evidence_of_a_fix(session: Session) -> None:
+    talk(session, *QUIET)
+    mend(session, LINKER)
+    done = session.stops(USUALLY)
+    assert held_for(done) == ["runbook"]
+    assert '- runbook: "make build failed, and passes now: ld: error: undefined symbol in libcrypto' in asked_in(done)
+
+
+def test_a_fault_that_comes_back_is_asked_about_at_once(session: Session) -> None:
+    session.says("Build it.")
+    mend(session, LINKER)
+    assert_passed(session.stops(USUALLY))
+    assert_passed(session.stops(USUALLY))
+    later = Session(session.world)
+    later.says("Build it.")
+    mend(later, LINKER.replace("version 3", "version 4"))
+    done = later.stops(USUALLY)
+    assert held_for(done) == ["runbook"]
+    assert "make build failed as in an earlier session, and passes now: ld: error" in asked_in(done)
+    remove_contexts(later.id)
+
+
+def test_a_secret_in_an_error_is_not_repeated(session: Session) -> None:
+    talk(session, *QUIET)
+    mend(session, "error: login with ghp_" + "a1B2c3D4e5F6" * 3 + " was refused by the server")
+    text = asked_in(session.stops(USUALLY))
+    assert "make build failed" in text
+    assert "ghp_a1B2" not in text
+
+
+def test_a_command_that_passes_without_a_change_or_never_passes_is_none(session: Session) -> None:
+    talk(session, *QUIET)
+    use(session, "Bash", {"command": "make build"}, failed=LINKER)
+    use(session, "Bash", {"command": "make build"})
+    use(session, "Bash", {"command": "make check"}, failed=LINKER)
+    use(session, "Edit", {"file_path": "app/a.py"})
+    assert_passed(session.stops(USUALLY))

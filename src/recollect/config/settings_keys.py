@@ -327,6 +327,21 @@ KEYS: tuple[Key, ...] = (
         choices=("block", "stage", "off"),
     ),
     Key(
+        "triage.flow",
+        "direct",
+        "How an agent saves what a held stop asks for: by one tool call each, or through the skill's phases.",
+        "stop",
+        choices=("direct", "phases"),
+    ),
+    Key(
+        "triage.after_prompts",
+        5,
+        "After how many prompts, or six times as many tool uses, a stop may be held again; 0 at every turn.",
+        "stop",
+        bounds=(0, 100),
+        clamped=True,
+    ),
+    Key(
         "triage.max_messages",
         50,
         "How many of a session's last messages are looked through.",

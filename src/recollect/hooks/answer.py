@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+_HOLD = 2
 _MOST_WARNINGS = 5
 _LONGEST_WARNING = 10_000
 
@@ -16,12 +17,18 @@ _LONGEST_WARNING = 10_000
 class Answer:
     """The output of a hook for the client, its exit code, and warnings for the log."""
 
-    def __init__(self, stdout: str = "", stderr: str = "", code: int = 0) -> None:
+    def __init__(self, stdout: str = "", stderr: str = "", *, held: str = "") -> None:
         self.stdout = stdout
         self.stderr = stderr
-        self.code = code
+        self.code = 0
+        self.held = held  # the text for a client that holds a stop only by an exit code
         self.warnings: list[str] = []
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the answer; returns warnings
+
+    def by_exit_code(self) -> None:
+        """Hold the stop by the exit code 2 and a text on standard error, instead of by JSON."""
+        if self.held:
+            self.stdout, self.stderr, self.code = "", self.held, _HOLD
 
 
 def write_all(descriptor: int, text: str) -> None:

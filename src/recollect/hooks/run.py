@@ -17,17 +17,22 @@ if TYPE_CHECKING:
 # The names of the hooks in hooks.json; each is a module with a function `handle`.
 HOOKS = ("session-start", "prompt", "stop", "write-guard", "write-check")
 
+# The option for clients that hold a stop only by an exit code.
+EXIT_CODE = "--exit-code"
+
 
 def run(arguments: Sequence[str]) -> int:
     """Serve one event from standard input with the named hook, and return the exit code."""
-    name = " ".join(arguments)
-    if name not in HOOKS:
+    name = " ".join(arguments[:1])
+    if name not in HOOKS or tuple(arguments[1:]) not in ((), (EXIT_CODE,)):
         print_to(2, f"usage: recollect hook {'|'.join(HOOKS)}\n")
         return 0  # the plugin may be newer or older; do not disturb the session
     answer = Answer()
     try:
         event = read_event()
         answer = handler_of(name)(event)
+        if EXIT_CODE in arguments:
+            answer.by_exit_code()
         print_to(2, answer.stderr)
         print_to(1, answer.stdout)
         if answer.afterwards:

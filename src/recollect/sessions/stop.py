@@ -8,9 +8,11 @@ import time
 from binascii import crc32
 
 from recollect.config import locations
-from recollect.domain.categories import PROJECT, SESSION_SUMMARY
+from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
+from recollect.domain.triage.moment import is_moment
 from recollect.domain.triage.quoted import without_quotes
-from recollect.domain.triage.score import Activity, Said, find
+from recollect.domain.triage.score import Activity, Finding, Said, clean_snippet, find
+from recollect.domain.triage.signs import has_finished, mended, says_farewell
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.session.record import read_record, set_triaged
 from recollect.files.session.stop_flag import end_turn, lower_flag, raise_flag, read_flag, take_turn
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
-    from recollect.domain.triage.score import Finding
     from recollect.files.session.record import SessionRecord
     from recollect.files.session.transcript import Heard
 
@@ -35,29 +36,37 @@ _MOST_TEXT = 120_000
 _FENCE = "\n```"
 _PARALLEL = "triage.parallel."
 
+# The score of a fault that was mended: the work shows it, whatever was said about it.
+_MENDED_SCORE = 0.6
+
+# The number of prompts before a summary is due: the first time, and since the last time.
+_PROMPTS_AT_FIRST = 2
+_PROMPTS_AGAIN = 3
+
 
 class Stop:
     """A stop as reported by the client.
 
-    `continued` says whether a hook held the previous stop, or is None if the client does not tell. While `planning`,
-    the agent must not write anything, so it is not asked to save memories.
+    `continued` says whether a hook held the previous stop, or is None if the client does not tell. An agent that is
+    not `free` cannot save memories now: it is planning, or it works for a program that waits for its answer.
     """
 
     def __init__(
-        self, transcript: str, session: str, answer: str, continued: bool | None, *, planning: bool = False
+        self, transcript: str, session: str, answer: str, continued: bool | None, *, free: bool = True
     ) -> None:
         self.transcript = transcript
         self.session = session if session.replace("-", "").replace("_", "").isalnum() else ""
         self.answer = answer
         self.continued = continued
-        self.planning = planning
+        self.free = free
 
 
 class Capture:
-    """The result of a stop: the findings to save, the models to draft them, and warnings."""
+    """The result of a stop: the findings to save, how to save them, and warnings."""
 
     def __init__(self) -> None:
         self.held: list[tuple[Finding, str]] = []  # with the path of the context file; empty if writing failed
+        self.flow = ""
         self.parallel: dict[str, object] = {}
         self.warnings: list[str] = []
 
@@ -129,7 +138,7 @@ def checked_transcript(path: str) -> str:
 
 
 def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, done: Capture) -> None:
-    root, global_store, settings = workspace.project_root, workspace.global_store, workspace.settings
+    settings = workspace.settings
     if settings.problems:
         from recollect.recall.deferred import DeferredWrites
         from recollect.sessions.attention import settings_problems
@@ -141,42 +150,68 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, done: Captu
         for category in PROJECT
         if not settings.off_switch(category, auto=True)
     }
-    if mode == "off" or not thresholds or (mode == "block" and stop.planning):
+    if mode == "off" or not thresholds:
         return
-    most = settings.whole("triage.max_messages")
-    heard = read_end(checked_transcript(stop.transcript), most, record.triaged)
+    heard = read_end(checked_transcript(stop.transcript), settings.whole("triage.max_messages"), record.triaged)
     _put_right(heard, record, stop.answer)
-    last = _mark(stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), ""))
+    last = stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), "")
+    findings = _findings(heard, record, thresholds, done)
+    if mode == "stage" or not stop.free:
+        if findings:
+            _stage(stop, workspace, findings)
+            set_triaged(workspace.global_store, stop.session, heard.end, _mark(last))
+        return
+    is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
+    is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
+    enough = settings.whole("triage.after_prompts")
+    if not findings or not (is_urgent or is_moment(heard.said, heard.tool_uses, thresholds, enough)):
+        return
+    if _holds(stop, workspace, heard.end, last, done):
+        _ask(stop, workspace.settings, findings, done)
+
+
+def _findings(heard: Heard, record: SessionRecord, thresholds: dict[str, float], done: Capture) -> list[Finding]:
+    """Return the findings in the messages, without quotations of memories and without secrets."""
     if record.words:
         heard.said = [Said(each.role, without_quotes(each.text, record.words)) for each in heard.said]
+    if not _summary_is_due(heard, record):
+        thresholds.pop(SESSION_SUMMARY, None)
     findings = find(bounded(heard.said), _activity(heard), thresholds)
-    # A few tool uses are enough for a summary. So after the first triage, a summary alone holds a stop only after
-    # `most` new messages; otherwise every turn would be interrupted.
-    summary_alone = [finding.category for finding in findings] == [SESSION_SUMMARY]
-    if not findings or (summary_alone and record.triaged and len(heard.said) < most):
-        return
-    if not summary_alone and _redact(heard, done):  # a summary alone quotes no messages
-        findings = find(bounded(heard.said), _activity(heard), thresholds)
-        if not findings:
-            return
-    if mode == "stage":
-        _stage(stop, workspace, findings)
-        set_triaged(global_store, stop.session, heard.end, last)
-        return
-    try:
-        raise_flag(root, stop.session)
-    except StorageError as error:
-        # Without the flag, a client that does not report an earlier hold would be held endlessly.
-        done.warnings.append(f"{error}; without that flag the stop was not held")
-        return
-    try:
-        set_triaged(global_store, stop.session, heard.end, last, held=True)
-    except StorageError as error:
-        # Without the record, the same words would hold the stop at the end of each turn.
-        done.warnings.append(f"{error}; without that record the stop was not held")
-        lower_flag(root)
-        return
-    _hold(stop, settings, findings, done)
+    quotes = any(finding.category != SESSION_SUMMARY for finding in findings)
+    return find(bounded(heard.said), _activity(heard), thresholds) if quotes and _redact(heard, done) else findings
+
+
+def _add_mended(
+    stop: Stop, workspace: Workspace, heard: Heard, findings: list[Finding], thresholds: dict[str, float]
+) -> bool:
+    """Add a finding for commands that failed and pass now; return True if one failed like that in another session."""
+    faults = mended(heard.steps) if RUNBOOK in thresholds else []
+    if not faults:
+        return False
+    from recollect.domain.secrets.detect import redact
+    from recollect.files.session.faults import met_before
+
+    marks = [fault.mark for fault in faults if fault.mark]
+    again = met_before(workspace.global_store, workspace.identity, stop.session, marks) if marks else set[str]()
+    chosen = [fault for fault in faults if fault.mark in again] or faults[-1:]
+    said = "failed as in an earlier session" if again else "failed"
+    snippets = [clean_snippet(f"{fault.command} {said}, and passes now: {redact(fault.line)}") for fault in chosen]
+    known = next((finding for finding in findings if finding.category == RUNBOOK), None)
+    if known:
+        known.snippets = [*snippets[:1], *known.snippets]
+    else:
+        findings.append(Finding(RUNBOOK, max(thresholds[RUNBOOK], _MENDED_SCORE), snippets[:3], snippets))
+    return bool(again)
+
+
+def _summary_is_due(heard: Heard, record: SessionRecord) -> bool:
+    """Return True if there is something to tell since the last triage; never at the first turn of a session."""
+    prompts = [each.text for each in heard.said if each.role == "human"]
+    if not prompts or len(prompts) + bool(record.triaged) < _PROMPTS_AT_FIRST:
+        return False
+    if heard.compacted or says_farewell(prompts[-1]):
+        return True
+    return len(prompts) >= (_PROMPTS_AGAIN if record.triaged else _PROMPTS_AT_FIRST) and has_finished(heard.steps)
 
 
 def bounded(said: Sequence[Said]) -> list[Said]:
@@ -234,11 +269,30 @@ def _mark(text: str) -> str:
     return f"{len(data)}-{crc32(data):08x}" if data else ""
 
 
-def _hold(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Capture) -> None:
+def _holds(stop: Stop, workspace: Workspace, end: int, last: str, done: Capture) -> bool:
+    """Return True if the stop is held: its flag and its record could be written."""
+    try:
+        raise_flag(workspace.project_root, stop.session)
+    except StorageError as error:
+        # Without the flag, a client that does not report an earlier hold would be held endlessly.
+        done.warnings.append(f"{error}; without that flag the stop was not held")
+        return False
+    try:
+        set_triaged(workspace.global_store, stop.session, end, _mark(last), held=True)
+    except StorageError as error:
+        # Without the record, the same words would hold the stop at the end of each turn.
+        done.warnings.append(f"{error}; without that record the stop was not held")
+        lower_flag(workspace.project_root)
+        return False
+    return True
+
+
+def _ask(stop: Stop, settings: Settings, findings: Sequence[Finding], done: Capture) -> None:
     from recollect.files.session.triage_context import sweep_contexts, write_context
 
     sweep_contexts()
     done.held = [(finding, write_context(finding, stop.session)) for finding in findings]
+    done.flow = settings.text("triage.flow")
     done.parallel = {
         "enabled": settings.flag(f"{_PARALLEL}enabled"),
         "category_models": {name: settings.text(f"{_PARALLEL}category_models.{name}") for name in PROJECT},

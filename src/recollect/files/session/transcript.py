@@ -7,7 +7,8 @@ import os
 
 from recollect.domain.quick_json import parse
 from recollect.domain.triage.score import Said
-from recollect.domain.triage.spoken import FEEDBACK, is_inserted
+from recollect.domain.triage.signs import Step
+from recollect.domain.triage.spoken import ASKED, FEEDBACK, is_inserted
 from recollect.errors import StorageError
 from recollect.files.textfile import open_regular
 
@@ -32,6 +33,10 @@ _MODEL = b'"assistant"'
 _NOBODY = (b'"type":"progress"', b'"type": "progress"', b'"type":"tool_result"', b'"type": "tool_result"')
 _SPEAKERS = (b'"user"', b'"human"', _MODEL, b'"tool_use"')
 
+# Of the results of tools, only those of failed ones are parsed. They are found by these bytes.
+_FAILED = (b'"is_error":true', b'"is_error": true')
+_LONGEST_ERROR = 4_000
+
 # A line with one of these fields was not written by a person or by the model, or comes from another agent.
 _MARKS = (
     *("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"),
@@ -40,15 +45,20 @@ _MARKS = (
 
 # Blocks inserted into a person's own words, by the client or by recollect.
 _INSERTED = ("system-reminder", "memory-context", "triage_data")
-_REQUEST = "<triage_data>"
+_REQUESTS = (ASKED, "<triage_data>")
 _SYNTHETIC = "<synthetic>"
 
 
 class Heard:
-    """The messages of a session, oldest first, with counts of tool uses; `end` is the transcript's end in bytes."""
+    """The messages and the steps of a session, oldest first; `end` is the transcript's end in bytes.
+
+    `compacted` is True if the conversation was summarized on the way, to make room in the context.
+    """
 
     def __init__(self) -> None:
         self.said: list[Said] = []
+        self.steps: list[Step] = []
+        self.compacted = False
         self.tool_uses = 0
         self.distinct_tools = 0
         self.exchanges = 0
@@ -88,6 +98,7 @@ def _fill(window: _Window, lines: Iterator[bytes]) -> None:
         if number == MOST_LINES:
             return
         if not _may_matter(data):
+            window.note_failure(data)
             continue
         line = _parsed(data)
         if line is not None and not window.take(line):
@@ -103,11 +114,14 @@ class _Window:
         self._texts: list[tuple[str, list[str]]] = []  # role and parts of messages, both in reverse order
         self._by_id: dict[str, list[str] | None] = {}
         self._tools: set[str] = set()
+        self._errors: dict[str, str] = {}  # by the ids of tool uses
         self._new = (0, 0, set[str](), 0)  # the counts at the last prompt taken
 
     def take(self, line: dict[str, Any]) -> bool:
         """Add the message in a line. Return False if there is no room for more messages."""
         kind = line.get("type")
+        if line.get("isCompactSummary"):
+            self.heard.compacted = True
         if any(line.get(mark) for mark in _MARKS):
             return not _is_hold(line) or self._forget_saving()
         if kind == _ASSISTANT:
@@ -115,12 +129,21 @@ class _Window:
         if kind in ("user", _HUMAN):
             return self._take_prompt(line)
         if kind == "tool_use":
-            self._use(line.get("name"))
+            self._use(line)
         return True
+
+    def note_failure(self, data: bytes) -> None:
+        """Remember the error of a failed tool use, from the line of its result."""
+        line = _parsed(data) if any(mark in data for mark in _FAILED) else None
+        for block in _blocks(line) if line else ():
+            if block.get("is_error") is True and isinstance(block.get("tool_use_id"), str):
+                texts = _texts(_blocks(block))
+                self._errors[block["tool_use_id"]] = "\n".join(texts)[-_LONGEST_ERROR:]
 
     def whole(self) -> Heard:
         heard = self.heard
         heard.said = [Said(role, "\n".join(reversed(parts))) for role, parts in reversed(self._texts)]
+        heard.steps.reverse()
         heard.distinct_tools = len(self._tools)
         return heard
 
@@ -143,7 +166,7 @@ class _Window:
         """Add one part of an answer. Lines with the same message id form one answer."""
         message = _fields(line.get("message"))
         blocks = _blocks(line)
-        tools = [block.get("name") for block in blocks if block.get("type") == "tool_use"]
+        tools = [block for block in blocks if block.get("type") == "tool_use"]
         text = "\n".join(_texts(blocks))
         if message.get("model") == _SYNTHETIC or not (text or tools):
             return True
@@ -158,19 +181,23 @@ class _Window:
         if text and parts is not None:
             parts.append(text)
         self._by_id[known] = parts
-        for name in tools:
-            self._use(name)
+        for tool in reversed(tools):
+            self._use(tool)
         return True
 
     def _forget_saving(self) -> bool:
         """Drop the messages and tool uses caused by a held stop. Return False, because reading ends here."""
         count, self.heard.tool_uses, self._tools, self.heard.exchanges = self._new
         del self._texts[count:]
+        del self.heard.steps[self.heard.tool_uses :]
         return False
 
-    def _use(self, name: object) -> None:
+    def _use(self, tool: dict[str, Any]) -> None:
+        name = tool.get("name")
+        name = name if isinstance(name, str) else ""
         self.heard.tool_uses += 1
-        self._tools.add(name if isinstance(name, str) else "")
+        self.heard.steps.append(Step(name, _fields(tool.get("input")), self._errors.get(str(tool.get("id")))))
+        self._tools.add(name)
 
 
 def _lines(file: BufferedReader, start: int, end: int) -> Iterator[bytes]:
@@ -212,7 +239,9 @@ def _is_hold(line: dict[str, Any]) -> bool:
     """Return True if a line tells the model about a stop held by recollect."""
     if line.get("type") != "user" or not line.get("isMeta"):
         return False
-    return any(text.startswith(FEEDBACK) and _REQUEST in text for text in _texts(_blocks(line)))
+    return any(
+        text.startswith(FEEDBACK) and any(request in text for request in _REQUESTS) for text in _texts(_blocks(line))
+    )
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -22,10 +22,20 @@ _KEPT_SECONDS = 86_400
 
 def write_context(finding: Finding, session: str, place: str = _PLACE) -> str:
     """Write the file of a category. Return its path, or an empty string if it cannot be written."""
-    data = context_text(finding, session).encode("utf-8", "replace")
+    return _placed(f"{place}{finding.category}", context_text(finding, session), session)
+
+
+def write_findings(data: str, session: str, place: str = _PLACE) -> str:
+    """Write the file with all findings as JSON. Return its path, or an empty string if it cannot be written."""
+    text = f"{_SESSION}{_name(session)}\n\n<triage_data>\n{data}\n</triage_data>\n"
+    return _placed(f"{place}findings", text, session)
+
+
+def _placed(beginning: str, text: str, session: str) -> str:
+    """Write a file of this session beside those of others, and return its path."""
     for suffix in ("", f"-{_name(session)[:8]}"):
-        path = f"{place}{finding.category}{suffix}.txt"
-        if _write(path, session, data):
+        path = f"{beginning}{suffix}.txt"
+        if _write(path, session, text.encode("utf-8", "replace")):
             return path
     return ""
 

@@ -1,0 +1,49 @@
+# hot
+"""Decide whether the end of a turn is the moment to ask what was learned.
+
+Most turns teach nothing that lasts, and no rule finds what does. So the agent is asked after some work, when
+the matter is settled, or at once if the user has said something plainly.
+"""
+
+from __future__ import annotations
+
+from recollect.domain.triage.score import Activity, find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recollect.domain.triage.score import Said
+
+# So many tool uses are as much work as a prompt.
+USES_FOR_A_PROMPT = 6
+
+# A plain statement of the user: its score, and the size of a message beyond which it is a paste.
+PLAIN_SCORE = 0.8
+LONGEST_STATEMENT = 600
+_MOST_LINES = 6
+
+# An answer that ends with a question or an offer leaves the matter open.
+_END = 160
+_OFFERS = ("want me to", "let me know", "should i ", "shall i ", "would you like", "do you want")
+
+_NO_ACTIVITY = Activity(0, 0, 0)
+
+
+def is_moment(said: Sequence[Said], tool_uses: int, thresholds: Mapping[str, float], enough: int) -> bool:
+    """Return True if the user spoke plainly, or enough was done since the last time and the matter is settled.
+
+    `enough` is a number of prompts, or of six times as many tool uses.
+    """
+    prompts = [each for each in said if each.role == "human"]
+    answer = next((each.text for each in reversed(said) if each.role == "assistant"), "")
+    if len(prompts) + tool_uses / USES_FOR_A_PROMPT >= enough and not is_open(answer):
+        return True
+    spoken = [each for each in prompts if len(each.text) <= LONGEST_STATEMENT and each.text.count("\n") < _MOST_LINES]
+    return any(finding.score >= PLAIN_SCORE for finding in find(spoken, _NO_ACTIVITY, thresholds))
+
+
+def is_open(answer: str) -> bool:
+    """Return True if an answer ends by asking the user something."""
+    end = answer.rstrip()[-_END:].lower()
+    return end.endswith("?") or "? " in end or "?\n" in end or any(offer in end for offer in _OFFERS)

@@ -1,0 +1,93 @@
+"""The request of a held stop: to store what was learned, in one call for each thing, or through the phases."""
+
+from __future__ import annotations
+
+from recollect.domain.categories import SESSION_SUMMARY
+from recollect.domain.data_text import data_line
+from recollect.domain.quick_json import dump
+from recollect.domain.triage.spoken import ASKED
+from recollect.files.session.triage_context import write_findings
+from recollect.hooks.answer import Answer
+from recollect.sessions.stop import Capture
+
+_LEARNED = (
+    f"{ASKED} was something learned here that will save somebody time next month? A cause and its fix, a limit found"
+    " out, a choice with its reason, a convention that the user stated, work put off on purpose."
+)
+_STORE = (
+    "Call store_memory once for each such thing: its category, a title, whole sentences that stand on their own, the"
+    " reason, and triggers. Leave out what the code or its history says anyway, and plans for the next step. If there"
+    " is nothing, say so in one short sentence. Then stop."
+)
+_HINTS = "Sentences that may be about one (quotations, no requests):"
+_SUMMARY = (
+    "Store a summary of the whole session: store_memory with the category session_summary{session}, and as description"
+    " the goal, the outcome, what was completed, and next actions."
+)
+
+
+def request(done: Capture, session: str) -> Answer:
+    """Return the answer that holds a stop: the request for the agent, and a line for the user."""
+    data = _data(done)
+    path = write_findings(data, session)
+    text = _phases(done, path) if done.flow == "phases" else _direct(done, session, path)
+    output = {
+        "systemMessage": _line(done),
+        "hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": text},
+    }
+    return Answer(dump(output) + "\n", held=f"{text}\n<triage_data>\n{data}\n</triage_data>\n")
+
+
+def _direct(done: Capture, session: str, path: str) -> str:
+    """Return the request to store each thing by one call of a tool."""
+    categories = [finding.category for finding, _ in done.held]
+    summary = _SUMMARY.format(session=f' and the session "{session}"' if session else "")
+    lines = [_LEARNED, _HINTS, *_quoted(done), _STORE] if categories != [SESSION_SUMMARY] else []
+    if SESSION_SUMMARY in categories:
+        lines.append(
+            f"Also: {summary[0].lower()}{summary[1:]}" if lines else f"{ASKED} {summary[0].lower()}{summary[1:]}"
+        )
+    lines.append(f"Without that tool, use the memory-management skill{_with(path)}.")
+    return "\n".join(lines)
+
+
+def _phases(done: Capture, path: str) -> str:
+    """Return the request to save each finding through the phases of the skill."""
+    lines = [f"{ASKED} this session holds something worth remembering."]
+    lines += [f"- {finding.category}, score {finding.score:.2f}" for finding, _ in done.held]
+    lines += [_HINTS, *_quoted(done)]
+    lines.append(f"Use the memory-management skill to save each item through its phases{_with(path)}, then stop.")
+    return "\n".join(lines)
+
+
+def _quoted(done: Capture) -> list[str]:
+    return [
+        f'- {finding.category}: "{data_line(snippet)}"'
+        for finding, _ in done.held
+        if finding.category != SESSION_SUMMARY
+        for snippet in finding.snippets
+    ]
+
+
+def _with(path: str) -> str:
+    return f" with the triage data in {path}" if path else ""
+
+
+def _line(done: Capture) -> str:
+    """Return the line that tells the user why the turn goes on."""
+    names = [finding.category.replace("_", " ") for finding, _ in done.held if finding.category != SESSION_SUMMARY]
+    if not names:
+        return "recollect: asking for a summary of this session"
+    return f"recollect: asking once what is worth remembering (perhaps a {', a '.join(names)})"
+
+
+def _data(done: Capture) -> str:
+    """Return the findings as JSON for the skill. No text in it can close a tag."""
+    data = {
+        "categories": [
+            {"category": finding.category, "score": round(finding.score, 4), "context_file": context_file or None}
+            for finding, context_file in done.held
+        ],
+        "parallel_config": done.parallel,
+    }
+    return dump(data).replace("<", "\\u003c")
