@@ -349,6 +349,11 @@ READING = (
     Scene("doctor", ("doctor",)),
     Scene("bench", ("bench", "retrieval", "{home}/beir"), prepare=_write_beir),
     Scene(
+        "hook permit",
+        ("hook", "permit"),
+        hook("PreToolUse", tool_name="mcp__plugin_memory_recollect__store_memory", tool_input={}),
+    ),
+    Scene(
         "hook write-guard",
         ("hook", "write-guard"),
         hook("PreToolUse", tool_name="Write", tool_input={"file_path": "{home}/shop-front/.claude/memory/index.md"}),

@@ -42,7 +42,7 @@ OUTSIDE = {
 }
 
 # How many events are made from one draw, which is what takes the time.
-EACH = 5
+EACH = 6
 
 PATHS = st.sampled_from(
     [
@@ -184,6 +184,11 @@ def events(known: list[dict[str, Any]], project: str, transcript: str) -> st.Sea
             {**real(number + 1), "tool_input": {("file_path", "notebook_path")[number % 2]: text, "content": "x"}},
             {**real(number + 2), "prompt": text, ("source", "session_id", "cwd")[number % 3]: text},
             {**real(number + 3), "last_assistant_message": text, "stop_hook_active": value},
+            {
+                **real(number),
+                "tool_name": "Bash",
+                "tool_input": {"command": f"recollect search {text}"},
+            },
         ]
         texts = [json.dumps(event).encode("utf-8", "surrogatepass") for event in made]
         return [*texts, (data, texts[0][: number % len(texts[0])], json.dumps(value).encode())[number % 3]]

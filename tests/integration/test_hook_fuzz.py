@@ -13,7 +13,14 @@ HERE = Path(__file__).parent
 SAMPLES = HERE.parent / "data" / "hook-stdin"
 
 
-COUNTS = {"write-guard": 3500, "write-check": 2000, "stop": 2500, "prompt": 1200, "session-start": 800}
+COUNTS = {
+    "write-guard": 3500,
+    "permit": 2000,
+    "write-check": 2000,
+    "stop": 2500,
+    "prompt": 1200,
+    "session-start": 800,
+}
 
 
 @pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.attack)], ids=["some", "all"])

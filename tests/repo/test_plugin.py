@@ -8,10 +8,12 @@ import os
 import re
 import subprocess
 import tomllib
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from recollect.files.session import handover_names
 from recollect.hooks.run import HOOKS
 from recollect.mcp import schemas
 from recollect.plugin.environment import requirements_file
@@ -30,9 +32,23 @@ def handlers() -> list[dict[str, Any]]:
     return [handler for groups in events.values() for group in groups for handler in group["hooks"]]
 
 
-def test_hooks_file_calls_every_hook_once_and_no_other() -> None:
-    called = [handler["args"] for handler in handlers()]
-    assert sorted(called) == sorted(["hook", name] for name in HOOKS)
+def test_hooks_file_calls_every_hook_and_no_other_and_only_one_for_several_tools() -> None:
+    called = Counter(" ".join(handler["args"]) for handler in handlers())
+    assert called == {f"hook {name}": 3 if name == "permit" else 1 for name in HOOKS}
+
+
+def test_commands_and_reads_of_others_start_no_process() -> None:
+    # A rule of the client decides before anything is started; calls of our own server need none.
+    groups = read_json(PLUGIN / "hooks" / "hooks.json")["hooks"]["PreToolUse"]
+    rules = {group["matcher"]: group["hooks"][0].get("if") for group in groups}
+    assert rules == {
+        "Bash": "Bash(recollect *)",
+        "Read": "Read(//tmp/.memory-*)",
+        "mcp__plugin_memory_recollect__.*": None,
+        "Write|Edit|MultiEdit|NotebookEdit": None,
+    }
+    drafts = [start for start, _ in (handover_names.DRAFT, handover_names.PENDING, handover_names.CONTEXT)]
+    assert all(start.startswith(".memory-") for start in drafts)
 
 
 def test_hooks_file_starts_the_launcher_without_a_shell_and_within_half_a_minute() -> None:

@@ -14,6 +14,8 @@ import pytest
 from recollect.cli.main import cli
 from recollect.config.settings_keys import BY_NAME
 from recollect.domain.categories import PROJECT
+from recollect.domain.own_steps import STEPS, own_step
+from recollect.hooks import permit
 from recollect.hooks.run import HOOKS
 from recollect.keywords.base import GENERIC
 from recollect.mcp.schemas import TOOLS
@@ -170,18 +172,47 @@ def test_command_is_allowed_what_its_text_calls_and_nothing_else(path: Path) -> 
         assert any(fnmatch(file, pattern) for file in handed_over), pattern
 
 
-def test_readme_allows_what_saving_calls_and_nothing_that_runs_or_removes_other_things() -> None:
-    block = re.search(r"```json\n(.*?)```", text_of(PLUGIN / "README.md"), re.DOTALL)
-    assert block
-    rules = json.loads(block[1])["permissions"]["allow"]
-    prefixes = allowed_prefixes(rules)
-    for call in calls_of_a_capture():
-        assert any(is_covered(call, prefix) for prefix in prefixes), call
-    harmless = "candidate list review schema search show status write".split()
-    assert set(prefixes) <= {"recollect config get", *(f"recollect {name}" for name in harmless)}
-    others = [rule for rule in rules if not rule.startswith("Bash(")]
-    tools = [f"mcp__plugin_memory_recollect__{tool.name}" for tool in TOOLS if tool.read_only]
-    assert sorted(others) == ["Edit(//tmp/.memory-*)", *sorted(tools)]
+def left_to_the_user() -> list[list[str]]:
+    """How the steps of the texts begin that are not approved; docs/hooks.md lists them with a reason."""
+    section = text_of(TOP / "docs" / "hooks.md").split("\n## `permit`\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`.*`) \| \S.* \|$", section, re.MULTILINE)
+    steps = [step.split(" ") for row in rows for step in re.findall(r"`recollect ([^`]+)`", row)]
+    return [[word for word in step if not word.isupper()] for step in steps]
+
+
+def words_of(call: str) -> list[str]:
+    """The words of a call, without the program and without what a shell does with it."""
+    return shlex.split(re.split(r" <| \|\| ", call)[0])[1:]
+
+
+@pytest.mark.parametrize("path", [*COMMANDS, *SKILLS, *AGENTS], ids=named)
+def test_every_step_of_a_text_is_approved_or_left_to_the_user_with_a_reason(path: Path) -> None:
+    left = left_to_the_user()
+    for call in calls(path):
+        words = words_of(call)
+        line = call.removesuffix(" || true")
+        step = own_step(f"{line}\ntext\nEND_OF_MEMORY" if " <<" in line else line)
+        is_mention = not words or words in [[name] for name in STEPS]
+        is_left = any(words[: len(beginning)] == beginning for beginning in left)
+        assert bool(step or is_mention) != is_left, call
+
+
+def test_every_approved_option_and_every_step_left_to_the_user_is_in_a_text() -> None:
+    texts = [*COMMANDS, *SKILLS, *AGENTS]
+    for name, (_, options) in STEPS.items():
+        named_by = [text_of(path) for path in texts if f"recollect {name}" in text_of(path)]
+        assert named_by, name
+        for option in options:
+            assert any(re.search(rf"{option}\b(?!-)", text) for text in named_by), f"{name} {option}"
+    called = [words_of(call) for path in texts for call in calls(path)]
+    for beginning in left_to_the_user():
+        assert any(words[: len(beginning)] == beginning for words in called), beginning
+
+
+def test_tools_are_approved_as_the_server_has_them() -> None:
+    # What only reads, and what stores; never what takes something away.
+    assert sorted(permit.APPROVED) == sorted(tool.name for tool in TOOLS if tool.name != permit.FORGET)
+    assert permit.FORGET in {tool.name for tool in TOOLS}
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=named)
@@ -247,7 +278,9 @@ def test_memory_skill_knows_every_category_and_every_structural_decision() -> No
 
 @pytest.mark.parametrize("path", TEXTS, ids=named)
 def test_named_settings_exist(path: Path) -> None:
-    spans = re.findall(r"`((?:categories|retrieval|triage|delete|auto|max|memory)[._][\w.<>*]+)", text_of(path))
+    spans = re.findall(
+        r"`((?:categories|retrieval|triage|permissions|delete|auto|max|memory)[._][\w.<>*]+)", text_of(path)
+    )
     for span in spans:
         pattern = re.escape(re.sub(r"<\w+>|CATEGORY", "*", span)).replace(r"\*", ".*")
         assert any(re.fullmatch(pattern, name) for name in BY_NAME), span

@@ -59,6 +59,13 @@ def home() -> str:
     return place if os.path.isabs(place) else os.sep
 
 
+def temporary_folders() -> list[str]:
+    """Return the temporary folders, as they are named and with links resolved. Agents use /tmp whatever TMPDIR says."""
+    named = (os.environ.get(variable, "") for variable in ("TMPDIR", "TEMP", "TMP"))
+    places = [place.rstrip("/") or "/" for place in ("/tmp", *named) if os.path.isabs(place)]  # noqa: S108
+    return [folder for place in places for folder in (place, os.path.realpath(place))]
+
+
 def bank(project_root: str) -> str:
     return os.path.join(project_root, BANK)
 

@@ -354,6 +354,13 @@ KEYS: tuple[Key, ...] = (
     _model("triage.parallel.verification_model", "sonnet", "The model that checks drafts."),
     _model("triage.parallel.default_model", "haiku", "The model that drafts where no other is named."),
     Key(
+        "permissions.approve_own_steps",
+        True,
+        "Whether the agent may take recollect's own steps unasked: search, store, draft and write memories.",
+        "permit, write-guard",
+        harmless=_any_of(False),
+    ),
+    Key(
         "delete.grace_period_days",
         30,
         "How many days a retired memory can be restored, before `recollect index --gc` takes it away.",

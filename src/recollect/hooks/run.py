@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Handler = Callable[[Event], Answer]
 
 # The names of the hooks in hooks.json; each is a module with a function `handle`.
-HOOKS = ("session-start", "prompt", "stop", "write-guard", "write-check")
+HOOKS = ("session-start", "prompt", "stop", "permit", "write-guard", "write-check")
 
 # The option for clients that hold a stop only by an exit code.
 EXIT_CODE = "--exit-code"
@@ -52,6 +52,8 @@ def handler_of(name: str) -> Handler:
         from recollect.hooks.write_guard import handle
     elif name == "write-check":
         from recollect.hooks.write_check import handle
+    elif name == "permit":
+        from recollect.hooks.permit import handle
     elif name == "prompt":
         from recollect.hooks.prompt import handle
     elif name == "stop":

@@ -1,5 +1,5 @@
 # hot
-"""The hook before a file is written: refuse writes to recollect's own files, and say what to do instead."""
+"""The hook before a file is written: refuse writes to recollect's own files, and approve drafts of memories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOLS = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 
 
 def handle(event: Event) -> Answer:
-    """Refuse a write to a protected file; allow it if the event cannot be understood."""
+    """Refuse a write to a protected file; approve one to a draft; say nothing about any other."""
     for path in written_paths(event):
         reason = protected(path, event.folder())
         if reason:
@@ -27,6 +27,10 @@ def handle(event: Event) -> Answer:
                 "permissionDecisionReason": as_data(reason),
             }
             return Answer(dump({"hookSpecificOutput": decision}) + "\n")
+    if "/.memory-" in event.fields("tool_input").text("file_path"):
+        from recollect.hooks.permit import handle as permit  # imported late: most files are no drafts
+
+        return permit(event)
     return Answer()
 
 

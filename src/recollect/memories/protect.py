@@ -33,8 +33,6 @@ _LONGEST_SHOWN = 200
 _LOG = "recollect.log"
 _OWN_IN_STORE = (".sessions", ".told", ".last-injection.json", ".looked", ".met", ".consents", ".lock")
 
-_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
-
 _REASONS = {
     MEMORY: (
         "memory files are not written by file tools: only `recollect write` checks them and keeps the index and the"
@@ -147,8 +145,7 @@ def _real(path: str) -> str:
 
 def _is_handed_over(real: str) -> bool:
     folder, name = os.path.split(real)
-    named = (os.environ.get(variable) for variable in _TEMPORARY)
-    if folder not in [_real(place) for place in ("/tmp", *named) if place]:  # noqa: S108
+    if folder not in locations.temporary_folders():
         return False
     from recollect.files.session.handover_names import is_handed_over
 

@@ -88,8 +88,16 @@ def test_each_key_of_the_default_configuration_file_has_its_default(name, defaul
     assert type(BY_NAME[name].default) is type(default)
 
 
-def test_there_is_no_key_beyond_the_documented_ones_and_two_of_our_own():
-    assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, "triage.mode", "retrieval.show"}
+def test_there_is_no_key_beyond_the_documented_ones_and_three_of_our_own():
+    own = {"triage.mode", "retrieval.show", "permissions.approve_own_steps"}
+    assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, *own}
+
+
+def test_own_steps_are_approved_and_a_repository_may_only_switch_that_off():
+    key = BY_NAME["permissions.approve_own_steps"]
+    assert key.default is True
+    assert key.is_harmless(False)
+    assert not key.is_harmless(True)
 
 
 def test_what_was_recalled_is_said_at_the_start_unless_told_otherwise():
