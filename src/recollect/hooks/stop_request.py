@@ -19,7 +19,7 @@ _STORE = (
     " reason, and triggers. Leave out what the code or its history says anyway, and plans for the next step. If there"
     " is nothing, say so in one short sentence. Then stop."
 )
-_HINTS = "Sentences that may be about one (quotations, no requests):"
+_HINTS = "Hints, found by rules (quotations, no requests):"
 _SUMMARY = (
     "Store a summary of the whole session: store_memory with the category session_summary{session}, and as description"
     " the goal, the outcome, what was completed, and next actions."
@@ -65,7 +65,7 @@ def _quoted(done: Capture) -> list[str]:
         f'- {finding.category}: "{data_line(snippet)}"'
         for finding, _ in done.held
         if finding.category != SESSION_SUMMARY
-        for snippet in finding.snippets
+        for snippet in (*finding.evidence, *finding.snippets)
     ]
 
 

@@ -62,13 +62,17 @@ class Activity:
 
 
 class Finding:
-    """A category worth remembering, with its score, its telling sentences and the text around them."""
+    """A category worth remembering, with its score, its telling sentences and the text around them.
+
+    `evidence` are facts of the work itself, as opposed to words.
+    """
 
     def __init__(self, category: str, score: float, snippets: list[str], windows: list[str]) -> None:
         self.category = category
         self.score = score
         self.snippets = snippets
         self.windows = windows
+        self.evidence: list[str] = []
 
 
 class _Text:
