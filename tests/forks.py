@@ -1,7 +1,7 @@
 """Processes of the command that are forks of one which has imported it, because most of a short run is importing.
 
-A fork has arguments, folder, environment, streams and umask of its own, can be killed and waited for, and ends as the
-installed script does. Between it and the server is a keeper, which tells how it has ended.
+A fork has arguments, folder, environment, streams, umask and limits of its own, can be killed and waited for, and ends
+as the installed script does. Between it and the server is a keeper, which tells how it has ended.
 """
 
 from __future__ import annotations
@@ -12,17 +12,28 @@ import importlib
 import json
 import os
 import pkgutil
+import resource
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 # Variables read by Python at its start, or by our own code when it is imported.
 _READ_EARLY = ("PYTHON", "LANG", "LC_", "LD_", "RECOLLECT_RUN_AGAIN")
+
+NOBODY = 65534
+
+# Packages that a model is loaded with. The variables keep them from starting threads, which a fork would not have.
+_OF_MODELS = ("numpy", "onnxruntime", "tokenizers")
+_ALONE = {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+# Modules that commands import late without saying so: a process without rights may not be able to read them.
+_LATE = ("difflib", "encodings.idna", "encodings.utf_8_sig", "encodings.utf_16_le", "pydantic.type_adapter")
 
 
 def can_have(variables: Mapping[str, str]) -> bool:
@@ -30,11 +41,20 @@ def can_have(variables: Mapping[str, str]) -> bool:
     return sys.platform == "linux" and not any(name.startswith(_READ_EARLY) for name in variables)
 
 
-class Server:
-    """A process that has imported a package with all its modules, and waits to be forked."""
+@dataclass(frozen=True)
+class Limits:
+    """The largest file and the most seconds that a fork may have, and whether it keeps the rights of root."""
 
-    def __init__(self, package: str) -> None:
-        self._package = package
+    largest: int = 0
+    seconds: int = 0
+    rights: bool = True
+
+
+class Server:
+    """A process that has imported recollect, all but some modules, and waits to be forked."""
+
+    def __init__(self, *without: str) -> None:
+        self._without = without
         self._lock = threading.Lock()
         self._channel: socket.socket | None = None
 
@@ -52,8 +72,8 @@ class Server:
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-P", os.path.abspath(__file__), str(theirs.fileno()), self._package],
-                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
+                [sys.executable, "-P", os.path.abspath(__file__), str(theirs.fileno()), *self._without],
+                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **_ALONE},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -69,12 +89,19 @@ class Server:
         return ours
 
 
-_commands = Server("recollect.cli")
-_mcp = Server("recollect.mcp")
+_commands = Server("recollect.hooks.bare", "recollect.mcp.")
+_mcp = Server("recollect.hooks.bare")
 
 
 class Fork(subprocess.Popen[Any]):
-    """The command with these arguments. Of the options of `Popen` it knows the streams, `cwd` and `env`."""
+    """The command with these arguments. Of the options of `Popen` it knows the streams, `cwd` and `env`.
+
+    With limits, a warning is an error, too.
+    """
+
+    def __init__(self, args: Sequence[str], *, limits: Limits | None = None, **options: Any) -> None:
+        self._limits = asdict(limits) if limits else None
+        super().__init__(args, **options)
 
     def _execute_child(self, args: Sequence[str], *rest: Any) -> None:
         """Have the server fork, where `Popen` of Python 3.11 to 3.13 starts a process."""
@@ -82,6 +109,7 @@ class Fork(subprocess.Popen[Any]):
         umask = os.umask(0)
         os.umask(umask)
         asked = {"arguments": [*args], "cwd": os.fspath(cwd), "environment": {**environment}, "umask": umask}
+        asked["limits"] = self._limits
         streams = [pipe if pipe != -1 else number for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
         self.pid, self._ended = (_mcp if args[0] == "mcp" else _commands).fork(asked, streams)
         self._child_created = True
@@ -147,14 +175,40 @@ def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
     os.environ.update(asked["environment"])
     time.tzset()
     sys.argv[1:] = asked["arguments"]
+    if asked["limits"]:
+        _limit(Limits(**asked["limits"]))
+
+
+def _limit(limits: Limits) -> None:
+    warnings.simplefilter("error")
+    if limits.largest:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.largest, limits.largest))
+    if limits.seconds:
+        resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds))
+    if not limits.rights and os.geteuid() == 0:
+        os.setgroups([])
+        os.setegid(NOBODY)
+        os.seteuid(NOBODY)
+
+
+def _import_all(without: Sequence[str]) -> None:
+    import recollect
+    from recollect.files.memory.schemas import CONTENT, model_of
+
+    for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
+        if not module.name.startswith(tuple(without)):
+            importlib.import_module(module.name)
+    for name in (*_OF_MODELS, *_LATE):
+        importlib.import_module(name)
+    for category in CONTENT:
+        model_of(category)
 
 
 def _main() -> None:
     from recollect.cli.main import main
 
-    channel, package = sys.argv[1:]
-    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-        importlib.import_module(module.name)
+    channel, *without = sys.argv[1:]
+    _import_all(without)
     gc.freeze()  # or the first collection of a fork would copy all pages
     sys.argv[0] = os.path.join(os.path.dirname(sys.executable), "recollect")
     _serve(socket.socket(fileno=int(channel)))
