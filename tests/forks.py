@@ -1,7 +1,7 @@
 """Processes of the command that are forks of one which has imported it, because most of a short run is importing.
 
 A fork has arguments, folder, environment, streams, umask and limits of its own, can be killed and waited for, and ends
-as the installed script does. Between it and the server is a keeper, which tells how it has ended.
+as the installed script does. Its server tells how it has ended.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import os
 import pkgutil
 import resource
-import signal
+import select
 import socket
 import subprocess
 import sys
@@ -21,6 +21,7 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -135,34 +136,45 @@ class Fork(subprocess.Popen[Any]):
 
 
 def _serve(channel: socket.socket) -> None:
-    """Fork for each request; return in a fork, as what was asked for."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
+    """Fork for each request, and tell how each fork has ended; return in a fork, as what was asked for."""
+    running: dict[int, tuple[int, int]] = {}  # by a descriptor for the process: its number, and whom to tell
+    poll = select.poll()
+    poll.register(channel, select.POLLIN)
     while True:
-        header, descriptors, _, _ = socket.recv_fds(channel, 8, 4)
-        if not header:
-            os._exit(0)
-        size, data = int.from_bytes(header, "big"), b""
-        while len(data) < size:
-            data += channel.recv(size - len(data))
-        *streams, ending = descriptors
-        if not os.fork():
-            channel.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for descriptor, _ in poll.poll():
+            if descriptor != channel.fileno():
+                poll.unregister(descriptor)
+                number, ending = running.pop(descriptor)
+                with suppress(BrokenPipeError):
+                    os.write(ending, b"%16d" % os.waitpid(number, 0)[1])
+                os.close(descriptor)
+                os.close(ending)
+                continue
+            data, streams, ending = _asked(channel)
             number = os.fork()
             if not number:
-                os.close(ending)
+                for inherited in (ending, *running, *(other for _, other in running.values())):
+                    os.close(inherited)
+                channel.close()
                 return _become(json.loads(data), streams)
-            _keep(number, streams, ending)
-        for descriptor in descriptors:
-            os.close(descriptor)
+            for stream in streams:
+                os.close(stream)
+            process = os.pidfd_open(number)
+            running[process] = number, ending
+            poll.register(process, select.POLLIN)
+            os.write(ending, b"%16d" % number)
 
 
-def _keep(number: int, streams: Sequence[int], ending: int) -> None:
-    for descriptor in streams:
-        os.close(descriptor)
-    os.write(ending, b"%16d" % number)
-    os.write(ending, b"%16d" % os.waitpid(number, 0)[1])
-    os._exit(0)
+def _asked(channel: socket.socket) -> tuple[bytes, list[int], int]:
+    """Return the next request, its streams, and whom to tell how the fork has ended."""
+    header, descriptors, _, _ = socket.recv_fds(channel, 8, 4)
+    if not header:
+        os._exit(0)
+    size, data = int.from_bytes(header, "big"), b""
+    while len(data) < size:
+        data += channel.recv(size - len(data))
+    *streams, ending = descriptors
+    return data, streams, ending
 
 
 def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
@@ -207,12 +219,29 @@ def _import_all(without: Sequence[str]) -> None:
 def _main() -> None:
     from recollect.cli.main import main
 
+    leave_with: object = ""
+
+    # An interpreter that takes itself apart touches all that it has, and a fork would copy it first.
+    def leave() -> None:
+        with suppress(OSError, ValueError):  # which the interpreter tells in its own way
+            sys.stdout.flush()
+            sys.stderr.flush()
+            if isinstance(leave_with, int):
+                os._exit(leave_with & 0xFF)
+
+    atexit.register(leave)  # before all others, so that it is called after them
     channel, *without = sys.argv[1:]
     _import_all(without)
     gc.freeze()  # or the first collection of a fork would copy all pages
     sys.argv[0] = os.path.join(os.path.dirname(sys.executable), "recollect")
     _serve(socket.socket(fileno=int(channel)))
-    sys.exit(main())
+    code: object = None
+    try:
+        code = main()
+    except SystemExit as ending:
+        code = ending.code
+    leave_with = code or 0
+    sys.exit(code)
 
 
 if __name__ == "__main__":
