@@ -30,8 +30,7 @@ _READ_EARLY = ("PYTHON", "LANG", "LC_", "LD_", "RECOLLECT_RUN_AGAIN")
 
 NOBODY = 65534
 
-# Packages that a model is loaded with. The variables keep them from starting threads, which a fork would not have.
-_OF_MODELS = ("numpy", "onnxruntime", "tokenizers")
+# Keep the packages of a model from starting threads, which a fork would not have.
 _ALONE = {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 # Modules that commands import late without saying so: a process without rights may not be able to read them.
 _LATE = ("difflib", "encodings.idna", "encodings.utf_8_sig", "encodings.utf_16_le", "pydantic.type_adapter")
@@ -210,10 +209,22 @@ def _import_all(without: Sequence[str]) -> None:
     for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
         if not module.name.startswith(tuple(without)):
             importlib.import_module(module.name)
-    for name in (*_OF_MODELS, *_LATE):
+    for name in _LATE:
         importlib.import_module(name)
     for category in CONTENT:
         model_of(category)
+    _load_model()
+
+
+def _load_model() -> None:
+    """Load the local model, which takes as long as ten commands; on one thread it has none that a fork would lack."""
+    from recollect.embedding import local
+
+    load = local._Loaded
+    loaded = load(local.FOLDER, 1)
+    loaded.vector("", lambda _word: 1.0)
+    vars(local)["_Loaded"] = lambda *given: loaded if given == (local.FOLDER, 1) else load(*given)
+    assert threading.active_count() == len(os.listdir("/proc/self/task")) == 1
 
 
 def _main() -> None:
