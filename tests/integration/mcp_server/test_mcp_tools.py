@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp import ClientSession
 from mcp.shared.exceptions import MCPError
-from tests.conftest import World
+from tests.conftest import RECOLLECT, World
 from tests.integration.mcp_server.talk import CATEGORIES, LESSON, called, refused, said, with_client
 
 from recollect.mcp.schemas import INSTRUCTIONS, TOOLS
@@ -30,7 +30,7 @@ def test_server_introduces_itself_and_its_tools(world: World) -> None:
         assert reading == {"search_memory", "get_memories", "list_memories"}
         assert {name for name, hint in hints.items() if hint and hint.destructive_hint} == {"forget_memory"}
 
-    with_client(world, use)
+    with_client(world, use, command=[RECOLLECT, "mcp"])
     assert said(world) == ""
 
 
