@@ -319,6 +319,7 @@ SCENES = (
         "mcp store superseding",
         ("mcp",),
         _calls(("store_memory", {**_DEBT, "reasoning": "There was no time.", "supersedes": _COOKIE})),
+        between=("index.md",),  # the index while both are active
     ),
     Scene(
         "mcp forget",

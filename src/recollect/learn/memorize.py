@@ -105,7 +105,7 @@ def memorize(
         InvalidEntry: it cannot be stored as it is; the message names the field and what it must be.
         WriteRefused: the checks of memory files do not allow it; nothing was written.
         LockTimeout: other writers were busy for too long; nothing was written.
-        StorageError: the file cannot be written; nothing was changed.
+        StorageError: the file cannot be written, and nothing was changed; or only the old entry could not be retired.
     """
     settings = engine.settings
     if not settings.flag(_SETTING):
@@ -336,10 +336,14 @@ class _Memory:
         return said_anew(old.category, old.content, self._draft.said)
 
     def _reinforced(self, old: MemoryFile) -> Memorized:
-        """Add a line of history about the repetition, at most once a day, to leave room for changes."""
+        """Add a line of history about the repetition, at most once a day, to leave room for changes.
+
+        A call that finishes an interrupted one is no repetition.
+        """
         last = old.changes[-1] if old.changes else {}
         today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
-        if today or len(old.changes) >= _MOST_NOTED:
+        is_finishing = self._replaced is not None and self._replaced.entry.status == ACTIVE
+        if today or is_finishing or len(old.changes) >= _MOST_NOTED:
             id = entry_id(self._engine.project, old.category, old.slug)
             path = self._root.shown(old.path)
             result = Memorized(id, old.title, old.category, REINFORCED, path, warnings=self._notes)

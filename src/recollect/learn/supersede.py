@@ -11,7 +11,7 @@ from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, RecollectError, UnknownMemory
+from recollect.errors import InvalidEntry, RecollectError, StorageError, UnknownMemory
 from recollect.files.memory.memories import ENDING
 from recollect.memories.forget import Named, find_named, supersede
 
@@ -54,9 +54,10 @@ def find_old(engine: Engine, name: str) -> Named:
 
 
 def retire_old(engine: Engine, old: Named, id: str, name: str, pointer: str) -> tuple[Superseded | None, list[str]]:
-    """Retire the old entry for the new one with this id, name and pointer, and return warnings.
+    """Retire the old entry for the new one with this id, name and pointer, which is stored by now; return warnings.
 
-    The new one is stored by now, so a failure becomes a warning.
+    Raises:
+        StorageError: the old one is still active; the same call again retires it.
     """
     shown = f"{redact(one_line(old.entry.name))!r} ({old.entry.id})"
     if old.entry.status != ACTIVE:
@@ -64,7 +65,9 @@ def retire_old(engine: Engine, old: Named, id: str, name: str, pointer: str) -> 
     try:
         done = supersede(engine, old, id, name, pointer)
     except (RecollectError, OSError) as error:
-        return None, [f"{shown} could not be retired; store the same again to finish: {error}"]
+        raise StorageError(
+            f"it is stored as {id}, but {shown} could not be retired; store the same again to finish: {error}"
+        ) from error
     if done.outcome != "retired":
         return None, [f"{shown} was retired already", *done.warnings]
     return Superseded(old.entry.id, old.entry.category, redact(one_line(old.entry.name)), done.restore), done.warnings

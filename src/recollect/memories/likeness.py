@@ -12,11 +12,12 @@ from recollect.config.settings import Settings
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.ranking.terms import STOP_WORDS, query_terms
 from recollect.domain.ranking.title_match import TITLE_STOP_WORDS
+from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import ACTIVE, Match, StoredEntry
 from recollect.domain.text import cut, one_line
 from recollect.domain.withheld import fault
 from recollect.engine.engine import Engine
-from recollect.engine.withhold import harmless_entries
+from recollect.engine.withhold import entry_texts
 from recollect.errors import EmbeddingError, StorageError, StoreError, WriteRefused
 from recollect.files.memory.index_md import IndexEntry, indexed_memories
 from recollect.files.memory.memories import read_memory
@@ -128,12 +129,16 @@ def _titled(engine: Engine, title: str) -> list[Like]:
             shared += [(share, like) for like in _read(engine, memory)]
     try:
         matches = engine.store.text_matches(query_terms(title), Scope(engine.project, KNOWLEDGE), _MOST_COMPARED)
-        lessons = _stored(engine, [match.id for match in matches])
+        shares = {
+            lesson.id: overlap(own, telling_words(lesson.name))
+            for lesson in engine.store.entries(match.id for match in matches)
+        }
     except StoreError:
-        lessons = []
-    shared += [(overlap(own, telling_words(lesson.name)), lesson) for lesson in lessons]
+        shares = {}
+    lessons = _stored(engine, [id for id, share in shares.items() if share >= ENOUGH_WORDS])
+    shared += [(shares[lesson.id], lesson) for lesson in lessons]
     shared.sort(key=lambda pair: -pair[0])
-    return [like for share, like in shared if share >= ENOUGH_WORDS]
+    return [like for _, like in shared]
 
 
 def _indexed(engine: Engine) -> list[IndexEntry]:
@@ -159,8 +164,9 @@ def _read(engine: Engine, listed: IndexEntry) -> list[Like]:
 
 
 def _stored(engine: Engine, ids: Sequence[str]) -> list[Like]:
+    """Return stored entries, unless they seem to hold a credential."""
     try:
-        entries, _ = harmless_entries(engine.workspace.global_store, engine.store.entries(ids))
+        entries = [entry for entry in engine.store.entries(ids) if not any(map(find_secret, entry_texts(entry)))]
         paths = engine.store.memory_paths(ids)
     except StoreError:
         return []

@@ -729,10 +729,10 @@ def test_old_memory_that_cannot_be_retired_is_told(shop: Shop) -> None:
     found = find_old(shop.engine, old.id)
     root = memory_root(str(shop.folder), shop.engine.settings)
     write.archive(root, str(shop.folder / old.path), "decision", "meanwhile")
-    done, [warning] = retire_old(shop.engine, found, "0" * 16, "New", "decision/new")
-    assert done is None
-    assert warning.startswith(f"'Keep carts in SQLite' ({old.id}) could not be retired; store the same again to finish")
-    assert "unarchived before it is retired" in warning
+    with pytest.raises(StorageError, match="unarchived before it is retired") as caught:
+        retire_old(shop.engine, found, "0" * 16, "New", "decision/new")
+    assert str(caught.value).startswith(f"it is stored as {'0' * 16}, but 'Keep carts in SQLite' ({old.id}) could not")
+    assert "store the same again to finish" in str(caught.value)
 
 
 def test_update_names_the_fields_that_it_changed(shop: Shop) -> None:
