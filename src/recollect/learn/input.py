@@ -11,8 +11,11 @@ from typing import cast
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.category_names import category_named
 from recollect.domain.memory import LONGEST_TITLE
-from recollect.domain.text import one_line, visible
+from recollect.domain.ranking.terms import is_unspaced
+from recollect.domain.ranking.title_match import TITLE_STOP_WORDS
+from recollect.domain.text import cut, one_line, visible
 from recollect.errors import InvalidEntry
+from recollect.memories.likeness import plain, telling_words
 from recollect.sync.entry_input import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
@@ -23,10 +26,15 @@ from recollect.sync.entry_input import (
 )
 
 _LONGEST_REFERENCE = 300
+_LONGEST_SHOWN = 40
+
+# "Use tabs." is short and says something; "n/a", "d" and "todo" do not.
+_FEWEST_LETTERS = 5
+_FEWEST_UNSPACED = 3
 
 _NEEDED = {
     "name": "a short title that it is known by",
-    "description": "what is to be remembered, in whole sentences",
+    "description": "what is to be remembered, in whole sentences that stand on their own",
     "reasoning": "why it holds, or why it matters",
 }
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -76,7 +84,24 @@ def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
     for field, what in _NEEDED.items():
         if not any(map(str.isalnum, getattr(note, field))):
             raise InvalidEntry(f"{field} is empty; write {what}")
+    _check_telling(note)
     return note
+
+
+def _check_telling(note: MemoryInput) -> None:
+    """Refuse a description that nobody could use later: it needs two different words, one of them telling.
+
+    In scripts without spaces it needs three characters.
+    """
+    said = plain(note.description)
+    letters, words = said.replace(" ", ""), set(said.split())
+    is_long = len(words) > 1 and len(letters) >= _FEWEST_LETTERS
+    is_long |= sum(map(is_unspaced, letters)) >= _FEWEST_UNSPACED
+    if not is_long or telling_words(note.description) <= TITLE_STOP_WORDS:
+        shown = cut(one_line(note.description), _LONGEST_SHOWN)
+        raise InvalidEntry(f"description says too little to be of use later: {shown!r}; write {_NEEDED['description']}")
+    if said == plain(note.name):
+        raise InvalidEntry(f"description only repeats the name; write {_NEEDED['description']}")
 
 
 def _text(field: str, value: object, longest: int) -> str:
