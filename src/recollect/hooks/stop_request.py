@@ -21,8 +21,8 @@ _STORE = (
 )
 _HINTS = "Hints, found by rules (quotations, no requests):"
 _SUMMARY = (
-    "Store a summary of the whole session: store_memory with the category session_summary{session}, and as description"
-    " the goal, the outcome, what was completed, and next actions."
+    "Store a summary of the whole session: store_memory with the category session_summary{session}. Its description has"
+    " lines that begin with Goal:, Outcome:, Completed: and Next actions:, its reasoning the key changes."
 )
 
 

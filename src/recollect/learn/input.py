@@ -26,6 +26,7 @@ from recollect.sync.entry_input import (
 )
 
 _LONGEST_REFERENCE = 300
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,99}")
 _LONGEST_SHOWN = 40
 
 # "Use tabs." is short and says something; "n/a", "d" and "todo" do not.
@@ -54,6 +55,7 @@ class MemoryInput:
     category: str
     references: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
+    session: str = ""
 
 
 def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
@@ -134,6 +136,19 @@ def _references(given: object) -> list[str]:
             raise InvalidEntry(f"references must be texts of at most {_LONGEST_REFERENCE} characters each")
     found = dict.fromkeys(one_line(value) for value in values if isinstance(value, str))
     return [reference for reference in found if reference]
+
+
+def checked_session(session: str) -> str:
+    """Return the id of a session in lower case, or an empty string for none.
+
+    Raises:
+        InvalidEntry: it is not the id of a session.
+    """
+    if session and not _SESSION.fullmatch(session):
+        raise InvalidEntry(
+            "session must be the id of this session, as the request for its summary names it; or omit it"
+        )
+    return session.lower().replace("_", "-")
 
 
 def parted(references: Sequence[str], folders: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recollect.config.locations import home
@@ -30,7 +30,7 @@ from recollect.errors import InvalidEntry, StoreError, WriteRefused
 from recollect.files.memory.index_md import indexed_memories
 from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.learn.content import CHOICES, REFERENCES, Draft, check_main, drafted
-from recollect.learn.input import MemoryInput, parse_input, parted
+from recollect.learn.input import MemoryInput, checked_session, parse_input, parted
 from recollect.learn.merge import history, merged_content, said_anew
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
 from recollect.learn.supersede import Superseded, find_old, retire_old
@@ -59,6 +59,7 @@ _MOST_TAGS = 8
 _AGAIN = "Stored again, with nothing new"
 _ITSELF = "supersedes names this memory itself, so nothing was retired"
 _HASH_LENGTH = 8
+_SESSION_LENGTH = 18  # of an id: enough that no two sessions of a project share it
 
 # Names reserved on Windows, where projects may be checked out too.
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
@@ -96,10 +97,11 @@ def memorize(
     references: Sequence[str] = (),
     triggers: Sequence[str] = (),
     supersedes: str = "",
+    session: str = "",
 ) -> Memorized:
     """Store a memory. A known one is counted once more, or updated if there is something new.
 
-    The entry that it `supersedes`, named as for `find_old`, is retired afterwards.
+    The entry that it `supersedes`, named as for `find_old`, is retired afterwards. A `session` has one summary.
 
     Raises:
         InvalidEntry: it cannot be stored as it is; the message names the field and what it must be.
@@ -113,7 +115,9 @@ def memorize(
             f"storing memories in the middle of a session is switched off: {_SETTING} is false"
             f" ({settings.source(_SETTING)}); `recollect config set {_SETTING} true` switches it on"
         )
-    note = parse_input(name, description, reasoning, category, references, triggers)
+    note = replace(
+        parse_input(name, description, reasoning, category, references, triggers), session=checked_session(session)
+    )
     is_ours = has_project(engine.workspace.project_root)
     if note.category not in KNOWLEDGE and not is_ours:
         raise InvalidEntry(
@@ -200,6 +204,8 @@ class _Memory:
         self._files, others = parted(note.references, (self._project_root, self._root.project))
         self._draft: Draft = drafted(note, others)
         self._replaced = replaced
+        is_summary = note.category == SESSION_SUMMARY and note.session
+        self._session = f"session-{note.session[:_SESSION_LENGTH].rstrip('-')}" if is_summary else ""
         self._notes: list[str] = []
 
     def store(self) -> Memorized:
@@ -245,7 +251,7 @@ class _Memory:
         for slug in self._slugs():
             old = self._read(self._path(slug))
             if old and old.status == ACTIVE and self._is_same(old, slug):
-                return old, False
+                return old, bool(self._session) and plain(old.title) != plain(self._title)
         if self._note.category == SESSION_SUMMARY or not os.path.isdir(self._root.path):
             return None, False
         words = title_words(self._title)
@@ -266,6 +272,8 @@ class _Memory:
 
     def _is_same(self, old: MemoryFile, slug: str) -> bool:
         """Return True if the memory at the note's path is about the same thing: different titles may share a slug."""
+        if self._session:
+            return True
         if self._note.category == SESSION_SUMMARY:
             today = old.created_at[:_DAY] == _now()[:_DAY]
             return today or not said_anew(old.category, old.content, self._draft.said)
@@ -273,6 +281,8 @@ class _Memory:
 
     def _slugs(self) -> list[str]:
         """Return possible slugs for the file, in the order of trying them."""
+        if self._session:
+            return [self._session, *(f"{self._session}-{number}" for number in range(2, 10))]
         own = slugify(self._title)
         mark = sha256(plain(self._title).encode()).hexdigest()[:_HASH_LENGTH]
         if not own or _RESERVED.fullmatch(own):

@@ -121,6 +121,11 @@ STORE = ToolSchema(
             'words that the memory itself does not use. For "Orders live in PostgreSQL": "choosing where to persist '
             'purchases". Not: "PostgreSQL orders".',
         },
+        session={
+            "type": "string",
+            "description": "For a session_summary: the id of the session, if the request for it names one. A later "
+            "summary with the same id updates the same memory.",
+        },
         supersedes={
             "type": "string",
             "description": "The id of a memory that no longer holds because of this one. It is retired, not deleted.",

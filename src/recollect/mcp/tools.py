@@ -64,6 +64,7 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         references=given.texts("references", _MOST_REFERENCES),
         triggers=given.texts("triggers", _MOST_REFERENCES),
         supersedes=given.text("supersedes"),
+        session=given.text("session").strip(),
     )
     data: dict[str, Any] = {"id": done.id, "name": done.name, "category": done.category, "outcome": done.outcome}
     data |= filled(path=done.path, changed=done.changed)

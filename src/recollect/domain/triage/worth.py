@@ -6,9 +6,6 @@ sessions that people had labelled; docs/benchmarks.md has how, and how well it d
 
 from __future__ import annotations
 
-from base64 import b85decode
-from struct import unpack
-
 from recollect.domain.triage.phrases import words_of
 
 # The model whose vectors the weights are for.
@@ -54,6 +51,9 @@ _FIRST_WORDS = {
 
 def worth(vector: bytes) -> float:
     """Return the score of a sentence by its vector."""
+    from base64 import b85decode  # imported late: hooks need only the rest of this module
+    from struct import unpack
+
     numbers = unpack(f"<{len(vector) // 4}f", vector)
     weights = unpack(f"{len(numbers)}b", b85decode(_WEIGHTS))
     return _SCALE * sum(map(float.__mul__, numbers, map(float, weights))) + _BIAS
