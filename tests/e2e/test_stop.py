@@ -950,3 +950,14 @@ def test_a_command_that_passes_without_a_change_or_never_passes_is_none(session:
     use(session, "Bash", {"command": "make check"}, failed=LINKER)
     use(session, "Edit", {"file_path": "app/a.py"})
     assert_passed(session.stops(USUALLY))
+
+
+def test_a_secret_is_reported_when_it_would_be_repeated_and_not_at_every_turn(session: Session) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6" * 3
+    for number, prompt in enumerate(QUIET, 1):
+        talk(session, prompt, answer=f"{DECISION}\nWe decided on the token {key} because it is shorter.")
+        done = session.stops(USUALLY)
+        is_last = number == len(QUIET)
+        assert bool(done.stdout) == is_last
+        assert log_of(session.world).count("were redacted") == is_last
+    assert key not in done.stdout

@@ -159,31 +159,42 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     heard = read_end(checked_transcript(stop.transcript), settings.whole("triage.max_messages"), record.triaged)
     _put_right(heard, record, stop.answer)
     last = stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), "")
-    findings = _findings(heard, record, thresholds, done)
-    if mode == "stage" or not stop.free:
-        if findings:
-            _stage(stop, workspace, _lasting(findings, judge))
-            set_triaged(workspace.global_store, stop.session, heard.end, _mark(last))
-        return
-    is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
-    is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
-    enough = settings.whole("triage.after_prompts")
-    if not findings or not (is_urgent or is_moment(heard.said, heard.tool_uses, thresholds, enough)):
-        return
-    if _holds(stop, workspace, heard.end, last, done):
-        _lasting(findings, judge)
-        _ask(stop, workspace.settings, findings, done)
-
-
-def _findings(heard: Heard, record: SessionRecord, thresholds: dict[str, float], done: Capture) -> list[Finding]:
-    """Return the findings in the messages, without quotations of memories and without secrets."""
     if record.words:
         heard.said = [Said(each.role, without_quotes(each.text, record.words)) for each in heard.said]
     if not _summary_is_due(heard, record):
         thresholds.pop(SESSION_SUMMARY, None)
     findings = find(bounded(heard.said), _activity(heard), thresholds)
-    quotes = any(finding.category != SESSION_SUMMARY for finding in findings)
-    return find(bounded(heard.said), _activity(heard), thresholds) if quotes and _redact(heard, done) else findings
+    if mode == "stage" or not stop.free:
+        findings = _without_secrets(findings, heard, thresholds, done)
+        if findings:
+            _stage(stop, workspace, _lasting(findings, judge))
+            set_triaged(workspace.global_store, stop.session, heard.end, _mark(last))
+        return
+    enough = settings.whole("triage.after_prompts")
+    is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
+    is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
+    if not findings or not (is_urgent or is_moment(heard.said, heard.tool_uses, thresholds, enough)):
+        return
+    findings = _without_secrets(findings, heard, thresholds, done)
+    if findings and _holds(stop, workspace, heard.end, last, done):
+        _lasting(findings, judge)
+        _ask(stop, workspace.settings, findings, done)
+
+
+def _without_secrets(
+    findings: list[Finding], heard: Heard, thresholds: dict[str, float], done: Capture
+) -> list[Finding]:
+    """Return the findings as they are in redacted messages, with the same evidence."""
+    if not any(finding.snippets for finding in findings if finding.category != SESSION_SUMMARY):
+        return findings
+    if not _redact(heard, done):
+        return findings
+    again = {finding.category: finding for finding in find(bounded(heard.said), _activity(heard), thresholds)}
+    for finding in findings:
+        if finding.evidence:  # it is redacted already
+            known = again.setdefault(finding.category, Finding(finding.category, finding.score, [], finding.evidence))
+            known.evidence = finding.evidence
+    return list(again.values())
 
 
 def _add_mended(
