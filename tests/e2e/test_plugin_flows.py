@@ -126,9 +126,11 @@ def candidate(world: World, category: str, said: str) -> dict[str, Any]:
 
 def test_held_stop_is_saved_found_and_updated_by_the_lines_of_the_skill(semantic_world: World, number: str) -> None:
     world = semantic_world
-    held = stop(world)
-    assert held.returncode == 2
-    data = re.search(r"<triage_data>\n(.*)\n</triage_data>", held.stderr, re.DOTALL)
+    held = stop(world, RECOLLECT_TRIAGE_FLOW="phases", RECOLLECT_TRIAGE_AFTER_PROMPTS="0")
+    named = re.search(r"/tmp/\.memory-triage-context-findings[-\w]*\.txt", held.stdout)
+    assert named is not None
+    data = re.search(r"<triage_data>\n(.*)\n</triage_data>", Path(named[0]).read_text(encoding="utf-8"), re.DOTALL)
+    Path(named[0]).unlink()
     assert data is not None
     found = json.loads(data[1])
     entry = next(each for each in found["categories"] if each["category"] == "decision")
