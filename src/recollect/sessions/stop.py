@@ -107,13 +107,15 @@ def _capture(stop: Stop, workspace: Workspace, done: Capture) -> None:
         if record.held:  # the saving was interrupted; clear the mark, as the next hold may be another hook's
             set_triaged(global_store, stop.session, record.triaged, record.said)
         _triage(stop, workspace, record, done)
-    elif stop.continued is not False and (is_ours or record.held):
-        # The hold was ours, so the messages since then are only the saving, nothing new.
+    elif is_ours or record.held:
         from recollect.files.session.triage_context import sweep_contexts
 
         sweep_contexts(stop.session)
-        end = read_end(checked_transcript(stop.transcript), 0).end
-        set_triaged(global_store, stop.session, end, _mark(stop.answer))
+        most = workspace.settings.whole("triage.max_messages")
+        heard = read_end(checked_transcript(stop.transcript), most, record.triaged)
+        if stop.continued is not False or not any(each.role == "human" for each in heard.said):
+            # The hold was ours and nobody has spoken since, so the messages are only the saving, nothing new.
+            set_triaged(global_store, stop.session, heard.end, _mark(stop.answer))
 
 
 def checked_transcript(path: str) -> str:
