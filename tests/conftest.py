@@ -39,7 +39,7 @@ for _number in (signal.SIGINT, signal.SIGHUP):
 _PATH = os.environ["PATH"].split(os.pathsep)
 os.environ["PATH"] = os.pathsep.join(folder for folder in _PATH if folder != os.path.dirname(RECOLLECT))
 
-NOBODY = 65534
+NOBODY = forks.NOBODY
 _PATIENCE = 120
 
 # A busy machine is slow at making examples, which says nothing about them.
@@ -93,23 +93,6 @@ for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
         importlib.import_module(module.name)
 """
 
-# The command, in a process to which permissions apply: root gives its rights away once everything is imported,
-# because the interpreter itself may stand in a folder that only root can read.
-_WITHOUT_RIGHTS = f"""
-import difflib, encodings.idna, json, os, resource, sys, tomllib, unicodedata
-sys.path.insert(0, sys.argv[1])
-from recollect.cli.main import main
-{IMPORT_ALL}
-if int(sys.argv[2]):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setegid({NOBODY})
-    os.seteuid({NOBODY})
-sys.argv[:] = ["recollect", *sys.argv[3:]]
-main()
-"""
-
 
 def run_without_rights(
     arguments: Sequence[str],
@@ -126,15 +109,19 @@ def run_without_rights(
             for path in (folder, *folder.rglob("*")):
                 if path.exists():
                     os.chown(path, NOBODY, NOBODY)
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", _WITHOUT_RIGHTS, SOURCE, str(largest), *arguments],
+    # A fork has everything imported: the interpreter itself may stand in a folder that only root can read.
+    with forks.Fork(
+        arguments,
+        limits=forks.Limits(largest=largest, rights=False),
         env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment},
         cwd=cwd,
-        input=stdin,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         encoding="utf-8",
-        check=False,
-    )
+    ) as process:
+        stdout, stderr = process.communicate(stdin)
+    return subprocess.CompletedProcess([*arguments], process.returncode, stdout, stderr)
 
 
 def read_terminal(descriptor: int) -> bytes:
@@ -294,23 +281,19 @@ class World:
         **variables: str,
     ) -> subprocess.Popen[Any]:
         """Start the command in the project: a fork unless that could be told from the installed one."""
-        forked = self.forked and arguments and forks.can_have(variables)
-        return (forks.Fork if forked else subprocess.Popen)(
-            arguments if forked else [RECOLLECT, *arguments],
-            cwd=cwd or self.project,
-            env=self.environment(variables),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            encoding=encoding,
-        )
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": stderr}
+        return self._popen(arguments, variables, cwd=cwd or self.project, encoding=encoding, **pipes)
+
+    def _popen(self, arguments: Sequence[str], variables: Mapping[str, str], **options: Any) -> subprocess.Popen[Any]:
+        environment = self.environment(variables)
+        if self.forked and arguments and forks.can_have(variables):
+            return forks.Fork(arguments, env=environment, **options)
+        return subprocess.Popen([RECOLLECT, *arguments], env=environment, **options)
 
     def on_a_terminal(self, *arguments: str, **variables: str) -> bytes:
-        """All that the installed command prints when its output is a terminal."""
+        """All that the command prints when its output is a terminal."""
         ours, theirs = pty.openpty()
-        process = subprocess.Popen(
-            [RECOLLECT, *arguments], cwd=self.project, env=self.environment(variables), stdout=theirs, stderr=theirs
-        )
+        process = self._popen(arguments, variables, cwd=self.project, stdout=theirs, stderr=theirs)
         os.close(theirs)
         shown = read_terminal(ours)
         assert process.wait() == 0

@@ -1,7 +1,7 @@
 """Processes of the command that are forks of one which has imported it, because most of a short run is importing.
 
-A fork has arguments, folder, environment, streams and umask of its own, can be killed and waited for, and ends as the
-installed script does. Between it and the server is a keeper, which tells how it has ended.
+A fork has arguments, folder, environment, streams, umask and limits of its own, can be killed and waited for, and ends
+as the installed script does. Its server tells how it has ended.
 """
 
 from __future__ import annotations
@@ -12,17 +12,28 @@ import importlib
 import json
 import os
 import pkgutil
-import signal
+import resource
+import select
 import socket
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import Any
 
 # Variables read by Python at its start, or by our own code when it is imported.
 _READ_EARLY = ("PYTHON", "LANG", "LC_", "LD_", "RECOLLECT_RUN_AGAIN")
+
+NOBODY = 65534
+
+# Keep the packages of a model from starting threads, which a fork would not have.
+_ALONE = {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+# Modules that commands import late without saying so: a process without rights may not be able to read them.
+_LATE = ("difflib", "encodings.idna", "encodings.utf_8_sig", "encodings.utf_16_le", "pydantic.type_adapter")
 
 
 def can_have(variables: Mapping[str, str]) -> bool:
@@ -30,11 +41,20 @@ def can_have(variables: Mapping[str, str]) -> bool:
     return sys.platform == "linux" and not any(name.startswith(_READ_EARLY) for name in variables)
 
 
-class Server:
-    """A process that has imported a package with all its modules, and waits to be forked."""
+@dataclass(frozen=True)
+class Limits:
+    """The largest file and the most seconds that a fork may have, and whether it keeps the rights of root."""
 
-    def __init__(self, package: str) -> None:
-        self._package = package
+    largest: int = 0
+    seconds: int = 0
+    rights: bool = True
+
+
+class Server:
+    """A process that has imported recollect, all but some modules, and waits to be forked."""
+
+    def __init__(self, *without: str) -> None:
+        self._without = without
         self._lock = threading.Lock()
         self._channel: socket.socket | None = None
 
@@ -52,8 +72,8 @@ class Server:
         ours, theirs = socket.socketpair()
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-P", os.path.abspath(__file__), str(theirs.fileno()), self._package],
-                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
+                [sys.executable, "-P", os.path.abspath(__file__), str(theirs.fileno()), *self._without],
+                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **_ALONE},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -69,12 +89,19 @@ class Server:
         return ours
 
 
-_commands = Server("recollect.cli")
-_mcp = Server("recollect.mcp")
+_commands = Server("recollect.hooks.bare", "recollect.mcp.")
+_mcp = Server("recollect.hooks.bare")
 
 
 class Fork(subprocess.Popen[Any]):
-    """The command with these arguments. Of the options of `Popen` it knows the streams, `cwd` and `env`."""
+    """The command with these arguments. Of the options of `Popen` it knows the streams, `cwd` and `env`.
+
+    With limits, a warning is an error, too.
+    """
+
+    def __init__(self, args: Sequence[str], *, limits: Limits | None = None, **options: Any) -> None:
+        self._limits = asdict(limits) if limits else None
+        super().__init__(args, **options)
 
     def _execute_child(self, args: Sequence[str], *rest: Any) -> None:
         """Have the server fork, where `Popen` of Python 3.11 to 3.13 starts a process."""
@@ -82,6 +109,7 @@ class Fork(subprocess.Popen[Any]):
         umask = os.umask(0)
         os.umask(umask)
         asked = {"arguments": [*args], "cwd": os.fspath(cwd), "environment": {**environment}, "umask": umask}
+        asked["limits"] = self._limits
         streams = [pipe if pipe != -1 else number for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
         self.pid, self._ended = (_mcp if args[0] == "mcp" else _commands).fork(asked, streams)
         self._child_created = True
@@ -107,34 +135,45 @@ class Fork(subprocess.Popen[Any]):
 
 
 def _serve(channel: socket.socket) -> None:
-    """Fork for each request; return in a fork, as what was asked for."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for keepers
+    """Fork for each request, and tell how each fork has ended; return in a fork, as what was asked for."""
+    running: dict[int, tuple[int, int]] = {}  # by a descriptor for the process: its number, and whom to tell
+    poll = select.poll()
+    poll.register(channel, select.POLLIN)
     while True:
-        header, descriptors, _, _ = socket.recv_fds(channel, 8, 4)
-        if not header:
-            os._exit(0)
-        size, data = int.from_bytes(header, "big"), b""
-        while len(data) < size:
-            data += channel.recv(size - len(data))
-        *streams, ending = descriptors
-        if not os.fork():
-            channel.close()
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for descriptor, _ in poll.poll():
+            if descriptor != channel.fileno():
+                poll.unregister(descriptor)
+                number, ending = running.pop(descriptor)
+                with suppress(BrokenPipeError):
+                    os.write(ending, b"%16d" % os.waitpid(number, 0)[1])
+                os.close(descriptor)
+                os.close(ending)
+                continue
+            data, streams, ending = _asked(channel)
             number = os.fork()
             if not number:
-                os.close(ending)
+                for inherited in (ending, *running, *(other for _, other in running.values())):
+                    os.close(inherited)
+                channel.close()
                 return _become(json.loads(data), streams)
-            _keep(number, streams, ending)
-        for descriptor in descriptors:
-            os.close(descriptor)
+            for stream in streams:
+                os.close(stream)
+            process = os.pidfd_open(number)
+            running[process] = number, ending
+            poll.register(process, select.POLLIN)
+            os.write(ending, b"%16d" % number)
 
 
-def _keep(number: int, streams: Sequence[int], ending: int) -> None:
-    for descriptor in streams:
-        os.close(descriptor)
-    os.write(ending, b"%16d" % number)
-    os.write(ending, b"%16d" % os.waitpid(number, 0)[1])
-    os._exit(0)
+def _asked(channel: socket.socket) -> tuple[bytes, list[int], int]:
+    """Return the next request, its streams, and whom to tell how the fork has ended."""
+    header, descriptors, _, _ = socket.recv_fds(channel, 8, 4)
+    if not header:
+        os._exit(0)
+    size, data = int.from_bytes(header, "big"), b""
+    while len(data) < size:
+        data += channel.recv(size - len(data))
+    *streams, ending = descriptors
+    return data, streams, ending
 
 
 def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
@@ -147,18 +186,73 @@ def _become(asked: Mapping[str, Any], streams: Sequence[int]) -> None:
     os.environ.update(asked["environment"])
     time.tzset()
     sys.argv[1:] = asked["arguments"]
+    if asked["limits"]:
+        _limit(Limits(**asked["limits"]))
+
+
+def _limit(limits: Limits) -> None:
+    warnings.simplefilter("error")
+    if limits.largest:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.largest, limits.largest))
+    if limits.seconds:
+        resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds))
+    if not limits.rights and os.geteuid() == 0:
+        os.setgroups([])
+        os.setegid(NOBODY)
+        os.seteuid(NOBODY)
+
+
+def _import_all(without: Sequence[str]) -> None:
+    import recollect
+    from recollect.files.memory.schemas import CONTENT, model_of
+
+    for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
+        if not module.name.startswith(tuple(without)):
+            importlib.import_module(module.name)
+    for name in _LATE:
+        importlib.import_module(name)
+    for category in CONTENT:
+        model_of(category)
+    _load_model()
+
+
+def _load_model() -> None:
+    """Load the local model, which takes as long as ten commands; on one thread it has none that a fork would lack."""
+    from recollect.embedding import local
+
+    load = local._Loaded
+    loaded = load(local.FOLDER, 1)
+    loaded.vector("", lambda _word: 1.0)
+    vars(local)["_Loaded"] = lambda *given: loaded if given == (local.FOLDER, 1) else load(*given)
+    assert threading.active_count() == len(os.listdir("/proc/self/task")) == 1
 
 
 def _main() -> None:
     from recollect.cli.main import main
 
-    channel, package = sys.argv[1:]
-    for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-        importlib.import_module(module.name)
+    leave_with: object = ""
+
+    # An interpreter that takes itself apart touches all that it has, and a fork would copy it first.
+    def leave() -> None:
+        with suppress(OSError, ValueError):  # which the interpreter tells in its own way
+            sys.stdout.flush()
+            sys.stderr.flush()
+            if isinstance(leave_with, int):
+                os._exit(leave_with & 0xFF)
+
+    atexit.register(leave)  # before all others, so that it is called after them
+    channel, *without = sys.argv[1:]
+    _import_all(without)
     gc.freeze()  # or the first collection of a fork would copy all pages
     sys.argv[0] = os.path.join(os.path.dirname(sys.executable), "recollect")
     _serve(socket.socket(fileno=int(channel)))
-    sys.exit(main())
+    code: object = None
+    try:
+        code = main()
+    except SystemExit as ending:
+        code = ending.code
+    leave_with = code or 0
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.conftest import RECOLLECT, World, days_ago, read_terminal
+from tests import forks
+from tests.conftest import World, days_ago, read_terminal
 
 # An operating system command, a cleared screen, a hidden text, C1 codes, text turned round, and what nobody sees.
 HOSTILE = (
@@ -105,19 +106,20 @@ def test_no_command_prints_a_control_code_of_others(world: World, arguments: tup
     )
     shown = on_a_terminal(arguments, world.project, environment)
     assert_harmless(OUR_PROGRESS.sub(b"", OUR_COLOURS.sub(b"", shown.replace(b"\r\n", b"\n"))))
-    piped = subprocess.run(
-        [RECOLLECT, *arguments], cwd=world.project, env=environment, capture_output=True, check=False
-    )
-    assert_harmless(piped.stdout)
-    assert_harmless(piped.stderr)
-    assert b"Traceback" not in shown + piped.stderr
+    with forks.Fork(
+        arguments, cwd=world.project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        piped, errors = process.communicate()
+    assert_harmless(piped)
+    assert_harmless(errors)
+    assert b"Traceback" not in shown + errors
     if "--json" in arguments:
-        json.loads(piped.stdout)
+        json.loads(piped)
 
 
 def on_a_terminal(arguments: tuple[str, ...], folder: Path, environment: dict[str, str]) -> bytes:
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([RECOLLECT, *arguments], cwd=folder, env=environment, stdout=theirs, stderr=theirs)
+    process = forks.Fork(arguments, cwd=folder, env=environment, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = read_terminal(ours)
     process.wait()

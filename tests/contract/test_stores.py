@@ -431,6 +431,13 @@ def test_source_that_is_renamed_has_still_said_all_that_it_has(store: Store) -> 
     assert the(store, "a").observation_count == 3
 
 
+def test_observations_add_their_details(store: Store) -> None:
+    for details in ("", "- Supersedes: a", "- Supersedes: b", "- Supersedes: a"):
+        store.put(journal(), [entry("x", details=details)], anew=False)
+    [found] = store.entries(["x"])
+    assert found.details == "- Supersedes: a\n- Supersedes: b"
+
+
 def test_sources_of_an_entry_are_those_that_hold_it(store: Store) -> None:
     store.put(bank("/one.md", SHOP), [entry("a")])
     store.put(journal(), [entry("a"), entry("b")])

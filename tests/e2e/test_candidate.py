@@ -184,3 +184,12 @@ def packages_after(world: World, new_info: str) -> set[str]:
     assert json.loads(done.stdout)["candidate"]
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
     return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+
+
+def test_candidate_is_not_found_by_a_common_verb(world: World) -> None:
+    keep(world, "decisions", "use-postgresql", "Use PostgreSQL, see what we need", {"decision": "PostgreSQL"}, "use")
+    for new_info in ("We use Kafka", "We use Kafka; see what you need, and think of what else may help"):
+        assert answer(world, "--category", "decision", "--new-info", new_info)["candidate"] is None
+    assert answer(world, "--category", "decision", "--new-info", "PostgreSQL 17 is what we need")["candidate"] is None
+    keep(world, "decisions", "use-postgresql", "Use PostgreSQL", {"decision": "PostgreSQL"}, "postgresql")
+    assert answer(world, "--category", "decision", "--new-info", "PostgreSQL 17 now")["candidate"]

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,6 +37,16 @@ The format in the manual is never the format on the disk.
 
 ### Heuristic: Water the plants on Fridays
 They are in the kitchen.
+"""
+
+
+# Installs as `uv pip install --python <interpreter>` does: links to the packages of these tests.
+INSTALLER = """\
+#!/bin/sh
+site=$("$4" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+for package in "{packages}"/*; do
+  case $package in *.pth) ;; *) ln -s "$package" "$site" ;; esac
+done
 """
 
 
@@ -76,6 +87,16 @@ class Machine:
         server.stdin.write(f"{json.dumps(INITIALIZE)}\n")
         server.stdin.flush()
         return server
+
+    def offer_packages(self) -> dict[str, str]:
+        """Return variables with which a build needs no index: pip fails, and `uv` is a stand-in."""
+        folder = self.data.parent / "installer"
+        folder.mkdir()
+        installer = folder / "uv"
+        installer.write_text(INSTALLER.format(packages=sysconfig.get_path("purelib")), encoding="utf-8")
+        installer.chmod(0o755)
+        no_index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
+        return {"PATH": f"{folder}:{self.environment['PATH']}", **no_index}
 
     def name_environment(self) -> Path:
         """Name an environment that has everything, as a build does that succeeds."""
@@ -157,7 +178,7 @@ def test_first_start_builds_an_environment_that_finds_by_meaning(machine: Machin
 
     # What is there by its name only is found out by the next command.
     shutil.rmtree(next(built.glob("lib/python3*/site-packages/pydantic_core")))
-    repaired = machine.run("status")
+    repaired = machine.run("status", **machine.offer_packages())
     assert repaired.returncode == 0, repaired.stderr
     assert "setting up" in repaired.stderr
     assert not built.exists()
@@ -265,12 +286,13 @@ def test_without_packages_a_server_has_no_tools_and_says_why(machine: Machine) -
 
 @pytest.mark.slow
 def test_a_server_that_is_killed_leaves_its_build_to_the_next(machine: Machine) -> None:
-    server = machine.serve()
+    variables = machine.offer_packages()
+    server = machine.serve(**variables)
     while not is_being_built(str(machine.data)):
         assert server.poll() is None
     server.send_signal(signal.SIGKILL)
     server.communicate()
-    next_one = machine.serve(MCP_TIMEOUT="600000")
+    next_one = machine.serve(MCP_TIMEOUT="600000", **variables)
     assert next_one.stdout
     answer = json.loads(next_one.stdout.readline())
     assert answer["result"]["serverInfo"]["name"] == "recollect"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -35,6 +36,16 @@ def test_a_fork_answers_as_the_installed_command_does(world: World, arguments: l
     forked, installed = world.run(*arguments, stdin="{}"), anew.run(*arguments, stdin="{}")
     assert (forked.returncode, forked.stdout) == (installed.returncode, installed.stdout)
     assert forked.stderr == installed.stderr
+
+
+def test_a_fork_finds_by_meaning_as_the_installed_command_does(semantic_world: World) -> None:
+    semantic_world.write_bank("patterns", TEXT)
+    anew = replace(semantic_world, forked=False)
+    anew.run("rebuild")
+    arguments = ["search", "jobs that wait their turn", "--json", "--explain"]
+    forked, installed = semantic_world.run(*arguments), anew.run(*arguments)
+    assert json.loads(installed.stdout)["hits"]
+    assert (forked.returncode, forked.stdout, forked.stderr) == (0, installed.stdout, installed.stderr)
 
 
 def test_a_fork_takes_and_gives_more_than_a_pipe_holds(world: World) -> None:

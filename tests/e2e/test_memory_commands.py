@@ -15,10 +15,11 @@ LONG_AGO = "2026-01-02T03:04:05Z"
 
 def put(world: World, slug: str, *, folder: str = "decisions", **fields: Any) -> Path:
     """Write a memory file as another tool, or a hand, might have."""
-    category = {"decisions": "decision", "runbooks": "runbook"}[folder]
+    category = {"decisions": "decision", "runbooks": "runbook", "sessions": "session_summary"}[folder]
     content = {
         "decision": {"status": "accepted", "context": "c", "decision": "d", "rationale": ["r"]},
         "runbook": {"trigger": "t", "steps": ["s"], "verification": "v"},
+        "session_summary": {"goal": "g", "outcome": "success", "completed": [], "next_actions": []},
     }[category]
     record = {
         "schema_version": "1.0",
@@ -57,6 +58,25 @@ def test_list_shows_active_memories_by_category_and_title(world: World) -> None:
         "decision  b  zebra    2026-01-02  x, y\n"
         "runbook   a  Restart  2026-01-02  shop\n"
     )
+
+
+@pytest.mark.parametrize("category", ["decision", "session_summary"])
+def test_list_begins_with_what_was_changed_last(world: World, category: str) -> None:
+    folder = {"decision": "decisions", "session_summary": "sessions"}[category]
+    times = {
+        "a": "2026-02-03T10:00:00Z",
+        "b": "2026-02-03T12:30:00+02:00",  # 10:30 in UTC
+        "c": "2026-03-01T00:00:00Z",
+        "d": "no time",
+        "e": "2026-02-03T10:00:00Z",
+    }
+    for slug, at in times.items():
+        put(world, slug, folder=folder, updated_at=at)
+    put(world, "other", folder="runbooks", updated_at="2026-02-20T00:00:00Z")
+    listed = json.loads(world.run("list", "--category", category, "--json").stdout)["memories"]
+    assert [memory["slug"] for memory in listed] == ["c", "b", "a", "e", "d"]
+    everything = [line.split()[1] for line in world.run("list").stdout.splitlines()]
+    assert everything == ["c", "other", "b", "a", "e", "d"]
 
 
 def test_list_by_state_and_category(world: World) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,10 +65,31 @@ def test_event_of_a_client_that_says_only_the_path_is_refused(world: World) -> N
     assert refusal(world.run_hook("write-guard", {"tool_input": {"file_path": str(world.project / MEMORY)}}))
 
 
-@pytest.mark.parametrize("path", ["src/main.py", "/tmp/.memory-draft-decision.json", ".claude/settings.json"])
+@pytest.mark.parametrize("path", ["src/main.py", "/tmp/.memory-triage-context-decision.txt", ".claude/settings.json"])
 def test_other_files_are_allowed_in_silence(world: World, path: str) -> None:
     assert refusal(world.run_hook("write-guard", event(world, file_path=path, content="x"))) == ""
     assert log_of(world) == ""
+
+
+@pytest.mark.parametrize("tool", ["Write", "Edit"])
+def test_draft_is_approved_unless_it_is_switched_off(world: World, tool: str) -> None:
+    told = event(world, tool, file_path=f"/tmp/.memory-draft-decision-{world.home.stat().st_ino}.json")
+    answer = json.loads(world.run_hook("write-guard", told).stdout)["hookSpecificOutput"]
+    assert (answer["hookEventName"], answer["permissionDecision"]) == ("PreToolUse", "allow")
+    done = world.run_hook("write-guard", told, RECOLLECT_PERMISSIONS_APPROVE_OWN_STEPS="false")
+    assert refusal(done) == ""
+    assert log_of(world) == ""
+
+
+def test_memory_file_by_a_drafts_name_is_refused(world: World, tmp_path: Path) -> None:
+    (world.project / ".claude" / "memory" / "decisions").mkdir(parents=True)
+    (world.project / MEMORY).write_text("{}", encoding="utf-8")
+    draft = tmp_path / ".memory-draft-decision.json"
+    draft.hardlink_to(world.project / MEMORY)
+    assert refusal(world.run_hook("write-guard", event(world, file_path=str(draft)), TMPDIR=str(tmp_path)))
+    draft.unlink()
+    draft.symlink_to(world.project / MEMORY)
+    assert refusal(world.run_hook("write-guard", event(world, file_path=str(draft)), TMPDIR=str(tmp_path)))
 
 
 def test_tool_that_only_reads_is_allowed(world: World) -> None:

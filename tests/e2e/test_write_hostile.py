@@ -6,17 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
+from tests import forks
+from tests.conftest import NOBODY, World
 
-import recollect
-
-SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
-NOBODY = 65534
 DECISION = {
     "status": "accepted",
     "context": "Two stores were possible.",
@@ -29,30 +25,6 @@ TARGET = ".claude/memory/decisions/use-sqlite.json"
 
 # Control, zero-width, bidirectional and tag characters, and half a surrogate pair.
 UNSEEN = "\x00\x07\x1b\x7f\x9b\u200b\u200d\u2060\u202e\u2066\ufeff\U000e0041\U000e007f\udfff\ud800"
-
-# The command, in a process to which permissions and limits apply: root gives its rights away once everything is
-# imported, because the interpreter itself may stand in a folder that only root can read.
-COMMAND = """
-import sys
-sys.path.insert(0, sys.argv[1])
-import difflib, encodings.idna, encodings.utf_8_sig, hashlib, json, os, resource, tempfile
-import recollect.cli.write
-from recollect.files.memory.schemas import CONTENT, model_of
-from recollect.cli.main import main
-
-[model_of(category) for category in CONTENT]
-largest, seconds, rights = map(int, sys.argv[2:5])
-if largest:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-if seconds:
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-if not rights and os.geteuid() == 0:
-    os.setgroups([])
-    os.setegid({nobody})
-    os.seteuid({nobody})
-sys.argv[:] = ["recollect", "write", *sys.argv[5:]]
-main()
-""".replace("{nobody}", str(NOBODY))
 
 
 class Place:
@@ -73,17 +45,18 @@ class Place:
         world = World(self.base, cwd or self.project, self.base / "store")
         if rights and not largest and not seconds:
             return world.run("write", "--action", action, *arguments, stdin=stdin)
-        limits = [str(largest), str(seconds), str(int(rights))]
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-c", COMMAND, SOURCE, *limits, "--action", action, *arguments],
+        with forks.Fork(
+            ["write", "--action", action, *arguments],
+            limits=forks.Limits(largest, seconds, rights),
             env=world.environment({}),
             cwd=world.project,
-            input=stdin,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             encoding="utf-8",
-            check=False,
-            timeout=120,
-        )
+        ) as process:
+            stdout, stderr = process.communicate(stdin)
+        return subprocess.CompletedProcess([*arguments], process.returncode, stdout, stderr)
 
     def create(self, given=None, *arguments, category="decision", **options):
         text = given if isinstance(given, str) else json.dumps(record() if given is None else given)

@@ -316,6 +316,12 @@ SCENES = (
     Scene("mcp store lesson", ("mcp",), _calls(("store_memory", _NOTE))),
     Scene("mcp store memory", ("mcp",), _calls(("store_memory", {**_DEBT, "reasoning": "There was no time."}))),
     Scene(
+        "mcp store superseding",
+        ("mcp",),
+        _calls(("store_memory", {**_DEBT, "reasoning": "There was no time.", "supersedes": _COOKIE})),
+        between=("index.md",),  # the index while both are active
+    ),
+    Scene(
         "mcp forget",
         ("mcp",),
         _calls(("forget_memory", {"id": content_hash(OLD_LESSON["description"]), "reason": "wrong"})),

@@ -177,3 +177,83 @@ def test_a_memory_is_stored_and_retired_over_one_connection(world: World) -> Non
         check=True,
     )
     assert done.stdout.strip() == "1"
+
+
+MODEL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
+from recollect.engine.engine import Engine
+from recollect.learn.memorize import memorize
+folder, store, *references = sys.argv[2:]
+with Engine(Workspace(folder, store, load_settings(folder, {"RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}))) as engine:
+    for name in ("Carts in SQLite", "Carts in SQLite files"):
+        said = {"description": f"{name} need no server.", "reasoning": "There is no server to run."}
+        done = memorize(engine, name=name, category="decision", references=references, **said)
+print(done.outcome, len(done.similar), "onnxruntime" in sys.modules)
+"""
+
+
+def test_model_is_not_loaded_to_find_similar_memories(world: World) -> None:
+    """It is loaded to embed a new text, and then used. A change without a new text does without it."""
+    (world.project / "cart.py").touch()
+
+    def stored(*references: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", MODEL, SOURCE, str(world.project), str(world.store), *references],
+            capture_output=True,
+            encoding="utf-8",
+            env={"HOME": str(world.home), "PATH": os.environ["PATH"]},
+            check=True,
+        ).stdout.strip()
+
+    assert stored() == "stored 1 True"
+    assert stored("cart.py") == "updated 1 False"
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
+from recollect.engine.engine import Engine
+from recollect.learn.memorize import memorize
+folder, store, kill = sys.argv[2:]
+variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
+
+def watch(event, told):  # the process dies when the old memory is about to be retired
+    if event == "os.rename" and kill and str(told[1]).endswith("carts-in-sqlite.json"):
+        os._exit(9)
+
+with Engine(Workspace(folder, store, load_settings(folder, variables))) as engine:
+    def store_one(name, **more):
+        said = {"description": f"{name}, for all shops.", "reasoning": "Two shops share them."}
+        return memorize(engine, name=name, category="decision", **said, **more)
+    if not os.path.exists(os.path.join(folder, ".claude")):
+        store_one("Carts in SQLite")
+    sys.addaudithook(watch)
+    done = store_one("Carts in PostgreSQL", supersedes="carts-in-sqlite")
+print(done.outcome, done.superseded.name if done.superseded else None)
+"""
+
+
+def test_process_killed_between_storing_and_retiring_leaves_both_and_the_same_call_finishes(world: World) -> None:
+    def run(kill: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", KILLED, SOURCE, str(world.project), str(world.store), kill],
+            capture_output=True,
+            encoding="utf-8",
+            env={"HOME": str(world.home), "PATH": os.environ["PATH"]},
+            check=False,
+        )
+
+    def states() -> dict[str, str]:
+        root = memory_root(str(world.project), load_settings(str(world.project), {}))
+        return {memory.slug: memory.status for memory in scan(root, [])}
+
+    assert run("kill").returncode == 9
+    assert states() == {"carts-in-sqlite": "active", "carts-in-postgresql": "active"}
+    done = run("")
+    assert (done.stdout, done.stderr) == ("reinforced Carts in SQLite\n", "")
+    assert states() == {"carts-in-sqlite": "retired", "carts-in-postgresql": "active"}

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 
 import pytest
+from tests import forks
 
 import recollect
 from recollect.api import promote
@@ -42,14 +43,13 @@ for number, candidate in enumerate(candidates):
     print(number, flush=True)
 """
 
-# Kills itself at its n-th file operation from the start of the promotion on.
-SUICIDE = """
+# Promotes what it is told to, each time in a fork that kills itself at its n-th file operation from the start of the
+# promotion on; says how the fork has ended.
+SUICIDES = """
 import json, os, signal, sys
 sys.path.insert(0, sys.argv[1])
 from recollect.promote.candidates import from_json
 from recollect.api import promote
-
-root, store, entry, left = sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5])
 
 def count(event, arguments):
     global left
@@ -58,20 +58,32 @@ def count(event, arguments):
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-candidates = from_json(entry)
-sys.addaudithook(count)
-promote(root, store, candidates, judgement="universal")
+root, store = sys.argv[2:]
+for line in sys.stdin:
+    left, entry = json.loads(line)
+    number = os.fork()
+    if number:
+        print(os.waitstatus_to_exitcode(os.waitpid(number, 0)[1]), flush=True)
+        continue
+    candidates = from_json(json.dumps(entry))
+    sys.addaudithook(count)
+    promote(root, store, candidates, judgement="universal")
+    break
 """
 
 
-def start(world, texts):
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-W", "error", "-c", WORKER, SOURCE, str(world.project), str(world.store)],
+def start_code(code, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-I", "-W", "error", "-c", code, SOURCE, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
     )
+
+
+def start(world, texts):
+    process = start_code(WORKER, str(world.project), str(world.store))
     process.stdin.write(json.dumps(texts).encode() + b"\n")
     return process
 
@@ -163,12 +175,8 @@ def test_eight_processes_promoting_different_texts_lose_none(world, each):
 
 def test_two_commands_that_promote_all_new_entries_at_once_count_each_once(world, bank_text):
     world.write_bank("patterns", bank_text("Pattern", 10))
-    command = os.path.join(os.path.dirname(sys.executable), "recollect")
     environment = {"PATH": os.environ["PATH"], "HOME": str(world.home), "RECOLLECT_HOME": str(world.store)}
-    runs = [
-        subprocess.Popen([command, "promote"], cwd=world.project, env=environment, stdout=subprocess.DEVNULL)
-        for _ in range(4)
-    ]
+    runs = [forks.Fork(["promote"], cwd=world.project, env=environment, stdout=subprocess.DEVNULL) for _ in range(4)]
     assert [run.wait() for run in runs] == [0, 0, 0, 0]
     assert Counter(entry.observation_count for entry in check_whole(world.store)) == {1: 10}
 
@@ -180,21 +188,23 @@ def test_promotion_killed_at_any_file_operation_leaves_each_file_old_or_new(worl
     before = texts_of(world.store)["patterns"]
     kills = 0
     outcomes = set()
+    forking = start_code(SUICIDES, str(world.project), str(world.store))
     for operation in range(1, 200):
         (world.store / "patterns.md").write_bytes(before.encode())
-        entry = json.dumps(text("New", f"A new lesson, number {operation}."))
-        command = [sys.executable, "-I", "-c", SUICIDE, SOURCE, str(world.project), str(world.store), entry]
-        done = subprocess.run([*command, str(operation)], capture_output=True, check=False)
+        entry = text("New", f"A new lesson, number {operation}.")
+        forking.stdin.write(json.dumps([operation, entry]).encode() + b"\n")
+        ended = int(forking.stdout.readline())
         names = [found.name for found in check_whole(world.store)]
         assert names in (["Old"], ["Old", "New"])
         assert names == ["Old", "New"] or texts_of(world.store)["patterns"] == before
         with locked(str(world.store / ".lock"), seconds=0):
             pass
-        outcomes.add((done.returncode, len(names)))
-        if done.returncode == 0:
+        outcomes.add((ended, len(names)))
+        if ended == 0:
             break
-        assert done.returncode == -signal.SIGKILL, done.stderr
+        assert ended == -signal.SIGKILL
         kills += 1
+    assert forking.communicate() == (b"", b"")
     assert kills >= 10
     assert outcomes == {(-signal.SIGKILL, 1), (-signal.SIGKILL, 2), (0, 2)}
 
@@ -273,11 +283,11 @@ def test_store_can_be_promoted_to_after_its_holder_was_killed(world):
 def test_project_s_bank_loses_nothing_when_the_stores_differ(world):
     """The lock of a store does not guard the project: its bank has one of its own."""
     lesson = [json.dumps(text(f"n{n}", f"Lesson {n}.")) for n in range(12)]
-    command = os.path.join(os.path.dirname(sys.executable), "recollect")
     options = ["promote", "--as", "project-specific", "--project-root", str(world.project), "--entry-json"]
     runs = [
-        subprocess.Popen(
-            [command, *options, entry, "--global-store", str(world.store / str(n))],
+        forks.Fork(
+            [*options, entry, "--global-store", str(world.store / str(n))],
+            cwd=world.home,
             env={"PATH": os.environ["PATH"], "HOME": str(world.home)},
             stdout=subprocess.DEVNULL,
         )

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -343,7 +344,7 @@ def test_a_server_that_stands_by_has_no_model_of_its_own(semantic_world: World, 
         pytest.skip("only Linux shows what a process has loaded")
     remember(semantic_world)
     ready(semantic_world, serve())
-    second = serve()
+    second = serve(replace(semantic_world, forked=False))  # a fork has the model of its server
     found = second.call("search_memory", query=MEANT)
     assert "Bill a card once" in found["content"][0]["text"]
     assert "being loaded" not in found["content"][0]["text"]

@@ -196,3 +196,35 @@ def test_a_database_that_is_damaged_under_the_engine_is_told_and_done_without(
     assert semantic_world.run("rebuild").returncode == 0
     assert "Bill a card once" in prompt(semantic_world, WORDED, "mended")
     assert not server.call("search_memory", query="payment").get("isError")
+
+
+# The end of a turn
+
+
+SAID = (
+    "Next I run the whole suite: something still crashes and the fix comes after lunch.\n"
+    "The exception came from the pool: the root cause is that idle connections are dropped after five minutes."
+)
+
+
+@pytest.mark.parametrize("resident", [True, False])
+def test_sentences_about_the_next_step_are_no_hints_where_a_model_is_at_hand(
+    semantic_world: World, serve: Serve, resident: bool
+) -> None:
+    path = semantic_world.home / "t.jsonl"
+    message = {"role": "assistant", "content": [{"type": "text", "text": SAID}]}
+    path.write_text(json.dumps({"type": "assistant", "message": message}) + "\n", encoding="utf-8")
+    if resident:
+        remember(semantic_world)
+        ready(semantic_world, serve())
+    event = {"session_id": "s1", "cwd": str(semantic_world.project), "transcript_path": str(path)}
+    variables = {"RECOLLECT_TRIAGE_MODE": "stage", **PATIENT}
+    assert semantic_world.run_hook("stop", event, **variables).returncode == 0
+    [staged] = [json.loads(line) for line in journal(semantic_world) if '"staged"' in line]
+    assert staged["category"] == "runbook"
+    assert any("idle connections" in snippet for snippet in staged["snippets"])
+    assert any("Next I run" in snippet for snippet in staged["snippets"]) is not resident
+
+
+def journal(world: World) -> list[str]:
+    return (world.store / "session-captures.jsonl").read_text(encoding="utf-8").splitlines()

@@ -155,8 +155,9 @@ assert '"meaning"' in run("schema", "glossary")
 from recollect.learn.content import drafted
 from recollect.learn.input import parse_input
 note = parse_input("Pallet", "A flat frame for parcels.", "Drivers say so.", "term")
-content = {"word": "Pallet", "meaning": "A flat frame for parcels.", "usage": "Drivers say so."}
+content = {"meaning": "A flat frame for parcels.", "usage": "Drivers say so."}  # nobody said which word
 assert drafted(note).content == content, drafted(note).content
+schemas.captured_content("glossary").model_validate(content)
 print("accepted")
 """
 

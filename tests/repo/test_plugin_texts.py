@@ -14,7 +14,7 @@ import pytest
 from recollect.cli.main import cli
 from recollect.config.settings_keys import BY_NAME
 from recollect.domain.categories import PROJECT
-from recollect.domain.own_steps import STEPS, own_step
+from recollect.domain.own_steps import FLAG, STEPS, own_step
 from recollect.hooks import permit
 from recollect.hooks.run import HOOKS
 from recollect.keywords.base import GENERIC
@@ -207,6 +207,24 @@ def test_every_approved_option_and_every_step_left_to_the_user_is_in_a_text() ->
     called = [words_of(call) for path in texts for call in calls(path)]
     for beginning in left_to_the_user():
         assert any(words[: len(beginning)] == beginning for words in called), beginning
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_options_are_approved_with_as_many_values_as_the_command_takes(name: str) -> None:
+    command: click.Command = cli
+    for part in name.split(" "):
+        assert isinstance(command, click.Group)
+        command = command.get_command(click.Context(command), part) or pytest.fail(f"no command {part}")
+    most, options = STEPS[name]
+    known = {option: param for param in command.params for option in param.opts}
+    for option, kind in options.items():
+        param = known[option]
+        assert isinstance(param, click.Option)
+        assert (param.is_flag, param.nargs) == (kind == FLAG, 1), option
+    taken = [param.nargs for param in command.params if isinstance(param, click.Argument)]
+    assert -1 in taken if most > 1 else sum(taken) == most
+    is_strict = not (command.ignore_unknown_options or command.allow_extra_args)
+    assert is_strict or isinstance(command, click.Group)
 
 
 def test_tools_are_approved_as_the_server_has_them() -> None:

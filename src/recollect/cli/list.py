@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import click
 
 from recollect.cli.shared import (
@@ -13,6 +15,7 @@ from recollect.cli.shared import (
 )
 from recollect.config.memory_root import memory_root
 from recollect.domain.categories import PROJECT
+from recollect.domain.clock import parse_time
 from recollect.domain.ranking.trust import REPOSITORY
 from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE, STATUSES
@@ -20,6 +23,7 @@ from recollect.domain.text import counted, cut, one_line
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
 
 _ALL = "all"
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _LONGEST_TITLE = 80
 _LONGEST_TAGS = 60
 
@@ -36,12 +40,13 @@ _LONGEST_TAGS = 60
 @json_option
 @project_root_option
 def command(category: str | None, state: str, as_json: bool, project_root: str) -> None:
-    """List the project's memories."""
+    """List the project's memories, the last changed first."""
     root = memory_root(project_root, settings_of(project_root))
     problems: list[str] = []
     memories = scan(root, problems)
     chosen = [memory for memory in memories if category in (None, memory.category) and state in (_ALL, memory.status)]
     chosen.sort(key=lambda memory: (memory.category, one_line(memory.title).lower(), memory.slug))
+    chosen.sort(key=lambda memory: parse_time(memory.updated_at) or _NEVER, reverse=True)
     warn(problems)
     if as_json:
         print_json(redacted({"memories": [_as_object(root, memory) for memory in chosen], "warnings": problems}))

@@ -13,18 +13,19 @@ from recollect.cli.shared import fields_of, is_terminal, json_option, print_json
 from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.memory import is_slug
 from recollect.domain.ranking.trust import REPOSITORY, origin_of
 from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import redacted_entry
-from recollect.errors import UnknownMemory, WriteRefused
-from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, slug_of
+from recollect.errors import StorageError, UnknownMemory, WriteRefused
+from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, read_memory, slug_of
 from recollect.files.textfile import read_text
 from recollect.memories.forget import Known, find_entry, looks_like_id
 from recollect.memories.lookup import find_memory, read_named
-from recollect.sync.memories import sync_memories
+from recollect.sync.memories import pointed_id, sync_memories
 from recollect.sync.sync import sync
 
 _NEWEST = 10
@@ -33,7 +34,10 @@ _LONGEST_VALUE = 120
 _LONGEST_SUMMARY = 300
 
 # Fields shown elsewhere, not in the order of the file.
-_ELSEWHERE = ("title", "category", "record_status", "tags", "related_files", "content", "changes")
+_ELSEWHERE = (
+    *("title", "category", "record_status", "tags", "related_files", "content", "changes"),
+    *("supersedes", "superseded_by"),
+)
 
 
 @click.command("show")
@@ -71,7 +75,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Works
         facts = {"path": root.shown(memory.path), "hash": memory.hash, "origin": REPOSITORY}
         print_json({**facts, "record": memory.record})
     else:
-        click.echo("\n".join(_lines(root, memory, history)))
+        click.echo("\n".join(_lines(root, memory, history, workspace.identity)))
 
 
 def _by_id(workspace: Workspace, id: str) -> tuple[Known, str]:
@@ -124,7 +128,7 @@ def _print_raw(path: str) -> None:
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
 
 
-def _lines(root: MemoryRoot, memory: MemoryFile, history: bool) -> Iterator[str]:
+def _lines(root: MemoryRoot, memory: MemoryFile, history: bool, identity: str) -> Iterator[str]:
     yield styled(one_line(memory.title), "green")
     yield from _field("path", root.shown(memory.path))
     yield from _field("hash", memory.hash)
@@ -133,6 +137,9 @@ def _lines(root: MemoryRoot, memory: MemoryFile, history: bool) -> Iterator[str]
     yield from _field("state", _state(memory))
     yield from _field("tags", ", ".join(memory.tags))
     yield from _field("related_files", [_related(root, path) for path in memory.related_files] or None)
+    by = memory.record.get("superseded_by")
+    yield from _field("superseded_by", _pointed(root, identity, by) if isinstance(by, str) else None)
+    yield from _field("supersedes", [_pointed(root, identity, old) for old in memory.supersedes] or None)
     for field, value in memory.record.items():
         if field not in _ELSEWHERE and field not in _state_fields(memory):
             yield from _field(field, value)
@@ -151,6 +158,18 @@ def _state(memory: MemoryFile) -> str:
 def _state_fields(memory: MemoryFile) -> tuple[str, str]:
     """Return the names of the fields for the time and the reason of a memory's state."""
     return f"{memory.status}_at", f"{memory.status}_reason"
+
+
+def _pointed(root: MemoryRoot, identity: str, pointer: str) -> str:
+    """Return the id of the entry that a memory points to, and its title if it is a memory that can be read."""
+    category, _, slug = pointer.partition("/")
+    id = pointed_id(identity, pointer)
+    if category not in root.folders or not is_slug(slug):
+        return id
+    try:
+        return f"{id} {redact(one_line(read_memory(root.file(category, slug), category).title))}"
+    except (OSError, StorageError):
+        return f"{id} ({pointer} is gone)"
 
 
 def _related(root: MemoryRoot, path: str) -> str:

@@ -29,10 +29,11 @@ def status_of(record: Record) -> str:
     return record.get("record_status") or ACTIVE
 
 
-def retired(record: Record, reason: str, now: str) -> Record:
-    """Return the record as retired."""
+def retired(record: Record, reason: str, now: str, *, by: str = "") -> Record:
+    """Return the record as retired, with a pointer to the memory it is superseded `by`, if any."""
     why = _reason(reason)
-    return _moved(record, RETIRED, f"Retired: {why}", now, retired_at=now, retired_reason=why)
+    pointer = {"superseded_by": by} if by else {}
+    return _moved(record, RETIRED, f"Retired: {why}", now, retired_at=now, retired_reason=why, **pointer)
 
 
 def archived(record: Record, reason: str, now: str) -> Record:

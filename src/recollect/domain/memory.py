@@ -19,6 +19,8 @@ LONGEST_SUMMARY = 300
 LONGEST_REASON = 300
 MOST_TAGS = 12
 MOST_CHANGES = 50
+MOST_SUPERSEDED = 20
+LONGEST_POINTER = 100
 UNTAGGED = "untagged"
 
 # The pattern of a slug, for schemas. `is_slug` checks the same without a regular expression: hooks cannot afford one.
@@ -26,7 +28,7 @@ SLUG = r"^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$"
 _SLUG_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 # Fields of a retired or archived record; dropped when its state changes.
-_STATE_FIELDS = ("retired_at", "retired_reason", "archived_at", "archived_reason")
+_STATE_FIELDS = ("retired_at", "retired_reason", "superseded_by", "archived_at", "archived_reason")
 
 # Markers in a line of index.md.
 _ARROW = "->"
@@ -104,7 +106,7 @@ def _fixed_tags(value: Any, had: Collection[str]) -> Any:
 
 
 def without_state(record: Record) -> Record:
-    """Return a record without the times and reasons of retiring and archiving."""
+    """Return a record without the times, reasons and successors of retiring and archiving."""
     return {field: value for field, value in record.items() if field not in _STATE_FIELDS}
 
 

@@ -16,7 +16,16 @@ STATUSES = (ACTIVE, RETIRED, ARCHIVED)
 SEVERAL = "*"
 
 # Bookkeeping lines of an entry: not worth searching.
-_BOOKKEEPING = ("observation count", "confidence", "last observed", "content hash", "tags", "source", "observed in")
+_BOOKKEEPING = (
+    "observation count",
+    "confidence",
+    "last observed",
+    "content hash",
+    "tags",
+    "source",
+    "observed in",
+    "supersedes",
+)
 
 # The writers of an entry.
 SESSION_CAPTURE = "session-capture"

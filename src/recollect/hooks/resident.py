@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from recollect.hooks.stdin import Event
 
 
-def ask_resident(store: str, kind: str, event: Event, question: dict[str, object]) -> dict[str, Any] | None:
+def ask_resident(
+    store: str, kind: str, event: Event, question: dict[str, object], *, longer: int = 1
+) -> dict[str, Any] | None:
     """Return the resident's answer, or None if no resident runs or it fails to answer in time.
 
-    A running resident's failure is written to the log.
+    The time is what a prompt allows, or so many times `longer`. A running resident's failure is written to the log.
     """
     try:
         folder = event.folder()
@@ -26,7 +28,7 @@ def ask_resident(store: str, kind: str, event: Event, question: dict[str, object
         return None  # the folder is gone, or its name is not valid UTF-8; the hook itself reports this
     question |= {"folder": folder, "session": event.text("session_id"), "settings": settings_variables()}
     try:
-        return ask(store, kind, question, patience(os.environ))
+        return ask(store, kind, question, longer * patience(os.environ))
     except Unanswered as reason:
         if not reason.is_absent:
             from recollect.files.log import WITHOUT_RESIDENT, log

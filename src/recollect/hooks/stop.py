@@ -7,11 +7,17 @@ import os
 
 from recollect.config.workspace import load_workspace
 from recollect.hooks.answer import Answer
+from recollect.hooks.resident import ask_resident
 from recollect.sessions.stop import Stop, capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.hooks.stdin import Event
+
+# Nobody waits for a prompt here, and there are several sentences to compare.
+_LONGER = 10
 
 
 def handle(event: Event) -> Answer:
@@ -25,7 +31,8 @@ def handle(event: Event) -> Answer:
         event.flag("stop_hook_active") if "stop_hook_active" in event else None,
         free=event.text("permission_mode") != "plan" and _is_attended(),
     )
-    done = capture(stop, load_workspace(event.folder()))
+    workspace = load_workspace(event.folder())
+    done = capture(stop, workspace, lambda texts: _judged(workspace.global_store, event, texts))
     answer = Answer()
     if done.held:
         from recollect.hooks.stop_request import request  # imported late: most stops pass
@@ -33,6 +40,13 @@ def handle(event: Event) -> Answer:
         answer = request(done, stop.session)
     answer.warnings += done.warnings
     return answer
+
+
+def _judged(store: str, event: Event, texts: Sequence[str]) -> list[float]:
+    """Return the resident's score of each sentence; none if there is no resident to ask."""
+    answer = ask_resident(store, "judge", event, {"texts": list(texts)}, longer=_LONGER)
+    scores = answer.get("scores") if answer else None
+    return [float(score) for score in scores] if isinstance(scores, list) and len(scores) == len(texts) else []  # pyright: ignore
 
 
 def _is_attended() -> bool:

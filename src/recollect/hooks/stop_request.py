@@ -19,8 +19,8 @@ _LEARNED = (
 _STORE = "Call store_memory once for each such thing, or say in one short sentence that there is nothing. Then stop."
 _HINTS = "Hints, quoted from the session:"
 _SUMMARY = (
-    "Store a summary of the whole session: store_memory with the category session_summary{session}, and as description"
-    " the goal, the outcome, what was completed, and next actions."
+    "Store a summary of the whole session: store_memory with the category session_summary{session}. Its description has"
+    " lines that begin with Goal:, Outcome:, Completed: and Next actions:, its reasoning the key changes."
 )
 
 
@@ -46,7 +46,7 @@ def _direct(done: Capture, session: str, path: str) -> str:
             f"Also: {summary[0].lower()}{summary[1:]}" if lines else f"{ASKED} {summary[0].lower()}{summary[1:]}"
         )
     lines.append(f"Without that tool, use the memory-management skill{_with(path)}.")
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
 
 
 def _phases(done: Capture, path: str) -> str:
@@ -58,10 +58,10 @@ def _phases(done: Capture, path: str) -> str:
 
 
 def _quoted(done: Capture) -> str:
-    """Return a line with the first sentence of each finding. A summary has none."""
-    found = [finding for finding, _ in done.held if finding.category != SESSION_SUMMARY and finding.snippets]
-    quotes = "; ".join([f'{finding.category} "{data_line(finding.snippets[0])}"' for finding in found])
-    return f"{_HINTS} {quotes}" if quotes else ""
+    """Return a line with the first hint of each finding: evidence, or else a sentence. A summary has none."""
+    hints = [(finding.category, [*finding.evidence, *finding.snippets]) for finding, _ in done.held]
+    quotes = [f'{category} "{data_line(told[0])}"' for category, told in hints if told and category != SESSION_SUMMARY]
+    return f"{_HINTS} {'; '.join(quotes)}" if quotes else ""
 
 
 def _with(path: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.domain.categories import CATEGORIES, SESSION_SUMMARY
 from recollect.domain.text import fenced_lines
+from recollect.errors import InvalidEntry
 
 if TYPE_CHECKING:
     from recollect.domain.memory import Record
@@ -108,16 +109,24 @@ _KINDS = (
 )
 _LONGEST_EXPIRY = 40
 
+_MAIN = {
+    "decision": "what was decided",
+    "constraint": "what the rule is",
+    "tech_debt": "what was put off",
+    "preference": "what is preferred",
+}
+
 REFERENCES = "References: "
-NO_CHECK = "No check was noted; make sure that what called for it is gone."
-NO_REASON = "No reason was noted."
+
+# Version 0.6 wrote this, or the name, where a note said nothing.
+_NO_CHECK = "No check was noted; make sure that what called for it is gone."
 
 
 @dataclass
 class Draft:
-    """The content made from a note: values `said` in it, values `assumed` for the schema, and `fillers`.
+    """The content made from a note: values `said` in it, and values `assumed`: usual choices, never sentences.
 
-    Fillers are texts without information; real ones replace them later.
+    Fillers are texts without information in older files; real ones replace them.
     """
 
     said: Record = field(default_factory=dict[str, Any])
@@ -165,7 +174,7 @@ def drafted(note: MemoryInput, others: Sequence[str] = ()) -> Draft:
     main, reason = CATEGORIES[note.category].note_fields
     parts.read(note.description, main, needed=note.category == "runbook")
     parts.read(note.reasoning, reason, needed=note.category != SESSION_SUMMARY)
-    draft = Draft(fillers=(note.name, NO_CHECK))
+    draft = Draft(fillers=(note.name, _NO_CHECK))
     if note.category == "runbook":
         _runbook(parts.found)
     for name, texts in parts.found.items():
@@ -174,6 +183,20 @@ def drafted(note: MemoryInput, others: Sequence[str] = ()) -> Draft:
     if others:
         _refer(draft.said, note.category, others)
     return draft
+
+
+def check_main(draft: Draft, category: str) -> None:
+    """Refuse a draft for a new memory if the description has labelled parts only, none of them the main one.
+
+    Raises:
+        InvalidEntry: the message asks for the main part.
+    """
+    main = CATEGORIES[category].note_fields[0]
+    if category in _MAIN and main not in draft.said:
+        raise InvalidEntry(
+            f"description does not say {_MAIN[category]}: it has nothing but labelled parts; add a sentence without a"
+            f' label, or after "{main.capitalize()}:"'
+        )
 
 
 def points(text: str, *, sentences: bool = False) -> list[str]:
@@ -300,16 +323,10 @@ def _fill(said: Record, category: str, name: str, texts: list[str]) -> None:
 
 
 def _assume(draft: Draft, note: MemoryInput) -> None:
-    """Fill in required fields missing from the note, with its name or a default value."""
+    """Fill in choices and lists missing from the note, with their usual values. Sentences are not made up."""
     said = draft.said
     usual: Record = {name: values[0] for (category, name), values in CHOICES.items() if category == note.category}
-    known = CATEGORIES[note.category]
-    for name in (known.key_fields[0], known.note_fields[0]):
-        if name not in _LISTS:
-            usual[name] = note.name
-    if note.category == "runbook":
-        usual["verification"] = NO_CHECK
-    elif note.category == "constraint":
+    if note.category == "constraint":
         usual |= {"kind": _kind(note), "active": True}
     elif note.category == SESSION_SUMMARY:
         unfinished = said.get("in_progress") or said.get("next_actions")
@@ -335,7 +352,7 @@ def _kind(note: MemoryInput) -> str:
 
 def _alternative(text: str) -> Record:
     option, *reason = _WHY_REJECTED.split(text, maxsplit=1)
-    return {"option": option.strip(), "rejected_reason": reason[0].strip() if reason else NO_REASON}
+    return {"option": option.strip()} | ({"rejected_reason": reason[0].strip()} if reason else {})
 
 
 def _choice(text: str) -> str:

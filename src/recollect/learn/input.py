@@ -11,8 +11,11 @@ from typing import cast
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.category_names import category_named
 from recollect.domain.memory import LONGEST_TITLE
-from recollect.domain.text import one_line, visible
+from recollect.domain.ranking.terms import is_unspaced
+from recollect.domain.ranking.title_match import TITLE_STOP_WORDS
+from recollect.domain.text import cut, one_line, visible
 from recollect.errors import InvalidEntry
+from recollect.memories.likeness import plain, telling_words
 from recollect.sync.entry_input import (
     LONGEST_DESCRIPTION,
     LONGEST_NAME,
@@ -23,10 +26,16 @@ from recollect.sync.entry_input import (
 )
 
 _LONGEST_REFERENCE = 300
+_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{7,99}")
+_LONGEST_SHOWN = 40
+
+# "Use tabs." is short and says something; "n/a", "d" and "todo" do not.
+_FEWEST_LETTERS = 5
+_FEWEST_UNSPACED = 3
 
 _NEEDED = {
     "name": "a short title that it is known by",
-    "description": "what is to be remembered, in whole sentences",
+    "description": "what is to be remembered, in whole sentences that stand on their own",
     "reasoning": "why it holds, or why it matters",
 }
 _BLANK_LINES = re.compile(r"\n{3,}")
@@ -46,6 +55,7 @@ class MemoryInput:
     category: str
     references: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
+    session: str = ""
 
 
 def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
@@ -76,7 +86,24 @@ def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
     for field, what in _NEEDED.items():
         if not any(map(str.isalnum, getattr(note, field))):
             raise InvalidEntry(f"{field} is empty; write {what}")
+    _check_telling(note)
     return note
+
+
+def _check_telling(note: MemoryInput) -> None:
+    """Refuse a description that nobody could use later: it needs two different words, one of them telling.
+
+    In scripts without spaces it needs three characters.
+    """
+    said = plain(note.description)
+    letters, words = said.replace(" ", ""), set(said.split())
+    is_long = len(words) > 1 and len(letters) >= _FEWEST_LETTERS
+    is_long |= sum(map(is_unspaced, letters)) >= _FEWEST_UNSPACED
+    if not is_long or telling_words(note.description) <= TITLE_STOP_WORDS:
+        shown = cut(one_line(note.description), _LONGEST_SHOWN)
+        raise InvalidEntry(f"description says too little to be of use later: {shown!r}; write {_NEEDED['description']}")
+    if said == plain(note.name):
+        raise InvalidEntry(f"description only repeats the name; write {_NEEDED['description']}")
 
 
 def _text(field: str, value: object, longest: int) -> str:
@@ -109,6 +136,19 @@ def _references(given: object) -> list[str]:
             raise InvalidEntry(f"references must be texts of at most {_LONGEST_REFERENCE} characters each")
     found = dict.fromkeys(one_line(value) for value in values if isinstance(value, str))
     return [reference for reference in found if reference]
+
+
+def checked_session(session: str) -> str:
+    """Return the id of a session in lower case, or an empty string for none.
+
+    Raises:
+        InvalidEntry: it is not the id of a session.
+    """
+    if session and not _SESSION.fullmatch(session):
+        raise InvalidEntry(
+            "session must be the id of this session, as the request for its summary names it; or omit it"
+        )
+    return session.lower().replace("_", "-")
 
 
 def parted(references: Sequence[str], folders: Sequence[str]) -> tuple[list[str], list[str]]:

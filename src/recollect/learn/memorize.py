@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from recollect.config.locations import home
@@ -13,7 +13,15 @@ from recollect.config.memory_root import target_file
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.hashing import sha256
 from recollect.domain.lifecycle import change
-from recollect.domain.memory import LONGEST_SLUG, MOST_CHANGES, clean_tags, clean_title, slugify, texts
+from recollect.domain.memory import (
+    LONGEST_SLUG,
+    MOST_CHANGES,
+    MOST_SUPERSEDED,
+    clean_tags,
+    clean_title,
+    slugify,
+    texts,
+)
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.stored import ACTIVE, SESSION_CAPTURE
 from recollect.domain.text import utc_text
@@ -21,14 +29,15 @@ from recollect.engine.embed import embed_pending
 from recollect.errors import InvalidEntry, StoreError, WriteRefused
 from recollect.files.memory.index_md import indexed_memories
 from recollect.files.memory.memories import MemoryFile, read_memory
-from recollect.learn.content import CHOICES, REFERENCES, Draft, drafted
-from recollect.learn.input import MemoryInput, parse_input, parted
+from recollect.learn.content import CHOICES, REFERENCES, Draft, check_main, drafted
+from recollect.learn.input import MemoryInput, checked_session, parse_input, parted
 from recollect.learn.merge import history, merged_content, said_anew
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
+from recollect.learn.supersede import Superseded, find_old, retire_old
 from recollect.memories import write
 from recollect.memories.checks import check_enabled
 from recollect.memories.finish import finish
-from recollect.memories.likeness import plain, similar, title_words
+from recollect.memories.likeness import Like, plain, similar, title_words
 from recollect.sync.entry_input import parse_entry_input
 from recollect.sync.memories import entry_id
 
@@ -38,6 +47,7 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.engine.engine import Engine
     from recollect.files.memory.memories import MemoryRoot
+    from recollect.memories.forget import Named
 
 UPDATED = "updated"
 
@@ -47,7 +57,9 @@ _SETTING = "memory_session_capture"
 _ATTEMPTS = 10
 _MOST_TAGS = 8
 _AGAIN = "Stored again, with nothing new"
+_ITSELF = "supersedes names this memory itself, so nothing was retired"
 _HASH_LENGTH = 8
+_SESSION_LENGTH = 18  # of an id: enough that no two sessions of a project share it
 
 # Names reserved on Windows, where projects may be checked out too.
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
@@ -59,13 +71,19 @@ _MOST_NOTED = MOST_CHANGES // 2
 
 @dataclass
 class Memorized:
-    """The result for a memory. `path` is its file, relative to the project's folder; empty for knowledge."""
+    """The result for a memory. `path` is its file, relative to the project's folder; empty for knowledge.
+
+    `changed` names the fields of an update, `similar` are other entries about the same thing, or nearly.
+    """
 
     id: str
     name: str
     category: str
     outcome: str
     path: str = ""
+    changed: list[str] = field(default_factory=list[str])
+    similar: list[Like] = field(default_factory=list[Like])
+    superseded: Superseded | None = None
     warnings: list[str] = field(default_factory=list[str])
 
 
@@ -78,14 +96,18 @@ def memorize(
     category: str,
     references: Sequence[str] = (),
     triggers: Sequence[str] = (),
+    supersedes: str = "",
+    session: str = "",
 ) -> Memorized:
     """Store a memory. A known one is counted once more, or updated if there is something new.
+
+    The entry that it `supersedes`, named as for `find_old`, is retired afterwards. A `session` has one summary.
 
     Raises:
         InvalidEntry: it cannot be stored as it is; the message names the field and what it must be.
         WriteRefused: the checks of memory files do not allow it; nothing was written.
         LockTimeout: other writers were busy for too long; nothing was written.
-        StorageError: the file cannot be written; nothing was changed.
+        StorageError: the file cannot be written, and nothing was changed; or only the old entry could not be retired.
     """
     settings = engine.settings
     if not settings.flag(_SETTING):
@@ -93,16 +115,21 @@ def memorize(
             f"storing memories in the middle of a session is switched off: {_SETTING} is false"
             f" ({settings.source(_SETTING)}); `recollect config set {_SETTING} true` switches it on"
         )
-    note = parse_input(name, description, reasoning, category, references, triggers)
-    if note.category in KNOWLEDGE:
-        return _knowledge(engine, note)
-    if not has_project(engine.workspace.project_root):
+    note = replace(
+        parse_input(name, description, reasoning, category, references, triggers), session=checked_session(session)
+    )
+    is_ours = has_project(engine.workspace.project_root)
+    if note.category not in KNOWLEDGE and not is_ours:
         raise InvalidEntry(
             f"a {note.category} belongs to a project, and there is none here; start the server in the project's folder"
             f" or with `recollect mcp --project-root DIR`. {', '.join(KNOWLEDGE)} can be stored anywhere"
         )
-    check_enabled(settings, note.category)
-    return _Memory(engine, note).store()
+    if note.category not in KNOWLEDGE:
+        check_enabled(settings, note.category)
+    old = find_old(engine, supersedes) if supersedes.strip() else None
+    if note.category in KNOWLEDGE:
+        return _knowledge(engine, note, old, is_ours=is_ours)
+    return _Memory(engine, note, old).store()
 
 
 def has_project(root: str) -> bool:
@@ -117,9 +144,8 @@ def has_project(root: str) -> bool:
     return not around or (own != real and os.path.exists(os.path.join(real, ".git")))
 
 
-def _knowledge(engine: Engine, note: MemoryInput) -> Memorized:
+def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, *, is_ours: bool) -> Memorized:
     workspace = engine.workspace
-    is_ours = has_project(workspace.project_root)
     given = parse_entry_input(
         {
             "name": note.name,
@@ -132,14 +158,17 @@ def _knowledge(engine: Engine, note: MemoryInput) -> Memorized:
         }
     )
     identity = workspace.identity if is_ours else ""
-    [noted] = note_down(workspace, [given], source=SESSION_CAPTURE, identity=identity)
+    is_itself = old is not None and old.entry.id == given.content_hash
+    old = None if is_itself else old
+    [noted] = note_down(workspace, [given], source=SESSION_CAPTURE, identity=identity, supersedes=old and old.entry)
     try:
         known = engine.store.entries([given.content_hash])
         done = stored(engine, noted)
     except StoreError as failure:
         error = journalled(workspace, failure)
-        return Memorized(given.content_hash, given.name, given.category, JOURNALLED, warnings=[str(error)])
-    entry, warnings = done.entry, done.warnings
+        kept = [f"{old.entry.id} is still found; retire it with forget_memory once the store works"] if old else []
+        return Memorized(given.content_hash, given.name, given.category, JOURNALLED, warnings=[str(error), *kept])
+    entry, warnings = done.entry, [*done.warnings, *([_ITSELF] if is_itself else [])]
     if entry.status != ACTIVE:
         warnings.append(f"it is {entry.status}, so it is not found")
     elif known and known[0].status != ACTIVE:
@@ -148,14 +177,24 @@ def _knowledge(engine: Engine, note: MemoryInput) -> Memorized:
         warnings.append(f"it was known as {entry.name!r}, which stays its name")
     if plain(entry.reasoning) != plain(given.reasoning):
         warnings.append("the reasoning that it was stored with stays; this one is in the journal only")
-    outcome = STORED if done.added else REINFORCED
-    return Memorized(entry.id, entry.name, entry.category, outcome, warnings=warnings)
+    result = Memorized(entry.id, entry.name, entry.category, STORED if done.added else REINFORCED, warnings=warnings)
+    if old:
+        _retire_old(engine, result, old, entry.id)
+    if done.added:
+        text = entry.description
+        result.similar = similar(engine, entry.id, entry.category, entry.name, text, by_meaning=done.embedded > 0)
+    return result
+
+
+def _retire_old(engine: Engine, result: Memorized, old: Named, pointer: str) -> None:
+    result.superseded, warnings = retire_old(engine, old, result.id, result.name, pointer)
+    result.warnings += warnings
 
 
 class _Memory:
     """A note on its way into a memory file."""
 
-    def __init__(self, engine: Engine, note: MemoryInput) -> None:
+    def __init__(self, engine: Engine, note: MemoryInput, replaced: Named | None) -> None:
         self._engine = engine
         self._settings = engine.settings
         self._project_root = engine.workspace.project_root
@@ -164,6 +203,10 @@ class _Memory:
         self._root: MemoryRoot = engine.workspace.memory_root()
         self._files, others = parted(note.references, (self._project_root, self._root.project))
         self._draft: Draft = drafted(note, others)
+        self._replaced = replaced
+        is_summary = note.category == SESSION_SUMMARY and note.session
+        self._session = f"session-{note.session[:_SESSION_LENGTH].rstrip('-')}" if is_summary else ""
+        self._notes: list[str] = []
 
     def store(self) -> Memorized:
         """Store the note; begin anew if somebody else has changed or just stored the same memory."""
@@ -180,13 +223,26 @@ class _Memory:
         old, retitled = self._known()
         if old is None:
             return self._created()
-        title = self._title if retitled else old.title
-        anew = said_anew(old.category, old.content, self._draft.said)
+        if self._replaced and self._replaced.memory and self._replaced.memory.path == old.path:
+            self._replaced = None  # an update replaces the text already
+            self._notes = [_ITSELF]
+        fields = self._changes(old, self._title if retitled else old.title)
+        return self._updated(old, fields) if fields else self._reinforced(old)
+
+    def _changes(self, old: MemoryFile, title: str) -> Record:
+        """Return the fields of an existing memory that the note changes, apart from tags."""
+        fields: Record = {"title": title} if title != old.title else {}
+        if self._told_anew(old):
+            fields["content"] = merged_content(old.category, old.content, self._draft)
         more = [path for path in self._files if path not in old.related_files]
+        if more:
+            fields["related_files"] = [*old.related_files, *more]
         triggers = list(dict.fromkeys([*self._note.triggers, *old.triggers]))[:MOST_TRIGGERS]
-        if not anew and not more and title == old.title and set(triggers) == set(old.triggers):
-            return self._reinforced(old)
-        return self._updated(old, title, anew, more, triggers)
+        if set(triggers) != set(old.triggers):
+            fields["triggers"] = triggers
+        if self._replaced and self._replaced.pointer not in old.supersedes:
+            fields["supersedes"] = [*old.supersedes, self._replaced.pointer][-MOST_SUPERSEDED:]
+        return fields
 
     # Existing memories
 
@@ -195,7 +251,7 @@ class _Memory:
         for slug in self._slugs():
             old = self._read(self._path(slug))
             if old and old.status == ACTIVE and self._is_same(old, slug):
-                return old, False
+                return old, bool(self._session) and plain(old.title) != plain(self._title)
         if self._note.category == SESSION_SUMMARY or not os.path.isdir(self._root.path):
             return None, False
         words = title_words(self._title)
@@ -216,6 +272,8 @@ class _Memory:
 
     def _is_same(self, old: MemoryFile, slug: str) -> bool:
         """Return True if the memory at the note's path is about the same thing: different titles may share a slug."""
+        if self._session:
+            return True
         if self._note.category == SESSION_SUMMARY:
             today = old.created_at[:_DAY] == _now()[:_DAY]
             return today or not said_anew(old.category, old.content, self._draft.said)
@@ -223,6 +281,8 @@ class _Memory:
 
     def _slugs(self) -> list[str]:
         """Return possible slugs for the file, in the order of trying them."""
+        if self._session:
+            return [self._session, *(f"{self._session}-{number}" for number in range(2, 10))]
         own = slugify(self._title)
         mark = sha256(plain(self._title).encode()).hexdigest()[:_HASH_LENGTH]
         if not own or _RESERVED.fullmatch(own):
@@ -253,61 +313,87 @@ class _Memory:
     # Writing
 
     def _created(self) -> Memorized:
-        hints = similar(self._engine, self._root, self._note.category, self._note.name, self._note.description)
+        check_main(self._draft, self._note.category)
         record: Record = {"title": self._title, "tags": self._tags(), "content": self._draft.content}
         if self._files:
             record["related_files"] = self._files
         if self._note.triggers:
             record["triggers"] = list(self._note.triggers)
+        gone = ""
+        if self._replaced:
+            record["supersedes"] = [self._replaced.pointer]
+            gone = self._replaced.memory.path if self._replaced.memory else ""
         path = self._free()
         try:
-            written = write.create(self._root, self._settings, path, self._note.category, record)
+            written = write.create(
+                self._root, self._settings, path, self._note.category, record, captured=True, instead_of=gone
+            )
         except WriteRefused as refusal:
             raise self._explained(refusal, path) from refusal
-        return self._finished(STORED, written, hints)
+        return self._finished(STORED, written)
 
-    def _updated(self, old: MemoryFile, title: str, anew: list[str], more: list[str], triggers: list[str]) -> Memorized:
+    def _updated(self, old: MemoryFile, fields: Record) -> Memorized:
         at = _now()
-        content = merged_content(old.category, old.content, self._draft)
-        named = [*(["title"] if title != old.title else []), *anew, *(["related files"] if more else [])]
-        named += ["triggers"] if set(triggers) != set(old.triggers) else []
+        named = [part for name in fields for part in (self._told_anew(old) if name == "content" else [name])]
         lines = [change(f"Told anew in a session: {', '.join(named)}", at)]
-        if title != old.title:
-            lines.append(change("title changed", at, "title", old.title, title))
-        lines += history(old.content, content, at)
-        record: Record = {"title": title, "content": content, "tags": clean_tags([*old.tags, *self._tags()], old.tags)}
-        if more:
-            record["related_files"] = [*old.related_files, *more]
-        if triggers:
-            record["triggers"] = triggers
-        return self._changed(old, UPDATED, lines, record)
+        if "title" in fields:
+            lines.append(change("title changed", at, "title", old.title, fields["title"]))
+        lines += history(old.content, fields.get("content", old.content), at)
+        tags = clean_tags([*old.tags, *self._tags()], old.tags)
+        return self._changed(old, UPDATED, lines, {**fields, "tags": tags}, named)
+
+    def _told_anew(self, old: MemoryFile) -> list[str]:
+        return said_anew(old.category, old.content, self._draft.said)
 
     def _reinforced(self, old: MemoryFile) -> Memorized:
-        """Add a line of history about the repetition, at most once a day, to leave room for changes."""
+        """Add a line of history about the repetition, at most once a day, to leave room for changes.
+
+        A call that finishes an interrupted one is no repetition.
+        """
         last = old.changes[-1] if old.changes else {}
         today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
-        if today or len(old.changes) >= _MOST_NOTED:
+        is_finishing = self._replaced is not None and self._replaced.entry.status == ACTIVE
+        if today or is_finishing or len(old.changes) >= _MOST_NOTED:
             id = entry_id(self._engine.project, old.category, old.slug)
-            return Memorized(id, old.title, old.category, REINFORCED, self._root.shown(old.path))
+            path = self._root.shown(old.path)
+            result = Memorized(id, old.title, old.category, REINFORCED, path, warnings=self._notes)
+            return self._replacing(result, old.slug)
         return self._changed(old, REINFORCED, [change(_AGAIN, _now())], {})
 
-    def _changed(self, old: MemoryFile, outcome: str, lines: list[Record], fields: Record) -> Memorized:
+    def _changed(
+        self, old: MemoryFile, outcome: str, lines: list[Record], fields: Record, named: Sequence[str] = ()
+    ) -> Memorized:
         record = {**old.record, **fields, "changes": [*old.changes, *lines]}
-        written = write.update(self._root, self._settings, old.path, old.category, record, expected=old.hash)
-        return self._finished(outcome, written, [])
+        written = write.update(
+            self._root, self._settings, old.path, old.category, record, expected=old.hash, captured=True
+        )
+        return self._finished(outcome, written, named)
 
-    def _finished(self, outcome: str, written: write.Written, hints: list[str]) -> Memorized:
+    def _finished(self, outcome: str, written: write.Written, named: Sequence[str] = ()) -> Memorized:
         engine = self._engine
-        warnings = [*hints, *written.warnings]
+        warnings = [*self._notes, *written.warnings]
         warnings += finish(self._root, engine.workspace, written.paths, message=written.message, engine=engine)
+        embedded = 0
         if self._settings.flag("memory_semantic_enabled"):
             try:
-                warnings += embed_pending(engine).warnings
+                done = embed_pending(engine)
+                embedded, warnings = done.done, [*warnings, *done.warnings]
             except StoreError as error:
                 warnings.append(f"the search index is not updated yet; the next command tries again: {error}")
         slug, title = str(written.facts["id"]), str(written.facts["title"])
         id = entry_id(engine.project, self._note.category, slug)
-        return Memorized(id, title, self._note.category, outcome, written.target, warnings)
+        result = Memorized(id, title, self._note.category, outcome, written.target, list(named), warnings=warnings)
+        self._replacing(result, slug)
+        if outcome != REINFORCED:
+            text = self._note.description
+            result.similar = similar(engine, id, self._note.category, title, text, by_meaning=embedded > 0)
+        return result
+
+    def _replacing(self, result: Memorized, slug: str) -> Memorized:
+        """Retire the entry that the stored memory replaces, if there is one."""
+        if self._replaced:
+            _retire_old(self._engine, result, self._replaced, f"{result.category}/{slug}")
+        return result
 
     def _tags(self) -> list[str]:
         """Return tags from the text of the memory, without labels, references and fields with fixed choices."""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _KEPT = 999
 _PIECE = 900
 
+# Fields of a summary that say how things stand now.
+_PASSING = ("goal", "in_progress", "blockers", "next_actions")
+
 _SENTENCES = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
@@ -50,6 +53,8 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
             content[name] = _with_references(has, had)
         elif name == "steps":
             content[name] = [*had, *has] if more_steps else has
+        elif name in _PASSING:
+            content[name] = has
         elif isinstance(has, list):
             content[name] = _union(had, cast("list[Any]", has))
         elif isinstance(has, dict):

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.config.workspace import Workspace
+from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import SOURCES, StoredEntry
-from recollect.domain.text import utc_text
+from recollect.domain.text import one_line, utc_text
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine, find_keywords
 from recollect.errors import Journalled, StorageError, StoreError
@@ -25,13 +26,17 @@ JOURNALLED = "journalled"
 
 @dataclass
 class Remembered:
-    """The result for an entry. `added` is True if it is new; `pending` counts entries without a vector."""
+    """The result for an entry. `added` is True if it is new; `pending` counts entries without a vector.
+
+    `embedded` counts those that got one now.
+    """
 
     entry: StoredEntry
     added: bool
     keyword_tier: str = ""
     pending: int = 0
     warnings: list[str] = field(default_factory=list[str])
+    embedded: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,17 @@ def remember(engine: Engine, given: EntryInput, *, source: str = "") -> Remember
 
 
 def note_down(
-    workspace: Workspace, entries: Sequence[EntryInput], *, source: str = "", identity: str = ""
+    workspace: Workspace,
+    entries: Sequence[EntryInput],
+    *,
+    source: str = "",
+    identity: str = "",
+    supersedes: StoredEntry | None = None,
 ) -> list[Noted]:
     """Append entries to the journal, all of them or none, whatever the state of the database.
 
-    `identity` is that of the session's project, because several projects may have the same name.
+    `identity` is that of the session's project, because several projects may have the same name. `supersedes` is the
+    entry that they replace.
 
     Raises:
         LockTimeout: other writers held the journal for too long; nothing was written.
@@ -78,7 +89,10 @@ def note_down(
             labels, tier, failures = found.labels, found.tier if found.labels else "", found.failures
         warnings = tuple(f"no keywords from {failure}" for failure in failures)
         noted.append(Noted(given, len(lines), tuple(labels), tier, warnings))
-        lines.append(_capture(given, labels, source) | ({"project": identity} if identity else {}))
+        line = _capture(given, labels, source) | ({"project": identity} if identity else {})
+        if supersedes:
+            line["supersedes"] = {"id": supersedes.id, "name": redact(one_line(supersedes.name))}
+        lines.append(line)
     places = append_lines(workspace.journal, CAPTURE, lines)
     return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
 
@@ -101,7 +115,7 @@ def stored(engine: Engine, noted: Noted) -> Remembered:
         raise journalled(engine.workspace, StoreError("; ".join(warnings) or "the journal could not be read"))
     warnings += done.warnings
     added = entries[0].observation_count <= _observed_since(engine.workspace.journal, noted)
-    return Remembered(entries[0], added, noted.keyword_tier, done.pending, warnings)
+    return Remembered(entries[0], added, noted.keyword_tier, done.pending, warnings, done.done)
 
 
 def journalled(workspace: Workspace, error: StoreError) -> Journalled:

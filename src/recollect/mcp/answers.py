@@ -94,7 +94,20 @@ def line(place: int, item: dict[str, Any]) -> str:
     return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
 
 
-def full(entry: StoredEntry, text: str, path: str, origin: str) -> dict[str, Any]:
+def named(id: str, category: str, name: str, text: str = "", path: str = "") -> dict[str, Any]:
+    """Return an entry for the answer about another one."""
+    shown = cut(data_line(name), _LONGEST_NAME)
+    return filled(id=id, category=category, name=shown, text=as_data(text), path=cut(data_line(path), _LONGEST_PATH))
+
+
+def named_line(item: dict[str, Any]) -> str:
+    """Return an entry from `named` as one line."""
+    text = f" - {item['text']}" if item.get("text") else ""
+    path = f" ({item['path']})" if item.get("path") else ""
+    return f"[{item['id']}] {_label(item)}: {item['name']}{text}{path}"
+
+
+def full(entry: StoredEntry, text: str, path: str, origin: str, reason: str = "") -> dict[str, Any]:
     """Return all fields of an entry, long texts shortened."""
     return filled(
         id=entry.id,
@@ -105,6 +118,7 @@ def full(entry: StoredEntry, text: str, path: str, origin: str) -> dict[str, Any
         keywords=_few_texts(entry.keywords),
         triggers=_few_texts(entry.triggers),
         status=entry.status,
+        reason=cut(data_line(reason), _LONGEST_NOTE),
         origin=origin,
         project=project_name(entry),
         path=cut(data_line(path), _LONGEST_PATH),
@@ -133,6 +147,7 @@ def paragraphs(item: dict[str, Any]) -> str:
     facts += [f"updated {item['updated']}"] if item.get("updated") else []
     facts += [f"from {item['origin']}"] if item.get("origin") else []
     lines = [f"[{item['id']}] {_label(item)}: {item['name']}", f"({', '.join(fact for fact in facts if fact)})"]
+    lines += [f"{item['status'].capitalize()}: {item['reason']}"] if item.get("reason") else []
     # Indented deeper than any line of ours, so that no memory can pass for the server.
     lines += [f"    {said}".rstrip() for said in str(item["text"]).split("\n")]
     label = "Files" if item.get("path") else "References"

@@ -35,7 +35,8 @@ Store (store_memory) what a colleague would want to know next month:
 - a lesson: what went wrong or worked, why, and how to tell the next time
 - a runbook: steps that were tried and work; a debt that was taken on knowingly
 One thing in each memory, in whole sentences that stand on their own, with triggers that say when it will matter in \
-other words than its own. Search first; storing the same text again only counts one more observation.
+other words than its own. Search first; storing the same text again only counts one more observation. If it \
+replaces an older memory, give that one's id as supersedes.
 
 Do not store passwords, keys or personal data, transcripts, plans for the next minutes, or what the code says itself.
 
@@ -99,7 +100,9 @@ STORE = ToolSchema(
     "Store a memory",
     "Save one thing worth knowing later: a decision with its reason, a lesson, a constraint, a preference, a runbook. "
     f"Lessons ({', '.join(KNOWLEDGE)}) serve every project; the other categories become files of this "
-    "project. Storing the same again counts as one more observation. Never store secrets.",
+    "project. Storing the same again counts as one more observation. Only what you say is written: nothing is made up "
+    "for what you leave out. The answer names similar memories; if the new one replaces one of them, say so with "
+    "supersedes. Never store secrets.",
     accepts=_given(
         ["name", "description", "reasoning", "category"],
         name={"type": "string", "description": "A short title that tells this one from others."},
@@ -118,6 +121,15 @@ STORE = ToolSchema(
             'words that the memory itself does not use. For "Orders live in PostgreSQL": "choosing where to persist '
             'purchases". Not: "PostgreSQL orders".',
         },
+        session={
+            "type": "string",
+            "description": "For a session_summary: the id of the session, if the request for it names one. A later "
+            "summary with the same id updates the same memory.",
+        },
+        supersedes={
+            "type": "string",
+            "description": "The id of a memory that no longer holds because of this one. It is retired, not deleted.",
+        },
     ),
     returns=_returned(
         ["id", "name", "category", "outcome"],
@@ -126,6 +138,9 @@ STORE = ToolSchema(
         category=_TEXT,
         outcome={"type": "string", "description": "stored, reinforced, updated or journalled."},
         path=_TEXT,
+        changed={**_TEXTS, "description": "The fields that an update changed."},
+        similar=_list_of(list(_NAMED), **_NAMED, text=_TEXT, path=_TEXT),
+        superseded=_returned([*_NAMED, "restore"], **_NAMED, restore=_TEXT),
         notes=_TEXTS,
     ),
 )
@@ -168,6 +183,7 @@ GET = ToolSchema(
             keywords=_TEXTS,
             triggers=_TEXTS,
             status=_TEXT,
+            reason={"type": "string", "description": "Why it is not active."},
             origin=_ORIGIN,
             project=_TEXT,
             path=_TEXT,

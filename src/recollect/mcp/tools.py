@@ -14,7 +14,20 @@ from recollect.engine.warm import Embedders, Warm
 from recollect.errors import InvalidEntry, StoreError
 from recollect.learn.memorize import memorize
 from recollect.mcp import schemas
-from recollect.mcp.answers import LARGEST, Answer, answered, brief, filled, full, is_cut, line, paragraphs, size
+from recollect.mcp.answers import (
+    LARGEST,
+    Answer,
+    answered,
+    brief,
+    filled,
+    full,
+    is_cut,
+    line,
+    named,
+    named_line,
+    paragraphs,
+    size,
+)
 from recollect.mcp.arguments import Arguments
 from recollect.memories.forget import forget
 from recollect.recall.browse import full_entries, list_entries
@@ -32,6 +45,11 @@ _LOADING = 3.0
 _FURTHEST = 1_000_000
 _MOST_REFERENCES = 1_000
 
+_REPLACING = (
+    "if this one replaces a similar one, store it again with supersedes set to the id of that one; if both hold, there"
+    " is nothing to do"
+)
+
 DOCTOR = "`recollect doctor` says what is wrong with the store"
 
 
@@ -45,11 +63,22 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         category=given.text("category"),
         references=given.texts("references", _MOST_REFERENCES),
         triggers=given.texts("triggers", _MOST_REFERENCES),
+        supersedes=given.text("supersedes"),
+        session=given.text("session").strip(),
     )
-    data = {"id": done.id, "name": done.name, "category": done.category, "outcome": done.outcome}
-    data |= {"path": done.path} if done.path else {}
-    shown = f"{done.outcome.capitalize()}: {done.name} (id: {done.id}){f' in {done.path}' if done.path else ''}"
-    return answered(data, [shown], done.warnings)
+    data: dict[str, Any] = {"id": done.id, "name": done.name, "category": done.category, "outcome": done.outcome}
+    data |= filled(path=done.path, changed=done.changed)
+    lines = [f"{done.outcome.capitalize()}: {done.name} (id: {done.id}){f' in {done.path}' if done.path else ''}"]
+    lines += [f"Changed: {', '.join(done.changed)}"] if done.changed else []
+    old = done.superseded
+    if old:
+        data["superseded"] = {**named(old.id, old.category, old.name), "restore": old.restore}
+        lines.append(f"Superseded: {named_line(data['superseded'])}. `{old.restore}` brings it back.")
+    alike = [named(each.id, each.category, each.name, each.text, each.path) for each in done.similar]
+    if alike:
+        data |= {"similar": alike}
+        lines += ["Similar:", *map(named_line, alike)]
+    return answered(data, lines, [*([_REPLACING] if alike else []), *done.warnings])
 
 
 def search_memory(engine: Engine, given: Arguments) -> Answer:
@@ -99,7 +128,7 @@ def get_memories(engine: Engine, given: Arguments) -> Answer:
         said.append(f"no memory has the id {' or '.join(unknown)}; take ids from search_memory or list_memories")
     if not looked:
         raise InvalidEntry("; ".join(said))
-    items = [full(each.entry, each.text, each.path, each.origin) for each in looked]
+    items = [full(each.entry, each.text, each.path, each.origin, each.reason) for each in looked]
     fitting = _fitting(items)
     left_out = [item["id"] for item in items[len(fitting) :]]
     if left_out:

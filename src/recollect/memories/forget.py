@@ -56,6 +56,19 @@ class Forgotten:
         return f"recollect restore {self.name}" if self.name else ""
 
 
+@dataclass(frozen=True)
+class Named:
+    """An entry found by a name, with its memory file unless it is a lesson."""
+
+    entry: StoredEntry
+    memory: MemoryFile | None = None
+
+    @property
+    def pointer(self) -> str:
+        """Return a name of the entry for memory files: other checkouts of the project have other ids for memories."""
+        return f"{self.memory.category}/{self.memory.slug}" if self.memory else self.entry.id
+
+
 class Known:
     """An entry with its sources and its retirements, as seen from a project."""
 
@@ -93,12 +106,51 @@ def forget(engine: Engine, id: str, reason: str = "") -> Forgotten:
         StorageError: the file cannot be written; nothing was changed.
         StoreError: the store cannot be used; the message says if the file was written before.
     """
-    return _changed(engine, id, _reason(reason), ended=False)
+    why, warnings = _reason(reason), list[str]()
+    return _changed(engine, find_named(engine, id, warnings), why, warnings, ended=False)
 
 
 def bring_back(engine: Engine, id: str) -> Forgotten:
     """Make a retired (or archived) entry active again, named as for `forget`. Raises as `forget` does."""
-    return _changed(engine, id, "", ended=True)
+    warnings: list[str] = []
+    return _changed(engine, find_named(engine, id, warnings), "", warnings, ended=True)
+
+
+def supersede(engine: Engine, old: Named, id: str, name: str, pointer: str) -> Forgotten:
+    """Retire an entry because another one takes its place, and keep a pointer to that. Raises as `forget` does."""
+    by = pointer if old.memory else id
+    return _changed(engine, old, _reason(f"superseded by {by}: {name}"), [], ended=False, by=pointer)
+
+
+def find_named(engine: Engine, name: str, warnings: list[str]) -> Named:
+    """Return the entry with a name, as for `forget`, of any status. Warnings of a sync are added to `warnings`.
+
+    Raises:
+        UnknownMemory: no entry or several have the name, or it belongs to another project.
+        WriteRefused: the memory root cannot be used.
+        StoreError: the store cannot be read.
+    """
+    workspace = engine.workspace
+    root = _root_of(engine, name)
+    if root is not None:
+        try:
+            memory = read_named(root, name, workspace.project_root)
+        except UnknownMemory:
+            beginning = name.strip().lower()
+            if not looks_like_id(name) or any(file.slug.startswith(beginning) for file in find_memories(root, [])):
+                raise
+        else:
+            return _named(engine, memory)
+    warnings += sync(engine.store, workspace, engine.labels())
+    warnings += sync_memories(engine.store, workspace)
+    known = find_entry(engine, name)
+    if known.entry.category in KNOWLEDGE:
+        return Named(known.entry)
+    path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
+    if not path:
+        raise UnknownMemory(f"the file of '{one_line(known.entry.name)}' is gone, so there is nothing to change")
+    root = workspace.memory_root()
+    return _named(engine, read_named(root, f"{known.entry.category}/{slug_of(path)}", workspace.project_root))
 
 
 def find_entry(engine: Engine, id: str) -> Known:
@@ -134,31 +186,18 @@ def looks_like_id(name: str) -> bool:
     return SHORTEST_ID <= len(name.strip()) <= ID_LENGTH and is_hexadecimal(name.strip().lower())
 
 
-def _changed(engine: Engine, name: str, reason: str, *, ended: bool) -> Forgotten:
-    workspace = engine.workspace
-    root = _root_of(engine, name)
-    if root is not None:
-        try:
-            memory = read_named(root, name, workspace.project_root)
-        except UnknownMemory:
-            beginning = name.strip().lower()
-            if not looks_like_id(name) or any(file.slug.startswith(beginning) for file in find_memories(root, [])):
-                raise
-        else:
-            return _changed_memory(engine, root, memory, reason, ended=ended)
-    warnings = sync(engine.store, workspace, engine.labels())
-    warnings += sync_memories(engine.store, workspace)
-    known = find_entry(engine, name)
-    if known.entry.category in KNOWLEDGE:
-        return _changed_knowledge(engine, known.entry.id, reason, warnings, ended=ended)
-    path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
-    root = workspace.memory_root()
-    if not path:
-        raise UnknownMemory(f"the file of '{one_line(known.entry.name)}' is gone, so there is nothing to change")
-    memory = read_named(root, f"{known.entry.category}/{slug_of(path)}", workspace.project_root)
-    done = _changed_memory(engine, root, memory, reason, ended=ended)
+def _changed(engine: Engine, found: Named, reason: str, warnings: list[str], *, ended: bool, by: str = "") -> Forgotten:
+    if found.memory is None:
+        return _changed_knowledge(engine, found.entry.id, reason, warnings, ended=ended)
+    done = _changed_memory(engine, found.memory, reason, ended=ended, by=by)
     done.warnings[:0] = warnings
     return done
+
+
+def _named(engine: Engine, memory: MemoryFile) -> Named:
+    entry = memory_entry(memory, engine.project, os.stat(memory.path).st_mtime_ns)
+    entry.project = engine.project
+    return Named(entry, memory)
 
 
 def _root_of(engine: Engine, name: str) -> MemoryRoot | None:
@@ -212,10 +251,11 @@ def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:
     return [Retirement(id, each.project, at=now, ended=True) for each in known.retirements] if ended else []
 
 
-def _changed_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, reason: str, *, ended: bool) -> Forgotten:
+def _changed_memory(engine: Engine, memory: MemoryFile, reason: str, *, ended: bool, by: str) -> Forgotten:
     """Retire or restore a memory file, commit it, sync the store, and return the result."""
+    root = engine.workspace.memory_root()
     if not ended:
-        written = write.retire(root, memory.path, memory.category, reason)
+        written = write.retire(root, memory.path, memory.category, reason, by=by)
     elif memory.status == ACTIVE:
         written = write.Written("already_active", root.shown(memory.path))
     else:
@@ -224,12 +264,9 @@ def _changed_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, reason
         written.status = "restored"
     warnings = [*written.warnings]
     warnings += finish(root, engine.workspace, written.paths, message=written.message, engine=engine)
-    changed = read_memory(memory.path, memory.category)
-    entry = memory_entry(changed, engine.project, os.stat(memory.path).st_mtime_ns)
-    entry.project = engine.project
+    entry = _named(engine, read_memory(memory.path, memory.category)).entry
     name = shortest_name(root, memory.path, memory.category)
-    warnings = list(dict.fromkeys(warnings))
-    return Forgotten(entry, written.status, name, written.target, warnings)
+    return Forgotten(entry, written.status, name, written.target, list(dict.fromkeys(warnings)))
 
 
 def _reason(reason: str) -> str:

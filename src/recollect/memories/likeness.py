@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Sequence, Set
-from operator import itemgetter
+from dataclasses import dataclass
 
+from recollect.config.memory_root import target_file
 from recollect.config.settings import Settings
-from recollect.domain.categories import SESSION_SUMMARY
-from recollect.domain.memory import clean_title
-from recollect.domain.ranking.terms import STOP_WORDS
-from recollect.domain.stored import Match
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
+from recollect.domain.ranking.terms import STOP_WORDS, query_terms
+from recollect.domain.ranking.title_match import TITLE_STOP_WORDS
+from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import ACTIVE, Match, StoredEntry
+from recollect.domain.text import cut, one_line
+from recollect.domain.withheld import fault
 from recollect.engine.engine import Engine
-from recollect.errors import EmbeddingError, StoreError
+from recollect.engine.withhold import entry_texts
+from recollect.errors import EmbeddingError, StorageError, StoreError, WriteRefused
 from recollect.files.memory.index_md import IndexEntry, indexed_memories
-from recollect.files.memory.memories import MemoryRoot
+from recollect.files.memory.memories import read_memory
 from recollect.store.values import Scope
+from recollect.sync.memories import memory_entry
 
 # Titles are alike if they share at least this part of their words.
 ENOUGH_WORDS = 0.5
@@ -34,6 +40,21 @@ LEAST_COSINE = {"local/all-MiniLM-L6-v2-int8-words": 0.58}
 # Characters kept because they are part of names: C++ is not C.
 _TELLING = "+#"
 
+_MOST_ALIKE = 3
+_MOST_COMPARED = 30
+_LONGEST_BEGINNING = 160
+
+
+@dataclass(frozen=True)
+class Like:
+    """An entry about the same thing as another, or nearly. `text` is the beginning of its description."""
+
+    id: str
+    category: str
+    name: str
+    text: str
+    path: str  # of its memory file, relative to the project's folder; empty for a lesson
+
 
 def plain(text: str) -> str:
     """Return the words of a text in order, ignoring case and punctuation: equal results say the same."""
@@ -44,6 +65,12 @@ def plain(text: str) -> str:
 def title_words(title: str) -> list[str]:
     """Return the words of a title in order, without stop words. "From A to B" is not "from B to A"."""
     return [word for word in plain(title).split() if word not in STOP_WORDS]
+
+
+def telling_words(title: str) -> set[str]:
+    """Return the words that say what a title is about: common verbs do not, unless there is nothing else."""
+    words = set(title_words(title))
+    return words - TITLE_STOP_WORDS or words
 
 
 def overlap(one: Set[str], other: Set[str]) -> float:
@@ -72,31 +99,81 @@ def nearest(engine: Engine, texts: Sequence[str], categories: Sequence[str], mos
     return [[match for match in matches if match.score >= least] for matches in found]
 
 
-def similar(engine: Engine, root: MemoryRoot, category: str, title: str, text: str) -> list[str]:
-    """Return a hint at an existing memory about the same thing, if there is one.
+def similar(engine: Engine, id: str, category: str, title: str, text: str, *, by_meaning: bool) -> list[Like]:
+    """Return other entries about the same thing as a stored entry, or nearly, at most three.
 
-    The memory is not updated: a wrong update destroys more than a duplicate does.
-
-    Raises:
-        StorageError: the index exists but cannot be read.
+    They are only hints, so failures give none. Compare `by_meaning` only if the model is loaded.
     """
     # Summaries of two sessions are never duplicates, however alike they are.
-    if category == SESSION_SUMMARY or not os.path.isdir(root.path):
+    if category == SESSION_SUMMARY:
         return []
-    known = [entry for entry in indexed_memories(root, []) if entry.category == category]
-    if not known:
-        return []
-    words = set(title_words(title))
-    shared, best = max(((overlap(words, set(title_words(each.title))), each) for each in known), key=itemgetter(0))
-    if shared >= ENOUGH_WORDS:
-        return [_hint(best)]
-    [matches] = nearest(engine, [f"{title}\n{text}"], [category], 1)
+    found = _titled(engine, title)
+    if by_meaning:
+        categories = [name for name in CATEGORIES if name != SESSION_SUMMARY]
+        [near] = nearest(engine, [f"{title}\n{text}"], categories, _MOST_ALIKE + 1)
+        found += _stored(engine, [match.id for match in near])
+    others: dict[str, Like] = {}
+    for each in found:
+        if each.id != id:
+            others.setdefault(each.id, each)
+    return list(others.values())[:_MOST_ALIKE]
+
+
+def _titled(engine: Engine, title: str) -> list[Like]:
+    """Return memories, as listed in the index, and lessons of the store, with words of a title, most words first."""
+    own = telling_words(title)
+    shared: list[tuple[float, Like]] = []
+    for memory in _indexed(engine):
+        share = overlap(own, telling_words(memory.title))
+        if share >= ENOUGH_WORDS:
+            shared += [(share, like) for like in _read(engine, memory)]
     try:
-        near = {root.shown(path) for path in engine.store.memory_paths([match.id for match in matches]).values()}
+        matches = engine.store.text_matches(query_terms(title), Scope(engine.project, KNOWLEDGE), _MOST_COMPARED)
+        shares = {
+            lesson.id: overlap(own, telling_words(lesson.name))
+            for lesson in engine.store.entries(match.id for match in matches)
+        }
+    except StoreError:
+        shares = {}
+    lessons = _stored(engine, [id for id, share in shares.items() if share >= ENOUGH_WORDS])
+    shared += [(shares[lesson.id], lesson) for lesson in lessons]
+    shared.sort(key=lambda pair: -pair[0])
+    return [like for _, like in shared]
+
+
+def _indexed(engine: Engine) -> list[IndexEntry]:
+    try:
+        root = engine.workspace.memory_root()
+        listed = indexed_memories(root, []) if os.path.isdir(root.path) else []
+    except (WriteRefused, StorageError):
+        return []
+    return [entry for entry in listed if entry.category != SESSION_SUMMARY]
+
+
+def _read(engine: Engine, listed: IndexEntry) -> list[Like]:
+    """Return the memory of an index entry, unless it is not active or withheld."""
+    root = engine.workspace.memory_root()
+    try:
+        path, category = target_file(root, listed.path, engine.workspace.project_root)
+        memory = read_memory(path, category)
+    except (OSError, StorageError, WriteRefused):
+        return []
+    if memory.status != ACTIVE or fault(memory.record, category):
+        return []
+    return [_like(memory_entry(memory, engine.project, 0), root.shown(path))]
+
+
+def _stored(engine: Engine, ids: Sequence[str]) -> list[Like]:
+    """Return stored entries, unless they seem to hold a credential."""
+    try:
+        entries = [entry for entry in engine.store.entries(ids) if not any(map(find_secret, entry_texts(entry)))]
+        paths = engine.store.memory_paths(ids)
     except StoreError:
         return []
-    return [_hint(entry) for entry in known if entry.path in near]
+    home = engine.project.rstrip(os.sep) + os.sep
+    return [_like(each, paths.get(each.id, "").removeprefix(home).replace(os.sep, "/")) for each in entries]
 
 
-def _hint(entry: IndexEntry) -> str:
-    return f"a similar memory is there: {clean_title(entry.title)!r} ({entry.path}); store under its name to update it"
+def _like(entry: StoredEntry, path: str) -> Like:
+    text = one_line(entry.description).removeprefix(one_line(entry.name)).lstrip(" .:")
+    return Like(entry.id, entry.category, one_line(entry.name), cut(text, _LONGEST_BEGINNING), path)

@@ -21,7 +21,7 @@ from recollect.errors import StorageError, WriteRefused
 from recollect.files.memory.index_md import current_index, forget_in_index, gathered, read_entries
 from recollect.files.memory.lock import memories_locked
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory, slug_of
-from recollect.files.memory.schemas import validated
+from recollect.files.memory.schemas import is_captured, validated
 from recollect.files.memory.write import save_memory, write_memory
 from recollect.memories.checks import check_enabled, check_grace, check_room, check_secrets, makes_room, not_again
 from recollect.memories.retention import (
@@ -75,8 +75,13 @@ def create(
     *,
     auto: bool = False,
     check: bool = False,
+    captured: bool = False,
+    instead_of: str = "",
 ) -> Written:
     """Write a new memory, or only `check` if it could be written. `auto` is True if nobody asked for it.
+
+    A `captured` one may lack texts that nobody has said. The memory at the path `instead_of` is about to be retired,
+    so it takes up no room.
 
     Raises:
         WriteRefused: the checks do not allow it; nothing was written.
@@ -90,7 +95,7 @@ def create(
     record |= {"record_status": ACTIVE, "category": category, "id": slug_of(path), "times_updated": 0}
     record["changes"] = _last_changes(record)
     check_secrets(record)  # before the schema, because its errors repeat the given values
-    record = validated(record, category)
+    record = validated(record, category, authored=not captured)
     result = Written(VALID if check else "created", root.shown(path), id=record["id"], title=record["title"])
     result.warnings += notes
     # A check does without the lock, because the lock would create the memory root.
@@ -99,7 +104,8 @@ def create(
         index = gathered(root, []) if check else current_index(root, warnings)
         record = not_again(root, before, record, _now())
         if not makes_room(settings, category):
-            check_room(root, settings, category, index)
+            replaced = root.shown(instead_of) if instead_of else ""
+            check_room(root, settings, category, [entry for entry in index if entry.path != replaced])
         if not check:
             memory = save_memory(root, path, category, record)
             result.paths.append(path)
@@ -117,9 +123,11 @@ def update(
     *,
     expected: str = "",
     check: bool = False,
+    captured: bool = False,
 ) -> Written:
     """Change a memory, or only `check` if it could be changed. `expected` is the MD5 of the file it is based on.
 
+    A memory that lacked a text which an author must write may still lack it, and any `captured` one may.
     Raises as `create` does.
     """
     check_enabled(settings, category)
@@ -137,7 +145,8 @@ def update(
             )
         if not check:
             current_index(root, warnings)
-        record, more = _merged(root, old, given, now)
+        authored = not captured and not is_captured(old.record, category)
+        record, more = _merged(root, old, given, now, authored=authored)
         target = _renamed(path, old, record, more)
         record["id"] = slug_of(target)
         if check:
@@ -157,8 +166,11 @@ def update(
     return result
 
 
-def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Written:
-    """Retire a memory: hide it. It can be restored within the grace period. Raises as `create` does."""
+def retire(root: MemoryRoot, path: str, category: str, reason: str = "", *, by: str = "") -> Written:
+    """Retire a memory: hide it. It can be restored within the grace period. Raises as `create` does.
+
+    `by` points to the entry that supersedes it.
+    """
     check_secrets({"reason": reason})
     with _changing(root, path, category, "DELETE_ERROR") as (old, warnings):
         if old.status == RETIRED:
@@ -166,7 +178,7 @@ def retire(root: MemoryRoot, path: str, category: str, reason: str = "") -> Writ
         if old.status == ARCHIVED:
             raise _wrong_state("DELETE_ERROR", root, old, "an archived memory must be unarchived before it is retired")
         current_index(root, warnings)
-        saved = save_memory(root, path, category, retired(old.record, reason, _now()))
+        saved = save_memory(root, path, category, retired(old.record, reason, _now(), by=by))
         return _result("retired", root, saved, warnings, reason=saved.record["retired_reason"])
 
 
@@ -208,7 +220,7 @@ def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> W
         return _result("restored", root, saved, warnings)
 
 
-def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple[Record, list[str]]:
+def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str, *, authored: bool) -> tuple[Record, list[str]]:
     """Return the record of an update, with the fixed fields and history of the old one, and warnings."""
     kept = {field: old.record[field] for field in _KEPT if old.record.get(field) is not None}
     kept |= {field: old.record[field] for field in old.record.keys() - without_state(old.record).keys()}
@@ -221,7 +233,7 @@ def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str) -> tuple
     ]
     new = {**without_state(given), **kept, "category": old.category}
     said = new.get("changes")
-    shape = validated({**new, "changes": _last_changes(new)}, old.category)
+    shape = validated({**new, "changes": _last_changes(new)}, old.category, authored=authored)
     if isinstance(said, list):
         shape["changes"] = [_without_nulls(line) for line in said]  # pyright: ignore[reportUnknownVariableType]
     before = {

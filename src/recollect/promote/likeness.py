@@ -12,7 +12,7 @@ from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.files.bank.bank import read_bank
 from recollect.files.journal.tail import ALL, retired_ids
-from recollect.memories.likeness import ENOUGH_WORDS, compares_meanings, nearest, overlap, title_words
+from recollect.memories.likeness import ENOUGH_WORDS, compares_meanings, nearest, overlap, telling_words
 from recollect.promote.candidates import Candidate
 from recollect.store.open import store_exists
 
@@ -45,9 +45,9 @@ def alike(workspace: Workspace, candidates: Sequence[Candidate]) -> dict[str, li
         entries = [entry for entry in read_bank(folder, origin)[0] if entry.content_hash not in retired]
         others += [Alike(entry.content_hash, one_line(entry.title)) for entry in entries]
     found: dict[str, list[Alike]] = {}
-    words = [(each, set(title_words(each.title.partition(": ")[2]))) for each in others]
+    words = [(each, telling_words(each.title.partition(": ")[2])) for each in others]
     for lesson in lessons:
-        own = set(title_words(lesson.name))
+        own = telling_words(lesson.name)
         named = [each for each, theirs in words if overlap(own, theirs) >= ENOUGH_WORDS]
         by_id = {each.id: each for each in (*near.get(lesson.content_hash, ()), *named)}
         by_id.pop(lesson.content_hash, None)

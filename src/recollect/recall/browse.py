@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from recollect.domain.category_names import category_named
+from recollect.domain.memory import LONGEST_POINTER, MOST_SUPERSEDED
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import REPOSITORY
 from recollect.domain.stored import ACTIVE, STATUSES, StoredEntry
@@ -17,6 +18,7 @@ from recollect.errors import InvalidEntry, StorageError
 from recollect.files.memory.memories import read_memory
 from recollect.recall.search import from_project
 from recollect.store.values import Scope
+from recollect.sync.memories import pointed_id
 
 ALL = "all"
 MOST_LISTED = 100
@@ -34,13 +36,15 @@ class Looked:
     """An entry with the path of its memory file and its full text.
 
     `path` is relative to the project's folder, and empty for an entry without a memory file. `text` holds the full
-    text, line by line; in a `Page` it is empty. `origin` says who stands behind the entry.
+    text, line by line; in a `Page` it is empty. `origin` says who stands behind the entry. `reason` is the one for
+    its status, if it is not active; in a `Page` it is empty.
     """
 
     entry: StoredEntry
     path: str = ""
     text: str = ""
     origin: str = REPOSITORY
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,35 @@ def _looked(engine: Engine, entries: list[StoredEntry], *, whole: bool = False) 
     looked: list[Looked] = []
     for entry in found:
         path = paths.get(entry.id, "")
-        text = "\n".join(_memory_lines(entry, path) if path else _knowledge_lines(entry)) if whole else ""
-        looked.append(Looked(entry, from_project(path, entry.project), text, origins[entry.id]))
+        text, reason = _whole(engine, entry, path) if whole else ("", "")
+        looked.append(Looked(entry, from_project(path, entry.project), text, origins[entry.id], reason))
     return looked, said
+
+
+def _whole(engine: Engine, entry: StoredEntry, path: str) -> tuple[str, str]:
+    """Return the full text of an entry, and the reason for its status. Without its file, use the store's version."""
+    try:
+        memory = read_memory(path, entry.category) if path else None
+    except (OSError, StorageError):
+        memory = None
+    if memory is None:
+        retired = [each.reason for each in engine.store.retirements(entry.id) if each.project in ("", engine.project)]
+        return "\n".join(_knowledge_lines(entry)), next(filter(None, retired), "")
+    lines = [line for name, value in memory.content.items() for line in _field(_words(name).capitalize(), value)]
+    lines += [f"Supersedes: {old}" for old in _linked(engine, entry.project, memory.supersedes)]
+    by = memory.record.get("superseded_by")
+    if isinstance(by, str):
+        return "\n".join(lines), f"superseded by {_linked(engine, entry.project, [by])[0]}"
+    reason = memory.record.get(f"{memory.status}_reason")
+    return "\n".join(lines), reason if isinstance(reason, str) else ""
+
+
+def _linked(engine: Engine, identity: str, pointers: Sequence[str]) -> list[str]:
+    """Return the id and the name of each entry that a memory file points to."""
+    ids = [pointed_id(identity, pointer[:LONGEST_POINTER]) for pointer in pointers[:MOST_SUPERSEDED]]
+    known, _ = harmless_entries(engine.workspace.global_store, engine.store.entries(ids))
+    names = {entry.id: one_line(entry.name) for entry in known}
+    return [f"{one_line(id)} {names.get(id, '')}".rstrip() for id in ids]
 
 
 def _knowledge_lines(entry: StoredEntry) -> Iterator[str]:
@@ -133,17 +163,6 @@ def _knowledge_lines(entry: StoredEntry) -> Iterator[str]:
         yield f"Reasoning: {entry.reasoning}"
     if entry.details:
         yield entry.details
-
-
-def _memory_lines(entry: StoredEntry, path: str) -> Iterator[str]:
-    """Yield the full text of a memory file, or the store's version if the file cannot be read."""
-    try:
-        content = read_memory(path, entry.category).content
-    except (OSError, StorageError):
-        yield from _knowledge_lines(entry)
-        return
-    for name, value in content.items():
-        yield from _field(_words(name).capitalize(), value)
 
 
 def _field(label: str, value: Any) -> Iterator[str]:

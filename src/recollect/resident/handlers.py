@@ -56,6 +56,8 @@ def answer(kind: str, question: Mapping[str, Any], warm: Warm) -> Answered:
         return _session_start(question, warm)
     if kind == "embed":
         return _embed(question, warm)
+    if kind == "judge":
+        return _judge(question, warm)
     raise Declined(f"there is no answer to {kind!r}")
 
 
@@ -120,6 +122,23 @@ def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
     except ModelLoading:
         return Answered({"loading": True})
     return Answered({"vectors": [b64encode(vector).decode("ascii") for vector in vectors]})
+
+
+def _judge(question: Mapping[str, Any], warm: Warm) -> Answered:
+    """Return for each sentence of a session how much it says that will last."""
+    from recollect.domain.triage.worth import MODEL, worth  # imported late: most residents are never asked
+
+    texts: Any = question.get("texts")
+    if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_TEXTS:  # pyright: ignore[reportUnknownArgumentType]
+        raise Declined("there are no sentences to judge")
+    embedder = warm.embedders.get("local", "auto", 0)
+    if embedder.identity != MODEL:
+        raise Declined("sentences are judged by the usual model only")
+    try:
+        vectors = embedder.embed([str(text) for text in cast("list[object]", texts)], "document")
+    except ModelLoading:
+        raise Declined("its model is still being loaded") from None
+    return Answered({"scores": [worth(vector) for vector in vectors]})
 
 
 def _telling(weights: Mapping[str, object]) -> Callable[[str], float]:

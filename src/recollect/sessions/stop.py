@@ -20,12 +20,14 @@ from recollect.files.session.transcript import read_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
     from recollect.files.session.record import SessionRecord
     from recollect.files.session.transcript import Heard
+
+    Judge = Callable[[Sequence[str]], Sequence[float]]
 
 _LONGEST_CONTEXT = 8_000
 
@@ -38,6 +40,7 @@ _PARALLEL = "triage.parallel."
 
 # The score of a fault that was mended: the work shows it, whatever was said about it.
 _MENDED_SCORE = 0.6
+_MOST_FAULTS = 3
 
 # The number of prompts before a summary is due: the first time, and since the last time.
 _PROMPTS_AT_FIRST = 2
@@ -71,17 +74,18 @@ class Capture:
         self.warnings: list[str] = []
 
 
-def capture(stop: Stop, workspace: Workspace) -> Capture:
+def capture(stop: Stop, workspace: Workspace, judge: Judge | None = None) -> Capture:
     """Triage the messages since the last stop, then hold the stop or stage the findings.
 
-    If several hooks serve the same stop at once, only one does the work; the others let the stop pass.
+    If several hooks serve the same stop at once, only one does the work; the others let the stop pass. `judge`
+    scores sentences by their meaning, or returns none if it cannot.
     """
     done = Capture()
     turn = _turn(stop)
     if turn is None:
         return done
     try:
-        _capture(stop, workspace, done)
+        _capture(stop, workspace, judge, done)
     except (StorageError, LockTimeout) as error:
         done.warnings.append(str(error))
     finally:
@@ -96,7 +100,7 @@ def _turn(stop: Stop) -> int | None:
         return take_turn("")  # a refused path is not read, so there is nothing to lock
 
 
-def _capture(stop: Stop, workspace: Workspace, done: Capture) -> None:
+def _capture(stop: Stop, workspace: Workspace, judge: Judge | None, done: Capture) -> None:
     root, global_store = workspace.project_root, workspace.global_store
     record = read_record(global_store, stop.session)
     is_ours, is_fresh = read_flag(root, stop.session)
@@ -106,7 +110,7 @@ def _capture(stop: Stop, workspace: Workspace, done: Capture) -> None:
     if not passes:
         if record.held:  # the saving was interrupted; clear the mark, as the next hold may be another hook's
             set_triaged(global_store, stop.session, record.triaged, record.said)
-        _triage(stop, workspace, record, done)
+        _triage(stop, workspace, record, judge, done)
     elif is_ours or record.held:
         from recollect.files.session.triage_context import sweep_contexts
 
@@ -139,7 +143,7 @@ def checked_transcript(path: str) -> str:
     raise StorageError(f"{path[:200]!r} is no transcript: it is neither in the home folder nor in a temporary one")
 
 
-def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, done: Capture) -> None:
+def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judge | None, done: Capture) -> None:
     settings = workspace.settings
     if settings.problems:
         from recollect.recall.deferred import DeferredWrites
@@ -160,7 +164,7 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, done: Captu
     findings = _findings(heard, record, thresholds, done)
     if mode == "stage" or not stop.free:
         if findings:
-            _stage(stop, workspace, findings)
+            _stage(stop, workspace, _lasting(findings, judge))
             set_triaged(workspace.global_store, stop.session, heard.end, _mark(last))
         return
     is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
@@ -169,6 +173,7 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, done: Captu
     if not findings or not (is_urgent or is_moment(heard.said, heard.tool_uses, thresholds, enough)):
         return
     if _holds(stop, workspace, heard.end, last, done):
+        _lasting(findings, judge)
         _ask(stop, workspace.settings, findings, done)
 
 
@@ -197,13 +202,27 @@ def _add_mended(
     again = met_before(workspace.global_store, workspace.identity, stop.session, marks) if marks else set[str]()
     chosen = [fault for fault in faults if fault.mark in again] or faults[-1:]
     said = "failed as in an earlier session" if again else "failed"
-    snippets = [clean_snippet(f"{fault.command} {said}, and passes now: {redact(fault.line)}") for fault in chosen]
-    known = next((finding for finding in findings if finding.category == RUNBOOK), None)
-    if known:
-        known.snippets = [*snippets[:1], *known.snippets]
-    else:
-        findings.append(Finding(RUNBOOK, max(thresholds[RUNBOOK], _MENDED_SCORE), snippets[:3], snippets))
+    told = [clean_snippet(f"{fault.command} {said}, and passes now: {redact(fault.line)}") for fault in chosen]
+    runbook = next((finding for finding in findings if finding.category == RUNBOOK), None)
+    if runbook is None:
+        runbook = Finding(RUNBOOK, max(thresholds[RUNBOOK], _MENDED_SCORE), [], told)
+        findings.append(runbook)
+    runbook.evidence = told[:_MOST_FAULTS]
     return bool(again)
+
+
+def _lasting(findings: Sequence[Finding], judge: Judge | None) -> list[Finding]:
+    """Remove sentences about the next step from findings, and return the findings that have any left."""
+    from recollect.domain.triage.worth import LASTING, is_plain
+
+    judged = [finding for finding in findings if finding.category != SESSION_SUMMARY]
+    texts = [snippet for finding in judged for snippet in finding.snippets]
+    scores = dict(zip(texts, judge(texts), strict=False)) if judge and texts else {}
+    for finding in judged if scores else ():
+        finding.snippets = [
+            text for text in finding.snippets if scores[text] >= LASTING or is_plain(text, finding.category)
+        ]
+    return [finding for finding in findings if finding.snippets]
 
 
 def _summary_is_due(heard: Heard, record: SessionRecord) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SOURCES, Retirement, StoredEntry
+from recollect.domain.stored import SOURCES, Retirement, StoredEntry, is_id
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, MOVED, RETIREMENT, kind_of
+from recollect.files.journal.kinds import CAPTURE, MOVED, RETIREMENT, SUPERSEDES, kind_of
 from recollect.keywords.base import Labeller
-from recollect.sync.entry_input import parse_entry_input
+from recollect.sync.entry_input import LONGEST_NAME, parse_entry_input
 
 Item = TypeVar("Item")
 
@@ -71,6 +71,7 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
     """Convert a capture to a stored entry. Raise InvalidEntry if it is invalid."""
     given = parse_entry_input(CAPTURE.parse(line))
     at = one_line(str(line.get("at", "")))[:20]
+    old = _superseded(line.get(SUPERSEDES))
     found = given.keywords or (labels(given.name, given.description, given.reasoning, given.category) if labels else ())
     return StoredEntry(
         id=given.content_hash,
@@ -81,9 +82,20 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
         keywords=list(found),
         triggers=given.triggers,
         references=given.references,
+        details=f"- Supersedes: {old}" if old else "",
         confidence=given.confidence,
         source=given.source if given.source in SOURCES else "manual",
         source_project=given.project,
         created_at=at or utc_text(time.gmtime()),
         updated_at=at,
     )
+
+
+def _superseded(said: object) -> str:
+    """Return the id and the name of the entry that a capture replaces; empty if there is none."""
+    old = cast("dict[str, object]", said) if isinstance(said, dict) else {}
+    id, name = old.get("id"), old.get("name")
+    if not is_id(id):
+        return ""
+    shown = one_line(name[:LONGEST_NAME]) if isinstance(name, str) else ""
+    return f"{id} {'' if find_secret(shown) else shown}".rstrip()

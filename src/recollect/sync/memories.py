@@ -132,6 +132,12 @@ def entry_id(identity: str, category: str, slug: str) -> str:
     return sha256(f"{identity}\n{category}\n{slug}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
+def pointed_id(identity: str, pointer: str) -> str:
+    """Return the id of the entry that a memory file of a project points to: category/slug, or the id of a lesson."""
+    category, slash, slug = pointer.partition("/")
+    return entry_id(identity, category, slug) if slash else pointer
+
+
 def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry:
     """Convert a memory file to a stored entry.
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from typing import Any, TextIO, TypeVar
 
 import anyio
 from mcp import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from tests.conftest import RECOLLECT, World
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
+from tests.conftest import World
 
 CATEGORIES = (
     *("anti-patterns", "heuristics", "patterns"),
@@ -31,6 +33,7 @@ LESSON = {
 
 _LONGEST = 120.0
 _T = TypeVar("_T")
+_Streams = tuple[Any, Any]
 
 
 def environment(world: World, **variables: str) -> dict[str, str]:
@@ -40,19 +43,58 @@ def environment(world: World, **variables: str) -> dict[str, str]:
 def with_client(
     world: World, use: Callable[[ClientSession], Awaitable[_T]], *, command: Sequence[str] = (), **variables: str
 ) -> _T:
-    """Start a server as clients do, shake hands, and use it."""
-    program, *arguments = command or [RECOLLECT, "mcp"]
-    server = StdioServerParameters(
-        command=program, args=arguments, env=environment(world, **variables), cwd=world.project
-    )
+    """Start a server, shake hands, and use it; with a command, it is started as clients do."""
 
     async def talk() -> _T:
         with (world.home / "stderr").open("w", encoding="utf-8") as errors, anyio.fail_after(_LONGEST):
-            async with stdio_client(server, errors) as streams, ClientSession(*streams) as session:
+            async with _server(world, command, variables, errors) as streams, ClientSession(*streams) as session:
                 await session.initialize()
                 return await use(session)
 
     return anyio.run(talk)
+
+
+def _server(
+    world: World, command: Sequence[str], variables: Mapping[str, str], errors: TextIO
+) -> AbstractAsyncContextManager[_Streams]:
+    if not command:
+        return _fork(world.start("mcp", stderr=errors.fileno(), **{**WORDS, **variables}))
+    program, *arguments = command
+    env = environment(world, **variables)
+    return stdio_client(StdioServerParameters(command=program, args=arguments, env=env, cwd=world.project), errors)
+
+
+@asynccontextmanager
+async def _fork(process: subprocess.Popen[bytes]) -> AsyncIterator[_Streams]:
+    """Do what `stdio_client` does, with a process that is there."""
+    assert process.stdin
+    assert process.stdout
+    stdin, stdout = process.stdin, process.stdout
+    heard, hears = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    says, to_say = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def hear() -> None:
+        with suppress(anyio.BrokenResourceError):  # nobody listens any more
+            while line := await anyio.to_thread.run_sync(stdout.readline):
+                await heard.send(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+
+    async def say() -> None:
+        async for each in to_say:
+            stdin.write(each.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            stdin.flush()
+
+    with process:
+        try:
+            async with heard, hears, says, to_say, anyio.create_task_group() as tasks:
+                tasks.start_soon(hear)
+                tasks.start_soon(say)
+                yield hears, says
+                says.close()
+                stdin.close()
+                await anyio.to_thread.run_sync(process.wait)
+        except BaseException:
+            process.kill()
+            raise
 
 
 def said(world: World) -> str:

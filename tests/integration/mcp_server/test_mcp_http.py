@@ -16,8 +16,8 @@ import httpx2
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
-from tests.conftest import RECOLLECT, World
-from tests.integration.mcp_server.talk import CATEGORIES, LESSON, called, end, environment
+from tests.conftest import World
+from tests.integration.mcp_server.talk import CATEGORIES, LESSON, WORDS, called, end
 
 TOKEN = "a-token-that-is-long-enough-for-tests"
 ACCEPTED = {"Accept": "application/json, text/event-stream"}
@@ -44,14 +44,8 @@ class Served:
 
 @contextmanager
 def serving(world: World, *arguments: str, token: str = TOKEN) -> Iterator[Served]:
-    process = subprocess.Popen(
-        [RECOLLECT, "mcp", *arguments],
-        cwd=world.project,
-        env=environment(world, **({"RECOLLECT_MCP_TOKEN": token} if token else {})),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    )
+    variables = {**WORDS, **({"RECOLLECT_MCP_TOKEN": token} if token else {})}
+    process = world.start("mcp", *arguments, encoding="utf-8", **variables)
     watch = threading.Timer(120, process.kill)
     watch.start()
     assert process.stderr

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp import ClientSession
 from mcp.shared.exceptions import MCPError
-from tests.conftest import World
+from tests.conftest import RECOLLECT, World
 from tests.integration.mcp_server.talk import CATEGORIES, LESSON, called, refused, said, with_client
 
 from recollect.mcp.schemas import INSTRUCTIONS, TOOLS
@@ -30,7 +30,7 @@ def test_server_introduces_itself_and_its_tools(world: World) -> None:
         assert reading == {"search_memory", "get_memories", "list_memories"}
         assert {name for name, hint in hints.items() if hint and hint.destructive_hint} == {"forget_memory"}
 
-    with_client(world, use)
+    with_client(world, use, command=[RECOLLECT, "mcp"])
     assert said(world) == ""
 
 
@@ -127,6 +127,93 @@ def test_triggers_are_stored_united_and_returned(world: World) -> None:
         text = await refused(session, "store_memory", **LESSON, triggers=[f"push with {secret}"])
         assert "GitHub token" in text
         assert secret not in text
+
+    with_client(world, use)
+
+
+_SQLITE = {
+    "name": "Keep carts in SQLite",
+    "description": "Carts are kept in SQLite, one file per shop.",
+    "reasoning": "There is no server to run.",
+    "category": "decision",
+}
+_POSTGRES = {
+    **_SQLITE,
+    "name": "Keep carts in PostgreSQL",
+    "description": "Carts are kept in PostgreSQL.\nContext: shops share carts now.",
+}
+
+
+@pytest.mark.parametrize("category", ["decision", "heuristics"])
+def test_answer_names_similar_memories_and_the_one_that_was_superseded(world: World, category: str) -> None:
+    async def use(session: ClientSession) -> None:
+        _, old = await called(session, "store_memory", **{**_SQLITE, "category": category})
+        assert not {"similar", "changed", "superseded", "notes"} & set(old)
+        text, new = await called(session, "store_memory", **{**_POSTGRES, "category": category})
+        [like] = new["similar"]
+        assert (like["id"], like["category"], like["name"]) == (old["id"], category, old["name"])
+        assert like["text"].startswith("Carts are kept in SQLite")
+        assert like.get("path") == old.get("path")
+        assert f"[{old['id']}]" in text
+        [advice] = new["notes"]
+        assert "store it again with supersedes set to the id of that one; if both hold" in advice
+
+        text, again = await called(session, "store_memory", **{**_POSTGRES, "category": category}, supersedes=old["id"])
+        assert again["outcome"] == ("updated" if category == "decision" else "reinforced")
+        assert again.get("changed") == (["supersedes"] if category == "decision" else None)
+        assert (again["superseded"]["id"], again["superseded"]["name"]) == (old["id"], old["name"])
+        assert "similar" not in again
+        assert f"Superseded: [{old['id']}]" in text
+
+        _, found = await called(session, "search_memory", query="carts kept")
+        assert [hit["id"] for hit in found["results"]] == [new["id"]]
+        text, read = await called(session, "get_memories", ids=[old["id"], new["id"]])
+        assert read["memories"][0]["status"] == "retired"
+        assert read["memories"][0]["reason"].startswith(f"superseded by {new['id']}")
+        assert f"Retired: superseded by {new['id']}" in text
+        assert f"Supersedes: {old['id']} {old['name']}" in read["memories"][1]["text"]
+        shown = world.run("show", old["id"][:8]).stdout
+        assert new["id"] in shown
+        assert new["name"] in shown
+        shown = world.run("show", new["id"][:8]).stdout
+        assert old["id"] in shown
+        assert old["name"] in shown
+
+        assert world.run(*again["superseded"]["restore"].split()[1:]).returncode == 0
+        _, found = await called(session, "search_memory", query="carts kept")
+        assert {hit["id"] for hit in found["results"]} == {old["id"], new["id"]}
+        _, read = await called(session, "get_memories", ids=[old["id"]])
+        assert "reason" not in read["memories"][0]
+
+    with_client(world, use)
+    assert said(world) == ""
+
+
+def test_update_says_what_it_changed(world: World) -> None:
+    async def use(session: ClientSession) -> None:
+        await called(session, "store_memory", **_SQLITE)
+        text, done = await called(
+            session, "store_memory", **{**_SQLITE, "description": f"{_SQLITE['description']}\nContext: one host."}
+        )
+        assert (done["outcome"], done["changed"]) == ("updated", ["context"])
+        assert "Changed: context" in text
+        [file] = (world.project / ".claude" / "memory" / "decisions").iterdir()
+        assert set(json.loads(file.read_text(encoding="utf-8"))["content"]) == {
+            *("status", "context", "decision", "rationale")
+        }
+
+    with_client(world, use)
+
+
+def test_common_verb_does_not_make_two_decisions_one(world: World) -> None:
+    async def use(session: ClientSession) -> None:
+        note = {**_SQLITE, "name": "Use PostgreSQL", "description": "Orders are rows of PostgreSQL."}
+        await called(session, "store_memory", **note)
+        _, done = await called(
+            session, "store_memory", **{**note, "name": "We use Kafka", "description": "Events go through Kafka."}
+        )
+        assert done["outcome"] == "stored"
+        assert "similar" not in done
 
     with_client(world, use)
 
@@ -252,6 +339,11 @@ def test_settings_are_read_for_each_call(world: World) -> None:
         ("store_memory", {}, "store_memory needs name and description and reasoning and category"),
         ("store_memory", {**LESSON, "category": "gossip"}, "category must not be 'gossip' but one of"),
         ("store_memory", {**LESSON, "description": ""}, "description is empty"),
+        ("store_memory", {**LESSON, "description": "d"}, "description says too little to be of use later: 'd'"),
+        ("store_memory", {**LESSON, "description": LESSON["name"]}, "description only repeats the name"),
+        ("store_memory", {**LESSON, "supersedes": "0" * 16}, "nothing was stored, because supersedes names no memory"),
+        ("store_memory", {**LESSON, "supersedes": ["a"]}, "supersedes must be a text, not a list"),
+        ("store_memory", {**LESSON, "category": "decision", "description": "Status: proposed"}, "what was decided"),
         ("store_memory", {**LESSON, "description": "x" * 9_000}, "description has 9,000 characters"),
         ("store_memory", {**LESSON, "references": [1]}, "references must be a list of texts"),
         ("store_memory", {**LESSON, "description": "The key is AKIA" + "IOSFODNN7QWERTZU."}, "seems to hold"),

@@ -59,6 +59,13 @@ def test_text_with_bytes_that_were_no_utf8_is_compared_by_the_rest() -> None:
     assert Wording("login \udcff cookies").score("Login with cookies", []) == 4
 
 
+@pytest.mark.parametrize("word", "use get go make need want like see know help let please think may yes else".split())
+def test_common_verb_matches_no_title(word: str) -> None:
+    assert Wording(f"we {word} Kafka").score(f"{word} PostgreSQL", [word]) == 0
+    assert Wording(f"we {word} Kafka").score(f"{word} Kafka", []) == 2
+    assert word not in STOP_WORDS, "a question may be about it"
+
+
 def test_stop_words_are_more_than_seventy() -> None:
     assert len(STOP_WORDS) > 70
 

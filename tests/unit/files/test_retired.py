@@ -196,3 +196,23 @@ def test_lines_of_the_journal_are_json_that_others_can_read(journal: str) -> Non
         "reason": 'say "no"',
     }
     assert json.loads(Path(journal).read_text(encoding="utf-8")) == line
+
+
+def test_capture_that_replaces_another_names_it_in_its_details() -> None:
+    [entry], _, problems = captured([{**capture(1), "supersedes": {"id": IDS[0], "name": "Old  \nname"}}])
+    assert (entry.details, entry.telling_details, problems) == (f"- Supersedes: {IDS[0]} Old name", "", [])
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [None, [], "x", {"id": "x"}, {"id": 7, "name": "n"}, {"name": "n"}, {"id": "../../etc/passwd", "name": "n"}],
+)
+def test_capture_with_an_unusable_pointer_counts_without_it(hostile: object) -> None:
+    [entry], _, problems = captured([{**capture(1), "supersedes": hostile}])
+    assert (entry.details, problems) == ("", [])
+
+
+@pytest.mark.parametrize("name", [7, "ghp_" + "a1B2" * 9, None])
+def test_name_of_a_replaced_entry_that_cannot_be_shown_is_left_out(name: object) -> None:
+    [entry], _, _ = captured([{**capture(1), "supersedes": {"id": IDS[0], "name": name}}])
+    assert entry.details == f"- Supersedes: {IDS[0]}"

@@ -16,6 +16,7 @@ from recollect.files.memory.schemas import (
     BASE,
     CONTENT,
     FOLDER,
+    is_captured,
     problems_of,
     schema,
     schema_file,
@@ -91,7 +92,7 @@ def refusal(made, category):
     """The groups of facts of a refusal."""
     before = copy.deepcopy(made)
     with pytest.raises(WriteRefused) as caught:
-        validated(made, category)
+        validated(made, category, authored=True)
     assert caught.value.kind == "VALIDATION_ERROR"
     assert repr(made) == repr(before)
     names = [name for name, _ in caught.value.facts]
@@ -131,10 +132,12 @@ def test_record_with_all_that_is_possible_is_valid_and_stays_as_it_is(category):
         changes=[{"date": "d", "summary": "s", "field": "f", "old_value": [1], "new_value": {"a": "b"}}],
         retired_at="t",
         retired_reason="r",
+        superseded_by="decision/b",
         archived_at="t",
         archived_reason="r",
+        supersedes=["decision/a", "0123456789abcdef"],
     )
-    assert validated(made, category) == made
+    assert validated(made, category) == validated(made, category, authored=True) == made
     assert list(validated(dict(reversed(made.items())), category)) == list(validated(made, category))
 
 
@@ -376,6 +379,32 @@ def test_problems_of_a_valid_record_are_none():
     assert problems_of(record("runbook"), "runbook") == []
 
 
+@pytest.mark.parametrize("category", PROJECT)
+def test_captured_memory_may_lack_what_nobody_said_and_nothing_else(category):
+    """An author must write all that 004 requires; a file that was captured is read without some of it."""
+    allowed = {"session_summary": {"goal"}, "decision": {"context"}, "runbook": {"trigger", "verification"}}
+    allowed["preference"] = {"topic"}
+    for field in REQUIRED[category]:
+        made = record(category, without(REQUIRED[category], field))
+        assert bool(problems_of(made, category)) is (field not in allowed.get(category, ()))
+        assert is_captured(made, category) is (field in allowed.get(category, ()))
+        assert problems_of(made, category, authored=True)
+    assert not is_captured(record(category), category)
+    assert set(schema(category)["properties"]["content"]["required"]) == set(REQUIRED[category])
+
+
+def test_captured_alternative_may_lack_the_reason_and_keeps_its_option():
+    made = with_content("decision", alternatives=[{"option": "o"}])
+    assert validated(made, "decision") == made
+    assert problems_of(made, "decision", authored=True)
+    assert problems_of(with_content("decision", alternatives=[{"rejected_reason": "r"}]), "decision")
+
+
+@pytest.mark.parametrize("supersedes", [["a"] * 21, ["x" * 101], [""], "decision/a", [1]])
+def test_pointers_to_superseded_memories_are_bounded(supersedes):
+    assert refusal(record("decision", supersedes=supersedes), "decision")[0]["field"].startswith("supersedes")
+
+
 def test_value_that_came_is_shown_shortly_and_in_ascii():
     facts = only(record("runbook", title="\x1b[31m\u202e" + "x" * 5000), "runbook")
     assert len(facts["got"]) <= 201
@@ -474,6 +503,7 @@ def test_schema_has_the_limits_of_every_memory(category):
             "tags",
             "related_files",
             "triggers",
+            "supersedes",
             "confidence",
         ),
         *(
@@ -482,6 +512,7 @@ def test_schema_has_the_limits_of_every_memory(category):
             "times_updated",
             "retired_at",
             "retired_reason",
+            "superseded_by",
             "archived_at",
             "archived_reason",
         ),

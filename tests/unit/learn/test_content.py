@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from recollect.domain.categories import PROJECT
 from recollect.domain.memory import texts
 from recollect.errors import InvalidEntry
-from recollect.files.memory.schemas import CONTENT
-from recollect.learn.content import NO_CHECK, NO_REASON, drafted, points
+from recollect.files.memory.schemas import captured_content
+from recollect.learn.content import Draft, check_main, drafted, points
 from recollect.learn.input import MemoryInput, parse_input
 
 
@@ -21,15 +21,23 @@ def content(
     category: str, description: str, reasoning: str = "It saves time.", *others: str, name: str = "A name"
 ) -> dict[str, Any]:
     """The content of a note, checked by its schema."""
-    made = drafted(MemoryInput(name, description, reasoning, category), others).content
-    CONTENT[category].model_validate(made)
-    return made
+    made = drafted(MemoryInput(name, description, reasoning, category), others)
+    if not lacks_main(made, category):
+        captured_content(category).model_validate(made.content)
+    return made.content
+
+
+def lacks_main(draft: Draft, category: str) -> bool:
+    try:
+        check_main(draft, category)
+    except InvalidEntry:
+        return True
+    return False
 
 
 def test_decision_without_labels_is_what_was_decided_and_why() -> None:
     assert content("decision", "Carts live in SQLite.", "No server.", name="Carts in SQLite") == {
         "status": "accepted",
-        "context": "Carts in SQLite",
         "decision": "Carts live in SQLite.",
         "rationale": ["No server."],
     }
@@ -48,7 +56,7 @@ def test_labelled_parts_of_a_decision_go_where_they_belong() -> None:
         "status": "proposed",
         "alternatives": [
             {"option": "Redis", "rejected_reason": "needs a server"},
-            {"option": "files", "rejected_reason": NO_REASON},
+            {"option": "files"},
         ],
         "consequences": ["one writer at a time"],
         "rationale": ["one file", "no server at all"],
@@ -71,10 +79,34 @@ def test_label_in_code_is_code() -> None:
     assert content("decision", text, name="N")["decision"] == text
 
 
-def test_description_with_nothing_but_other_parts_has_the_name_as_the_main_thing() -> None:
-    made = content("preference", "Prefer:\n- hooks\nAvoid:\n- classes", name="Hooks over classes")
-    assert (made["value"], made["examples"]) == ("Hooks over classes", {"prefer": ["hooks"], "avoid": ["classes"]})
+@pytest.mark.parametrize(
+    ("category", "description", "asked"),
+    [
+        ("preference", "Prefer:\n- hooks\nAvoid:\n- classes", 'what is preferred: .* after "Value:"'),
+        ("decision", "Context: carts got lost.", 'what was decided: .* after "Decision:"'),
+        ("constraint", "Severity: high\nWorkarounds: a queue", 'what the rule is: .* after "Rule:"'),
+        ("tech_debt", "Priority: high", 'what was put off: .* after "Description:"'),
+    ],
+)
+def test_description_with_nothing_but_other_parts_is_asked_for_the_main_one(
+    category: str, description: str, asked: str
+) -> None:
+    made = drafted(MemoryInput("Hooks over classes", description, "It saves time.", category))
+    with pytest.raises(InvalidEntry, match=f"description does not say {asked}"):
+        check_main(made, category)
+    assert "Hooks over classes" not in texts(made.content)
+
+
+def test_description_of_a_runbook_is_its_steps_and_that_of_a_session_may_be_its_plans() -> None:
     assert content("runbook", "Symptoms: slow mail")["steps"] == ["Symptoms: slow mail"]
+    assert content("session_summary", "Next: deploy")["completed"] == []
+
+
+@pytest.mark.parametrize("category", PROJECT)
+def test_nothing_is_written_but_what_was_said_and_usual_choices(category: str) -> None:
+    made = content(category, "Retries need jitter.", "It went wrong twice.", name="Jitter for retries")
+    choices = "accepted technical medium open default success".split()
+    assert set(texts(made)) - {"Retries need jitter.", "It went wrong twice."} <= set(choices)
 
 
 def test_labels_in_the_middle_of_a_line_count_where_a_sentence_begins() -> None:
@@ -102,7 +134,6 @@ def test_runbook_has_the_numbered_lines_as_steps_and_what_precedes_them_as_trigg
     assert made == {
         "trigger": "The queue is full",
         "steps": ["Stop the worker", "Drain it:\n   ```\n   drain --all\n   ```", "Start it again"],
-        "verification": NO_CHECK,
         "root_cause": "The consumer dies after a deploy.",
     }
 
@@ -111,13 +142,13 @@ def test_runbook_in_prose_has_a_step_for_each_sentence() -> None:
     made = content("runbook", "Stop the worker. Drain the queue. Verify that it is empty.", name="Queue full")
     assert made["steps"] == ["Stop the worker.", "Drain the queue."]
     assert made["verification"] == "Verify that it is empty."
-    assert made["trigger"] == "Queue full"
+    assert "trigger" not in made
 
 
 def test_reasoning_of_a_runbook_is_its_cause_although_it_speaks_of_a_check() -> None:
     made = content("runbook", "- Drain the queue", "Jobs are kept for good. Verified by an empty dashboard.", "PR #1")
     assert made["root_cause"].startswith("Jobs are kept for good.")
-    assert made["verification"] == NO_CHECK
+    assert "verification" not in made
 
 
 def test_labelled_runbook_is_taken_as_it_says() -> None:
@@ -157,10 +188,9 @@ def test_tech_debt_is_open_and_medium_unless_it_says_otherwise() -> None:
     assert labelled["suggested_fix"] == ["once", "cached"]
 
 
-def test_preference_has_its_name_as_topic_and_its_examples() -> None:
+def test_preference_has_its_examples_and_no_topic_that_nobody_named() -> None:
     made = content("preference", "Absolute imports.\nAvoid: from . import x\nPrefer:\n- import a", name="Imports")
     assert made == {
-        "topic": "Imports",
         "strength": "default",
         "value": "Absolute imports.",
         "reason": "It saves time.",
@@ -181,7 +211,8 @@ def test_session_is_as_far_as_it_says(more: str, outcome: str) -> None:
     made = content("session_summary", f"Added totals. Fixed rounding.{more}", "The release needs it.", name="Cart")
     assert made["outcome"] == outcome
     assert made["completed"] == ["Added totals.", "Fixed rounding."]
-    assert (made["goal"], made["key_changes"]) == ("Cart", ["The release needs it."])
+    assert made["key_changes"] == ["The release needs it."]
+    assert "goal" not in made
 
 
 @pytest.mark.parametrize("category", PROJECT)

@@ -88,7 +88,7 @@ def test_field_without_a_text_is_refused_by_its_name(field: str, value: object) 
     ],
 )
 def test_text_may_be_so_long_and_no_longer(field: str, category: str, longest: int) -> None:
-    assert len(getattr(note(**{field: "x" * longest, "category": category}), field)) == longest
+    assert len(getattr(note(**{field: "x y" + "z" * (longest - 3), "category": category}), field)) == longest
     message = refusal(**{field: "x" * (longest + 1), "category": category})
     assert message.startswith(f"{field} has {longest + 1:,} characters; at most {longest:,}")
 
@@ -131,3 +131,34 @@ def test_references_are_cleaned_each_once_and_may_be_one_text() -> None:
 @pytest.mark.parametrize("references", [["x"] * 51, ["x" * 301], [7], {"a": "b"}, 7])
 def test_references_that_are_no_short_list_of_texts_are_refused(references: object) -> None:
     assert "references" in refusal(references=references)
+
+
+@pytest.mark.parametrize("category", ["patterns", "decision"])
+@pytest.mark.parametrize(
+    "description",
+    [
+        *("d", "d d", "n/a", "TODO", "tbd tbd", "...d...", "See above.", "Do it please.", "yes, yes, YES", "Restart."),
+        *("测试", "x" * 60),
+    ],
+)
+def test_description_that_says_too_little_is_refused_and_says_what_is_wanted(category: str, description: str) -> None:
+    message = refusal(description=description, category=category)
+    assert message.startswith("description says too little to be of use later: ")
+    assert "write what is to be remembered, in whole sentences that stand on their own" in message
+    assert len(message) < 200
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        *("Use tabs.", "make test", "Port 8080", "No ORM", "Не трогать", "Ne pas toucher"),
+        *("使用制表符", "用空格", "탭 사용", "タブを使う", "ใช้แท็บ"),
+    ],
+)
+def test_short_description_that_says_something_is_taken(description: str) -> None:
+    assert note(description=description, name="Indentation").description == description
+
+
+def test_description_that_only_repeats_the_name_is_refused() -> None:
+    assert refusal(name="Use tabs", description="use TABS.").startswith("description only repeats the name; write")
+    assert note(name="Use tabs", description="Use tabs here.")

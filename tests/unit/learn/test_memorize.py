@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,10 @@ from recollect.errors import InvalidEntry, StorageError, WriteRefused
 from recollect.files.memory.index_md import read_index
 from recollect.files.memory.schemas import problems_of
 from recollect.learn.memorize import Memorized, has_project, memorize
+from recollect.learn.supersede import Superseded, find_old, retire_old
 from recollect.memories import write
-from recollect.recall.browse import full_entries, list_entries
+from recollect.memories.forget import bring_back, forget
+from recollect.recall.browse import Looked, full_entries, list_entries
 from recollect.recall.search import search
 
 NOTES: dict[str, dict[str, Any]] = {
@@ -240,10 +244,44 @@ def test_similar_memory_is_named_and_left_alone(shop: Shop) -> None:
     before = shop.record(first)
     done = shop.memorize("decision", name="Keep carts in Redis", description="Carts are kept in Redis.")
     assert done.outcome == "stored"
-    [warning] = done.warnings
-    assert "'Keep carts in SQLite'" in warning
-    assert first.path in warning
+    [like] = done.similar
+    assert (like.id, like.category, like.name, like.path) == (first.id, "decision", first.name, first.path)
+    assert like.text.startswith("Carts are kept in SQLite")
     assert shop.record(first) == before
+    again = shop.memorize("decision", name="Keep carts in Redis", description="Carts are kept in Redis.")
+    assert (again.outcome, again.similar) == ("reinforced", [])
+
+
+def test_similar_lesson_is_named_too_and_at_most_three_are(shop: Shop) -> None:
+    known = [shop.memorize("patterns", name=f"Read first {n}", description=f"Read file {n} first.") for n in range(4)]
+    done = shop.memorize("heuristics", name="Read first", description="Read what is there before you change it.")
+    assert len(done.similar) == 3
+    assert {like.id for like in done.similar} < {each.id for each in known}
+    assert {like.path for like in done.similar} == {""}
+
+
+def test_common_verbs_make_titles_neither_the_same_nor_similar(shop: Shop) -> None:
+    first = shop.memorize("decision", name="Use PostgreSQL", description="PostgreSQL holds the orders.")
+    done = shop.memorize("decision", name="We use Kafka", description="Kafka carries the events.")
+    assert (done.outcome, done.similar) == ("stored", [])
+    assert done.path != first.path
+    assert shop.memorize("decision", name="Get users", description="Users come from LDAP.").outcome == "stored"
+    other = shop.memorize("decision", name="Make users", description="A form makes the users.")
+    assert other.outcome == "stored", "verbs tell two memories apart, although they do not make them alike"
+
+
+def test_summary_has_no_similar_ones(shop: Shop) -> None:
+    shop.memorize("session_summary")
+    assert shop.memorize("session_summary", name="Cart totals again").similar == []
+
+
+def test_similar_memory_with_a_credential_is_not_shown(shop: Shop) -> None:
+    shop.memorize("patterns", name="Read first now", description="Read a file first.")
+    assert len(shop.memorize("heuristics", name="Read first here", description="Read before.").similar) == 1
+    database = sqlite3.connect(os.path.join(shop.store, "memory.db"))
+    with closing(database), database:
+        database.execute("UPDATE entries SET reasoning = ?", ("ghp_" + "a1B2" * 9,))
+    assert shop.memorize("patterns").similar == []
 
 
 def test_memory_of_the_same_meaning_in_other_words_is_named(shop: Shop) -> None:
@@ -259,11 +297,10 @@ def test_memory_of_the_same_meaning_in_other_words_is_named(shop: Shop) -> None:
             name="Mail worker",
             description="E-mails are put in a queue in Redis, and a BullMQ worker sends them.",
         )
-        assert done.outcome == "stored"
-        [warning] = done.warnings
-        assert first.path in warning
+        assert (done.outcome, done.warnings) == ("stored", [])
+        assert [like.path for like in done.similar] == [first.path]
         other = shop.memorize("decision", name="Python version", description="Python 3.11 is the oldest that runs.")
-        assert (other.outcome, other.warnings) == ("stored", [])
+        assert (other.outcome, other.similar, other.warnings) == ("stored", [], [])
 
 
 def test_memory_with_another_meaning_in_a_like_category_is_no_twin(shop: Shop) -> None:
@@ -421,8 +458,12 @@ def test_name_with_a_path_in_it_stays_in_its_folder(shop: Shop, category: str, n
     assert shop.memorize(category, name=name).outcome == "reinforced"
 
 
-def test_what_was_only_assumed_gives_way_to_what_is_said(shop: Shop) -> None:
-    shop.memorize("runbook")
+def test_what_an_older_version_made_up_gives_way_to_what_is_said(shop: Shop) -> None:
+    done = shop.memorize("runbook")
+    content = shop.record(done)["content"]
+    assert not {"trigger", "verification"} & set(content)
+    made_up = "No check was noted; make sure that what called for it is gone."
+    shop.edit(done, content={**content, "trigger": "Drain the queue", "verification": made_up})
     runbook = shop.memorize("runbook", description="When: mail is late\nSteps:\n1. Stop the worker\n2. Drain the queue")
     assert shop.record(runbook)["content"]["trigger"] == "mail is late"
     checked = shop.memorize("runbook", reasoning="It went wrong twice. Verification: the queue is empty")
@@ -478,8 +519,8 @@ def test_category_that_is_switched_off_is_not_stored(shop: Shop) -> None:
 def test_full_category_takes_updates_and_nothing_new(shop: Shop) -> None:
     with shop.open(max_memories_per_category="1") as shop.engine:
         shop.memorize("decision")
-        assert shop.refused("decision", name="Another", description="Else.").startswith("LIMIT_ERROR")
-        assert shop.memorize("decision", description="Changed.").outcome == "updated"
+        assert shop.refused("decision", name="Another", description="Something else.").startswith("LIMIT_ERROR")
+        assert shop.memorize("decision", description="It has changed.").outcome == "updated"
 
 
 def test_broken_file_in_its_place_is_told(shop: Shop) -> None:
@@ -506,7 +547,7 @@ def test_index_that_names_a_place_outside_is_not_followed(shop: Shop, tmp_path: 
     text = index.read_text(encoding="utf-8")
     index.write_text(text.replace(done.path, "../../outside.json"), encoding="utf-8")
     before = outside.read_bytes()
-    shop.memorize("decision", name="Keep those carts in SQLite", description="Changed.")
+    shop.memorize("decision", name="Keep those carts in SQLite", description="It has changed.")
     assert outside.read_bytes() == before
 
 
@@ -543,3 +584,183 @@ def test_worktree_stores_in_the_main_checkout(shop: Shop, tmp_path: Path) -> Non
     assert shop.record(done)["title"] == done.name
     [looked], _ = full_entries(shop.engine, [done.id], project=shop.identity)
     assert looked.path == done.path
+
+
+# ---- superseding
+
+NEW = {"name": "Carts in PostgreSQL", "description": "Carts are kept in PostgreSQL, shared by all shops."}
+
+
+def read(shop: Shop, id: str) -> Looked:
+    [looked], _ = full_entries(shop.engine, [id], project=shop.identity)
+    return looked
+
+
+@pytest.mark.parametrize("named", ["id", "beginning", "slug", "category/slug", "path"])
+def test_superseded_memory_is_retired_with_a_pointer_and_only_the_new_one_is_found(shop: Shop, named: str) -> None:
+    old = shop.memorize("decision")
+    slug = os.path.basename(old.path).removesuffix(".json")
+    names = {"id": old.id, "beginning": old.id[:8], "slug": slug, "category/slug": f"decision/{slug}", "path": old.path}
+    done = shop.memorize("decision", **NEW, supersedes=names[named])
+    assert (done.outcome, done.warnings) == ("stored", [])
+    assert done.superseded == Superseded(old.id, "decision", old.name, f"recollect restore {slug}")
+    assert shop.record(done)["supersedes"] == [f"decision/{slug}"]
+    gone = shop.record(old)
+    assert (gone["record_status"], gone["superseded_by"]) == ("retired", "decision/carts-in-postgresql")
+    assert gone["retired_reason"] == "superseded by decision/carts-in-postgresql: Carts in PostgreSQL"
+    assert gone["content"]["status"] == "accepted"
+    assert [problems_of(shop.record(each), "decision") for each in (old, done)] == [[], []]
+    assert [hit.entry.id for hit in search(shop.engine, "carts kept", project=shop.identity).hits] == [done.id]
+    assert read(shop, old.id).reason == f"superseded by {done.id} Carts in PostgreSQL"
+    assert read(shop, done.id).text.endswith(f"Supersedes: {old.id} Keep carts in SQLite")
+
+
+def test_superseded_lesson_is_retired_with_a_pointer_and_only_the_new_one_is_found(shop: Shop) -> None:
+    old = shop.memorize("patterns")
+    done = shop.memorize("heuristics", name="Look", description="Read a whole file first.", supersedes=old.id)
+    assert done.superseded == Superseded(old.id, "patterns", old.name, f"recollect restore {old.id}")
+    assert [hit.entry.id for hit in search(shop.engine, "read file", project=shop.identity).hits] == [done.id]
+    assert read(shop, old.id).entry.status == "retired"
+    assert read(shop, old.id).reason == f"superseded by {done.id}: Look"
+    assert read(shop, done.id).text.endswith(f"- Supersedes: {old.id} Read first")
+    assert search(shop.engine, "supersedes", project=shop.identity).hits == []
+
+
+@pytest.mark.parametrize(("one", "other"), [("patterns", "decision"), ("decision", "patterns")])
+def test_lesson_supersedes_a_memory_and_a_memory_a_lesson(shop: Shop, one: str, other: str) -> None:
+    old = shop.memorize(one)
+    done = shop.memorize(other, supersedes=old.id)
+    assert done.superseded
+    assert f"{old.id} {old.name}" in read(shop, done.id).text
+    assert f"superseded by {done.id}" in read(shop, old.id).reason
+
+
+@pytest.mark.parametrize("category", ["patterns", "decision"])
+def test_superseding_can_be_said_afterwards_and_again(shop: Shop, category: str) -> None:
+    """A call that was killed after the new one was stored is finished by the same call."""
+    new = {**NEW, "name": "Elsewhere"}
+    old = shop.memorize(category)
+    assert shop.memorize(category, **new).outcome == "stored"
+    done = shop.memorize(category, **new, supersedes=old.id)
+    assert done.outcome == ("reinforced" if category == "patterns" else "updated")
+    assert done.changed == ([] if category == "patterns" else ["supersedes"])
+    assert done.superseded
+    assert old.id in read(shop, done.id).text
+    again = shop.memorize(category, **new, supersedes=old.id)
+    assert (again.outcome, again.superseded) == ("reinforced", None)
+    assert again.warnings == [f"{old.name!r} ({old.id}) was retired already"]
+
+
+@pytest.mark.parametrize("category", ["patterns", "decision"])
+@pytest.mark.parametrize(
+    ("supersedes", "reason"),
+    [
+        ("0000000000000000", "no entry has the id '0000000000000000'"),
+        ("no-such-memory", "no memory is called 'no-such-memory'"),
+        ("keep-carts", "only a part of a name: 'keep-carts'; give the whole id of 'Keep carts in SQLite', which is"),
+        ("../../../etc/passwd", "no memory is called"),
+        ("x" * 5_000, "no memory is called"),
+    ],
+)
+def test_unknown_memory_to_supersede_stores_nothing(shop: Shop, category: str, supersedes: str, reason: str) -> None:
+    shop.memorize("decision")
+    lines = Path(journal(shop.store)).read_bytes() if Path(journal(shop.store)).exists() else b""
+    message = shop.refused(category, **{**NEW, "name": "Elsewhere"}, supersedes=supersedes)
+    assert message.startswith("nothing was stored, because supersedes ")
+    assert reason in message
+    assert len(message) < 500
+    assert (Path(journal(shop.store)).read_bytes() if Path(journal(shop.store)).exists() else b"") == lines
+
+
+def test_beginning_of_an_id_that_is_too_short_stores_nothing(shop: Shop) -> None:
+    old = shop.memorize("patterns")
+    assert f"which is {old.id}" in shop.refused("decision", supersedes=old.id[:7])
+
+
+def test_memory_of_another_project_is_not_superseded(shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "home" / "desk").mkdir()
+    with shop.open(str(tmp_path / "home" / "desk")) as engine:
+        theirs = memorize(engine, reasoning="r", category="decision", **NOTES["decision"])
+    assert "is an entry of another project" in shop.refused("decision", supersedes=theirs.id)
+
+
+@pytest.mark.parametrize("category", ["patterns", "decision"])
+def test_memory_that_supersedes_itself_is_only_stored(shop: Shop, category: str) -> None:
+    old = shop.memorize(category)
+    done = shop.memorize(category, supersedes=old.id)
+    assert (done.outcome, done.superseded) == ("reinforced", None)
+    assert done.warnings == ["supersedes names this memory itself, so nothing was retired"]
+    assert read(shop, old.id).entry.status == "active"
+    if category == "decision":
+        changed = shop.memorize(category, description="Carts are kept in PostgreSQL.", supersedes=old.id)
+        assert (changed.outcome, changed.superseded) == ("updated", None)
+        assert "supersedes" not in shop.record(changed)
+
+
+def test_retired_memory_that_is_superseded_stays_as_it_is(shop: Shop) -> None:
+    old = shop.memorize("decision")
+    forget(shop.engine, old.id, "wrong")
+    done = shop.memorize("decision", **NEW, supersedes=old.id)
+    assert (done.outcome, done.superseded) == ("stored", None)
+    assert done.warnings == [f"'Keep carts in SQLite' ({old.id}) was retired already"]
+    assert shop.record(old)["retired_reason"] == "wrong"
+
+
+@pytest.mark.parametrize("category", ["patterns", "decision"])
+def test_superseded_memory_is_restored_without_its_pointer(shop: Shop, category: str) -> None:
+    old = shop.memorize(category)
+    shop.memorize(category, **NEW, supersedes=old.id)
+    assert bring_back(shop.engine, old.id).outcome == "restored"
+    looked = read(shop, old.id)
+    assert (looked.entry.status, looked.reason) == ("active", "")
+    if category == "decision":
+        assert "superseded_by" not in shop.record(old)
+        assert problems_of(shop.record(old), category) == []
+
+
+def test_full_category_takes_a_memory_in_place_of_another(shop: Shop) -> None:
+    with shop.open(max_memories_per_category="1") as shop.engine:
+        old = shop.memorize("decision")
+        assert shop.memorize("decision", **NEW, supersedes=old.id).superseded
+
+
+def test_old_memory_that_cannot_be_retired_is_told(shop: Shop) -> None:
+    old = shop.memorize("decision")
+    found = find_old(shop.engine, old.id)
+    root = memory_root(str(shop.folder), shop.engine.settings)
+    write.archive(root, str(shop.folder / old.path), "decision", "meanwhile")
+    with pytest.raises(StorageError, match="unarchived before it is retired") as caught:
+        retire_old(shop.engine, found, "0" * 16, "New", "decision/new")
+    assert str(caught.value).startswith(f"it is stored as {'0' * 16}, but 'Keep carts in SQLite' ({old.id}) could not")
+    assert "store the same again to finish" in str(caught.value)
+
+
+def test_update_names_the_fields_that_it_changed(shop: Shop) -> None:
+    (shop.folder / "cart.py").touch()
+    shop.memorize("decision")
+    done = shop.memorize(
+        "decision",
+        name="Keep the carts in SQLite",
+        description="Carts are kept in SQLite, one file per shop.\nContext: two shops",
+        references=["cart.py"],
+        triggers=["adding a shop"],
+    )
+    assert (done.outcome, done.changed) == ("updated", ["title", "context", "related_files", "triggers"])
+
+
+def test_memory_without_what_nobody_said_can_be_edited_and_an_authored_one_keeps_what_it_has(shop: Shop) -> None:
+    done = shop.memorize("decision")
+    root = memory_root(str(shop.folder), shop.engine.settings)
+    path, record = str(shop.folder / done.path), shop.record(done)
+    assert "context" not in record["content"]
+    line = {"date": "2026-01-02", "summary": "Looked at again"}
+    record = {**record, "changes": [line]}
+    write.update(root, shop.engine.settings, path, "decision", record)
+    record = {**record, "content": {**record["content"], "context": "Two shops."}, "changes": [line, line]}
+    write.update(root, shop.engine.settings, path, "decision", record)
+    changes = [*shop.record(done)["changes"], line]
+    without = {key: value for key, value in record["content"].items() if key != "context"}
+    with pytest.raises(WriteRefused, match=r"add content\.context"):
+        write.update(root, shop.engine.settings, path, "decision", {**record, "content": without, "changes": changes})
+    with pytest.raises(WriteRefused, match=r"add content\.context"):
+        write.create(root, shop.engine.settings, root.file("decision", "b"), "decision", {**record, "content": without})

@@ -58,7 +58,7 @@ def index_terms(*texts: str) -> str:
         for word in _words(text):
             if glued:  # the index takes newer symbols for letters, and they hide the words beside them
                 found[word.lower()] = None
-            if not word.isascii() and any(map(_is_unspaced, word)):
+            if not word.isascii() and any(map(is_unspaced, word)):
                 found.update(dict.fromkeys(_grams(word, single=True)))
             elif not (word.islower() or word.isupper()):
                 found.update(dict.fromkeys(camel_parts(word)))
@@ -84,7 +84,7 @@ def _words(text: str) -> list[str]:
 
 
 def _terms_of(word: str) -> Iterator[str]:
-    if not word.isascii() and any(map(_is_unspaced, word)):
+    if not word.isascii() and any(map(is_unspaced, word)):
         yield from _grams(word, single=False)
         return
     yield word.lower()
@@ -96,9 +96,9 @@ def _grams(word: str, *, single: bool) -> Iterator[str]:
     """Yield pairs of neighbours in the word's unspaced runs, and the parts between. With `single`, characters too."""
     start = 0
     while start < len(word):
-        unspaced = _is_unspaced(word[start])
+        unspaced = is_unspaced(word[start])
         end = start + 1
-        while end < len(word) and _is_unspaced(word[end]) == unspaced:
+        while end < len(word) and is_unspaced(word[end]) == unspaced:
             end += 1
         run = word[start:end].lower()
         if not unspaced or len(run) == 1:
@@ -110,5 +110,6 @@ def _grams(word: str, *, single: bool) -> Iterator[str]:
         start = end
 
 
-def _is_unspaced(char: str) -> bool:
+def is_unspaced(char: str) -> bool:
+    """Return True if a character belongs to a script written without spaces."""
     return char >= "\u0e00" and any(first <= char <= last for first, last in _UNSPACED)

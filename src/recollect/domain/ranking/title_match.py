@@ -9,6 +9,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# Common verbs say nothing about the subject of a title; in a question they may.
+TITLE_STOP_WORDS = STOP_WORDS | frozenset(
+    "else get go help know let like make may need please see think use want yes".split()
+)
+
 TITLE_WORD = 2
 TAG = 3
 PREFIX = 1
@@ -54,4 +59,4 @@ def _parts(text: str) -> list[str]:
 
 
 def _telling(words: list[str]) -> set[str]:
-    return {word for word in words if len(word) >= SHORTEST_WORD and word not in STOP_WORDS}
+    return {word for word in words if len(word) >= SHORTEST_WORD and word not in TITLE_STOP_WORDS}

@@ -23,6 +23,7 @@ _TAGS = {
 }
 _OPENING = tuple(_TAGS)
 _INJECTED_END = "---"
+_PROSE = 0.85  # the share of letters and spaces in a line of prose
 
 
 def spoken_lines(text: str) -> list[tuple[str, str]]:
@@ -44,6 +45,18 @@ def spoken_lines(text: str) -> list[tuple[str, str]]:
             shown, masked, end = _without_tags(line, masked_code(line))
             lines.append((shown, masked))
     return lines
+
+
+def is_prose(line: str, *, pasted: bool) -> bool:
+    """Return True unless a line is a heading, a row of a table or, in a pasted text, the output of a program."""
+    text = line.strip()
+    if text.startswith("#") or " | " in text:
+        return False
+    if not pasted:
+        return True
+    begins = text.lstrip("-*>•\"' ")[:1]
+    words = sum([char.isalpha() or char == " " for char in text])
+    return begins.isalpha() and text.endswith((".", "!", "?", ":")) and words >= _PROSE * len(text)
 
 
 def sentences(shown: str, masked: str) -> Iterator[tuple[str, str]]:

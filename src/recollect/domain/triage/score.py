@@ -9,7 +9,7 @@ from __future__ import annotations
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.text import one_line, unmarked
 from recollect.domain.triage.phrases import ANSWER, BOOSTER, PRIMARY, SUPPORT, WEAK, Lexicon, words_of
-from recollect.domain.triage.said import sentences, spoken_lines
+from recollect.domain.triage.said import is_prose, sentences, spoken_lines
 from recollect.domain.triage.words import CLASSES, COMPARING, FILLERS, RULES
 
 TYPE_CHECKING = False
@@ -25,6 +25,9 @@ WINDOW_LINES = 10
 MOST_PRIMARY = 3
 MOST_BOOSTED = 2
 LONGEST_SNIPPET = 120
+
+# A person types fewer lines than that at once; a longer message has something pasted in it.
+_MOST_TYPED = 12
 
 # Only so much of a sentence is cleaned for a snippet.
 _LONGEST_CLEANED = 1_000
@@ -59,13 +62,17 @@ class Activity:
 
 
 class Finding:
-    """A category worth remembering, with its score, its telling sentences and the text around them."""
+    """A category worth remembering, with its score, its telling sentences and the text around them.
+
+    `evidence` are facts of the work itself, as opposed to words.
+    """
 
     def __init__(self, category: str, score: float, snippets: list[str], windows: list[str]) -> None:
         self.category = category
         self.score = score
         self.snippets = snippets
         self.windows = windows
+        self.evidence: list[str] = []
 
 
 class _Text:
@@ -170,9 +177,13 @@ def clean_snippet(text: str) -> str:
 def _mark(message: Said, text: _Text, marks: Mapping[str, _Marks], lexicon: Lexicon) -> None:
     """Add a message to the text, and mark its sentences by category."""
     speaker = f"{message.role}: "
-    for line, masked in spoken_lines(message.text):
+    lines = spoken_lines(message.text)
+    pastes = message.role == "human" and len(lines) > _MOST_TYPED
+    for line, masked in lines:
         text.lines.append(speaker + line)
         speaker = ""
+        if not is_prose(line, pasted=pastes):
+            continue
         for sentence, words in sentences(line, masked):
             at = len(text.sentences)
             text.sentences.append(sentence)

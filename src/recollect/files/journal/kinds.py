@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SAVED = "saved"
 DISMISSED = "dismissed"
+SUPERSEDES = "supersedes"
 
 _LONGEST_PROJECT = 4096
 _LONGEST_TIME = 20
@@ -174,7 +175,7 @@ def _parse_moved(line: dict[str, Any]) -> Moved:
 
 def _parse_capture(line: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the lesson, for `sync.entry_input` to check; the others are about the line."""
-    return {key: value for key, value in line.items() if key not in ("id", "at", "project")}
+    return {key: value for key, value in line.items() if key not in ("id", "at", "project", SUPERSEDES)}
 
 
 def _write_capture(line: Mapping[str, object]) -> str:

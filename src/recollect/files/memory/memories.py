@@ -89,6 +89,10 @@ class MemoryFile:
         return self._texts("triggers")
 
     @property
+    def supersedes(self) -> list[str]:
+        return self._texts("supersedes")
+
+    @property
     def related_files(self) -> list[str]:
         return self._texts("related_files")
 

@@ -12,12 +12,14 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from recollect.domain.categories import PROJECT
+from recollect.domain.categories import CATEGORIES, PROJECT
 from recollect.domain.memory import (
+    LONGEST_POINTER,
     LONGEST_REASON,
     LONGEST_SUMMARY,
     LONGEST_TITLE,
     MOST_CHANGES,
+    MOST_SUPERSEDED,
     SCHEMA_VERSION,
     SLUG,
     seen,
@@ -39,6 +41,8 @@ _Reason: Any = Annotated[str, Field(max_length=LONGEST_REASON)]
 _Trigger: Any = Annotated[str, Field(min_length=1, max_length=LONGEST_TRIGGER)]
 _Triggers: Any = Annotated[list[_Trigger], Field(max_length=MOST_TRIGGERS)]
 _Confidence: Any = Annotated[float, Field(ge=0.0, le=1.0)]
+_Pointer: Any = Annotated[str, Field(min_length=1, max_length=LONGEST_POINTER)]
+_Pointers: Any = Annotated[list[_Pointer], Field(max_length=MOST_SUPERSEDED)]
 
 
 class _Model(BaseModel):
@@ -131,11 +135,37 @@ CONTENT: dict[str, type[BaseModel]] = {
 }
 
 
+def when_said(category: str) -> list[str]:
+    """Return the texts that an author must write, and that a capture leaves out if nobody has said them.
+
+    An invented text would be worse. The subject is in the title already.
+    """
+    row = CATEGORIES[category]
+    subject = [field for field in row.key_fields[:1] if field not in row.note_fields]
+    return [*subject, "verification"] if category == "runbook" else subject
+
+
 @cache
-def model_of(category: str) -> type[BaseModel]:
-    """Return the model of a category's memories. The model of `base` has their common fields."""
+def captured_content(category: str) -> type[BaseModel]:
+    """Return the model of a category's content in files: as an author writes it, but with `when_said` optional."""
+    fields: dict[str, Any] = dict.fromkeys(when_said(category), (str | None, None))
+    if category == "decision":
+        option: Any = create_model("CapturedAlternative", __base__=Alternative, rejected_reason=(str | None, None))
+        fields["alternatives"] = (list[option] | None, None)
+    content = CONTENT[category]
+    return create_model(f"Captured{content.__name__}", __base__=content, **fields)
+
+
+@cache
+def model_of(category: str, *, authored: bool = False) -> type[BaseModel]:
+    """Return the model of a category's memory files, or of what an author writes.
+
+    The model of `base` has their common fields.
+    """
     named: Any = Literal[PROJECT] if category == BASE else Literal[category]  # pyright: ignore[reportInvalidTypeForm]
-    content: Any = dict[str, Any] if category == BASE else CONTENT[category]
+    content: Any = dict[str, Any]
+    if category != BASE:
+        content = CONTENT[category] if authored else captured_content(category)
     fields: dict[str, Any] = {
         "schema_version": Literal[SCHEMA_VERSION],  # pyright: ignore[reportInvalidTypeForm]
         "category": named,
@@ -147,27 +177,31 @@ def model_of(category: str) -> type[BaseModel]:
         "tags": _AtLeastOne,
         "related_files": (_Texts | None, None),
         "triggers": (_Triggers | None, None),
+        "supersedes": (_Pointers | None, None),
         "confidence": (_Confidence | None, None),
         "content": content,
         "changes": (_Changes | None, None),
         "times_updated": (Annotated[int, Field(ge=0)], 0),
         "retired_at": (str | None, None),
         "retired_reason": (_Reason | None, None),
+        "superseded_by": (_Pointer | None, None),
         "archived_at": (str | None, None),
         "archived_reason": (_Reason | None, None),
     }
     return create_model(category.title().replace("_", "") + "Memory", __base__=_Model, **fields)
 
 
-def validated(record: dict[str, Any], category: str) -> dict[str, Any]:
+def validated(record: dict[str, Any], category: str, *, authored: bool = False) -> dict[str, Any]:
     """Validate a record and return it with typed fields in order, without nulls and invisible characters.
+
+    `authored` is True for a record that somebody has written in full, and not only captured.
 
     Raises:
         WriteRefused: the record is invalid. The block lists each field with the expected value, the given value and
             a fix.
     """
     try:
-        model = model_of(category).model_validate(seen(record))
+        model = model_of(category, authored=authored).model_validate(seen(record))
     except ValidationError as error:
         found = _problems(error, category)
         more = [("more", f"{len(found) - _MOST_SHOWN:,} further fields")] if len(found) > _MOST_SHOWN else []
@@ -176,13 +210,18 @@ def validated(record: dict[str, Any], category: str) -> dict[str, Any]:
     return model.model_dump(mode="json", exclude_none=True)
 
 
-def problems_of(record: dict[str, Any], category: str) -> list[tuple[tuple[str, str], ...]]:
-    """Return a group of facts for each problem of a record; an empty list if it is valid."""
+def problems_of(record: dict[str, Any], category: str, *, authored: bool = False) -> list[tuple[tuple[str, str], ...]]:
+    """Return a group of facts for each problem of a record, as for `validated`; an empty list if it is valid."""
     try:
-        model_of(category).model_validate(record)
+        model_of(category, authored=authored).model_validate(record)
     except ValidationError as error:
         return _problems(error, category)
     return []
+
+
+def is_captured(record: dict[str, Any], category: str) -> bool:
+    """Return True if a valid record lacks a text that an author must write."""
+    return bool(problems_of(record, category, authored=True)) and not problems_of(record, category)
 
 
 def _problems(error: ValidationError, category: str) -> list[tuple[tuple[str, str], ...]]:
@@ -190,11 +229,15 @@ def _problems(error: ValidationError, category: str) -> list[tuple[tuple[str, st
 
 
 def schema(category: str) -> dict[str, Any]:
-    """Return the JSON Schema of a category's memory files, or of their common fields, without references."""
-    made = model_of(category).model_json_schema()
+    """Return the JSON Schema of a category's memories as authors write them, or of their common fields."""
+    made = model_of(category, authored=True).model_json_schema()
     definitions: dict[str, Any] = made.pop("$defs", {})
     words = category.replace("_", " ")
     described = f"A {words} memory file of recollect." if category != BASE else "What memory files share."
+    untold = when_said(category) if category != BASE else []
+    untold += ["an alternative's rejected_reason"] if category == "decision" else []
+    if untold:
+        described += f" A captured one lacks {' and '.join(untold)} if nobody said it."
     inlined = _plain(_inlined(made, definitions))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -92,6 +92,7 @@ def merged(
         entry.reasoning = entry.reasoning or known.reasoning or new.reasoning
     if source.kind == JOURNAL:
         entry.confidence = new.confidence or known.confidence
+        entry.details = "\n".join(dict.fromkeys([*entry.details.splitlines(), *new.details.splitlines()]))
     return entry
 
 

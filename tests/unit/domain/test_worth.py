@@ -1,0 +1,57 @@
+"""The judge of sentences: by their vectors, and never against the words that the scoring was first described with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from struct import pack
+
+import pytest
+from bench.triage.run import BASELINE
+
+from recollect.domain.triage import worth as judge
+from recollect.domain.triage.worth import LASTING, MODEL, is_plain, worth
+from recollect.embedding.local import LocalSource
+from recollect.engine.warm import Embedders
+
+SENTENCES = {
+    "The issue was that the driver silently drops idle connections after five minutes.": True,
+    "SQLite cannot add a column that is NOT NULL without a default value.": True,
+    "Now let me run the tests and see.": False,
+    "I will start with the first task.": False,
+}
+
+
+def test_the_weights_are_those_of_the_local_model() -> None:
+    assert LocalSource.identity == MODEL
+    assert isinstance(worth(pack("<384f", *[0.05] * 384)), float)
+
+
+def test_lasting_sentences_are_told_from_next_steps() -> None:
+    embedders = Embedders()
+    embedders.load("auto")
+    vectors = embedders.get("local", "auto", 0).embed(list(SENTENCES), "document")
+    assert [worth(vector) >= LASTING for vector in vectors] == list(SENTENCES.values())
+
+
+@pytest.mark.parametrize(
+    ("sentence", "category", "plain"),
+    [
+        ("We decided to use SQLite because it needs no server.", "decision", True),
+        ("We decided to use SQLite.", "decision", False),
+        ("The crash was fixed by a larger buffer.", "runbook", True),
+        ("The crash was fixed by a larger buffer.", "preference", False),
+        ("Turns out that uploads over 1 GB are not supported!", "constraint", True),
+        ("It is a HACK, for now.", "tech_debt", True),
+        ("From now on always use tabs, consistently.", "preference", True),
+        ("12 tool uses", "session_summary", False),
+    ],
+)
+def test_a_sentence_that_scores_twice_is_never_judged(sentence: str, category: str, plain: bool) -> None:
+    assert is_plain(sentence, category) == plain
+
+
+def test_the_first_words_are_those_of_the_baseline() -> None:
+    text = Path(judge.__file__).read_text(encoding="utf-8")
+    for rule in BASELINE.values():
+        for listed, _, _ in rule.phrases:
+            assert listed.replace(", ", "|") in text
