@@ -46,7 +46,7 @@ def _direct(done: Capture, session: str, path: str) -> str:
             f"Also: {summary[0].lower()}{summary[1:]}" if lines else f"{ASKED} {summary[0].lower()}{summary[1:]}"
         )
     lines.append(f"Without that tool, use the memory-management skill{_with(path)}.")
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
 
 
 def _phases(done: Capture, path: str) -> str:
