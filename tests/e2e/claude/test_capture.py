@@ -226,12 +226,12 @@ def test_program_gets_the_answer_and_the_capture_waits_for_a_person(client: Clie
     written = Rows(client.transcripts)
     with Api([written.unhurried(_DECIDED, says(_ANSWER))]) as api:
         run = client.run(["-p", _DECIDED], api)
-    streamed = client.ask(_LIMITED, script=[written.unhurried(_LIMITED, says(_ANSWER))])
+    streamed = client.ask(_PUT_OFF, script=[written.unhurried(_PUT_OFF, says(_ANSWER))])
 
     assert (run.code, run.stdout) == (0, f"{_ANSWER}\n"), run.stderr
     assert [result["result"] for result in streamed.results] == [_ANSWER]
     assert (len(run.requests), len(streamed.requests)) == (1, 1)
-    assert [each["category"] for each in staged_in(client)] == ["decision", "constraint"]
+    assert [each["category"] for each in staged_in(client)] == ["decision", "tech_debt"]
     [told] = streamed.told_to_the_user
     assert "1 capture awaits your review: /memory:review" in told
     listed = client.recollect("review", "--json")
