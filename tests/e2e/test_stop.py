@@ -158,7 +158,10 @@ def test_held_stop_says_what_to_save_and_how(session: Session) -> None:
     assert sorted(held_for(done)) == ["decision", "preference"]
     text = asked_in(done)
     assert text.startswith("recollect asks once: was something learned here that will save somebody time next month?")
-    assert '- decision: "We decided to use SQLite because it needs no server."' in text
+    quoted = [line for line in text.splitlines() if line.startswith("Hints, quoted from the session: ")]
+    assert ['decision "We decided to use SQLite because it needs no server."' in line for line in quoted] == [True]
+    assert "preference " in quoted[0]
+    assert len(text) < 800, "the client shows it to the user"
     assert "Call store_memory once for each such thing" in text
     assert "Without that tool, use the memory-management skill with the triage data in /tmp/" in text
     told = json.loads(done.stdout)["systemMessage"]
@@ -918,7 +921,7 @@ def test_a_command_that_fails_and_passes_later_is_evidence_of_a_fix(session: Ses
     mend(session, LINKER)
     done = session.stops(USUALLY)
     assert held_for(done) == ["runbook"]
-    assert '- runbook: "make build failed, and passes now: ld: error: undefined symbol in libcrypto' in asked_in(done)
+    assert 'runbook "make build failed, and passes now: ld: error: undefined symbol in libcrypto' in asked_in(done)
 
 
 def test_a_fault_that_comes_back_is_asked_about_at_once(session: Session) -> None:
@@ -961,3 +964,50 @@ def test_a_secret_is_reported_when_it_would_be_repeated_and_not_at_every_turn(se
         assert bool(done.stdout) == is_last
         assert log_of(session.world).count("were redacted") == is_last
     assert key not in done.stdout
+
+
+AT_WORK = [{"id": "a1", "type": "subagent", "status": "running", "description": "Draft a decision."}]
+REPORTED = "<task-notification>\n<status>completed</status>\n<result>We decided to use SQLite.</result>"
+
+
+def test_saving_by_agents_in_the_background_is_not_disturbed(session: Session) -> None:
+    session.says(DECISION)
+    assert held_for(session.stops()) == ["decision"]
+    contexts = contexts_of(session.id)
+    session.says("They are at work.", "assistant")
+    assert_passed(session.stops(stop_hook_active=True, background_tasks=AT_WORK))
+    session.says(REPORTED)
+    session.says(f"They report: {DECISION}", "assistant")
+    assert_passed(session.stops(background_tasks=AT_WORK))
+    assert session.flag.exists()
+    assert all(path.exists() for path in contexts), "the agents read them"
+
+    session.says("Saved.", "assistant")
+    assert_passed(session.stops(background_tasks=[]))
+    assert not any(path.exists() for path in contexts)
+    assert not session.flag.exists()
+    assert_passed(session.stops())
+    assert log_of(session.world) == ""
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [AT_WORK, [{"type": "shell", "status": "running"}], [{**AT_WORK[0], "status": "completed"}], "odd", ["odd"]],
+)
+def test_stop_waits_for_agents_and_for_nothing_else_in_the_background(session: Session, tasks: object) -> None:
+    session.says(DECISION)
+    done = session.stops(background_tasks=tasks)
+    assert (done.stdout == "") == (tasks == AT_WORK)
+    assert held_for(session.stops() if tasks == AT_WORK else done) == ["decision"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "From now on always write the test first, that is our convention going forward.",
+        "We decided to keep orders in PostgreSQL, because one system to back up is enough.",
+    ],
+)
+def test_one_plain_sentence_of_the_user_is_asked_about_at_once(session: Session, said: str) -> None:
+    session.says(said)
+    assert said in asked_in(session.stops(USUALLY))

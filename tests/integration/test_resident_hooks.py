@@ -201,6 +201,7 @@ def test_a_database_that_is_damaged_under_the_engine_is_told_and_done_without(
 # The end of a turn
 
 
+LIMIT = "The payment gateway has a hard limit of ten requests per second, and we cannot change that limit."
 SAID = (
     "Next I run the whole suite: something still crashes and the fix comes after lunch.\n"
     "The exception came from the pool: the root cause is that idle connections are dropped after five minutes."
@@ -213,15 +214,17 @@ def test_sentences_about_the_next_step_are_no_hints_where_a_model_is_at_hand(
 ) -> None:
     path = semantic_world.home / "t.jsonl"
     message = {"role": "assistant", "content": [{"type": "text", "text": SAID}]}
-    path.write_text(json.dumps({"type": "assistant", "message": message}) + "\n", encoding="utf-8")
+    rows = [{"type": "user", "message": {"role": "user", "content": LIMIT}}, {"type": "assistant", "message": message}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     if resident:
         remember(semantic_world)
         ready(semantic_world, serve())
     event = {"session_id": "s1", "cwd": str(semantic_world.project), "transcript_path": str(path)}
     variables = {"RECOLLECT_TRIAGE_MODE": "stage", **PATIENT}
     assert semantic_world.run_hook("stop", event, **variables).returncode == 0
-    [staged] = [json.loads(line) for line in journal(semantic_world) if '"staged"' in line]
-    assert staged["category"] == "runbook"
+    found = {line["category"]: line for line in map(json.loads, journal(semantic_world)) if "staged" in line}
+    assert LIMIT in found["constraint"]["snippets"], "the user's own words are not judged"
+    staged = found["runbook"]
     assert any("idle connections" in snippet for snippet in staged["snippets"])
     assert any("Next I run" in snippet for snippet in staged["snippets"]) is not resident
 

@@ -22,7 +22,7 @@ _LONGER = 10
 
 def handle(event: Event) -> Answer:
     """Let the stop pass, or hold it with a request to save what was learned."""
-    if not event.text("transcript_path"):
+    if not event.text("transcript_path") or _awaits_agents(event):
         return Answer()
     stop = Stop(
         event.text("transcript_path"),
@@ -55,3 +55,13 @@ def _is_attended() -> bool:
     if attended:
         return attended != "0"
     return not os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+
+
+def _awaits_agents(event: Event) -> bool:
+    """Return True if subagents work in the background. The turn is not over: they may be saving memories."""
+    tasks = event.get("background_tasks")
+    return isinstance(tasks, list) and any(map(_is_agent_at_work, tasks))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _is_agent_at_work(task: object) -> bool:
+    return isinstance(task, dict) and task.get("type") == "subagent" and task.get("status") == "running"  # pyright: ignore

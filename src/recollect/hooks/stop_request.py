@@ -10,16 +10,14 @@ from recollect.files.session.triage_context import write_findings
 from recollect.hooks.answer import Answer
 from recollect.sessions.stop import Capture
 
+# Clients show the request to the user, so it is short. The tool's description and the server's instructions say what
+# a good memory is.
 _LEARNED = (
-    f"{ASKED} was something learned here that will save somebody time next month? A cause and its fix, a limit found"
-    " out, a choice with its reason, a convention that the user stated, work put off on purpose."
+    f"{ASKED} was something learned here that will save somebody time next month? A cause and its fix, a limit,"
+    " a choice with its reason, a convention that the user stated, work put off."
 )
-_STORE = (
-    "Call store_memory once for each such thing: its category, a title, whole sentences that stand on their own, the"
-    " reason, and triggers. Leave out what the code or its history says anyway, and plans for the next step. If there"
-    " is nothing, say so in one short sentence. Then stop."
-)
-_HINTS = "Hints, found by rules (quotations, no requests):"
+_STORE = "Call store_memory once for each such thing, or say in one short sentence that there is nothing. Then stop."
+_HINTS = "Hints, quoted from the session:"
 _SUMMARY = (
     "Store a summary of the whole session: store_memory with the category session_summary{session}. Its description has"
     " lines that begin with Goal:, Outcome:, Completed: and Next actions:, its reasoning the key changes."
@@ -42,31 +40,28 @@ def _direct(done: Capture, session: str, path: str) -> str:
     """Return the request to store each thing by one call of a tool."""
     categories = [finding.category for finding, _ in done.held]
     summary = _SUMMARY.format(session=f' and the session "{session}"' if session else "")
-    lines = [_LEARNED, _HINTS, *_quoted(done), _STORE] if categories != [SESSION_SUMMARY] else []
+    lines = [_LEARNED, _quoted(done), _STORE] if categories != [SESSION_SUMMARY] else []
     if SESSION_SUMMARY in categories:
         lines.append(
             f"Also: {summary[0].lower()}{summary[1:]}" if lines else f"{ASKED} {summary[0].lower()}{summary[1:]}"
         )
     lines.append(f"Without that tool, use the memory-management skill{_with(path)}.")
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
 
 
 def _phases(done: Capture, path: str) -> str:
     """Return the request to save each finding through the phases of the skill."""
-    lines = [f"{ASKED} this session holds something worth remembering."]
-    lines += [f"- {finding.category}, score {finding.score:.2f}" for finding, _ in done.held]
-    lines += [_HINTS, *_quoted(done)]
+    found = ", ".join(f"{finding.category} (score {finding.score:.2f})" for finding, _ in done.held)
+    lines = [f"{ASKED} this session holds something worth remembering: {found}.", _quoted(done)]
     lines.append(f"Use the memory-management skill to save each item through its phases{_with(path)}, then stop.")
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
 
 
-def _quoted(done: Capture) -> list[str]:
-    return [
-        f'- {finding.category}: "{data_line(snippet)}"'
-        for finding, _ in done.held
-        if finding.category != SESSION_SUMMARY
-        for snippet in (*finding.evidence, *finding.snippets)
-    ]
+def _quoted(done: Capture) -> str:
+    """Return a line with the first hint of each finding: evidence, or else a sentence. A summary has none."""
+    hints = [(finding.category, [*finding.evidence, *finding.snippets]) for finding, _ in done.held]
+    quotes = [f'{category} "{data_line(told[0])}"' for category, told in hints if told and category != SESSION_SUMMARY]
+    return f"{_HINTS} {'; '.join(quotes)}" if quotes else ""
 
 
 def _with(path: str) -> str:

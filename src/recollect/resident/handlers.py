@@ -137,7 +137,7 @@ def _judge(question: Mapping[str, Any], warm: Warm) -> Answered:
     try:
         vectors = embedder.embed([str(text) for text in cast("list[object]", texts)], "document")
     except ModelLoading:
-        return Answered({"loading": True})
+        return Answered({"loading": True})  # in a short session that is no failure
     return Answered({"scores": [worth(vector) for vector in vectors]})
 
 

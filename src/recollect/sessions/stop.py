@@ -10,6 +10,7 @@ from binascii import crc32
 from recollect.config import locations
 from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
 from recollect.domain.triage.moment import is_moment
+from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Finding, Said, clean_snippet, find
 from recollect.domain.triage.signs import has_finished, mended, says_farewell
@@ -111,13 +112,15 @@ def _capture(stop: Stop, workspace: Workspace, judge: Judge | None, done: Captur
         if record.held:  # the saving was interrupted; clear the mark, as the next hold may be another hook's
             set_triaged(global_store, stop.session, record.triaged, record.said)
         _triage(stop, workspace, record, judge, done)
-    elif stop.continued is not False and (is_ours or record.held):
-        # The hold was ours, so the messages since then are only the saving, nothing new.
+    elif is_ours or record.held:
         from recollect.files.session.triage_context import sweep_contexts
 
         sweep_contexts(stop.session)
-        end = read_end(checked_transcript(stop.transcript), 0).end
-        set_triaged(global_store, stop.session, end, _mark(stop.answer))
+        most = workspace.settings.whole("triage.max_messages")
+        heard = read_end(checked_transcript(stop.transcript), most, record.triaged)
+        if stop.continued is not False or not any(each.role == "human" for each in heard.said):
+            # The hold was ours and nobody has spoken since, so the messages are only the saving, nothing new.
+            set_triaged(global_store, stop.session, heard.end, _mark(stop.answer))
 
 
 def checked_transcript(path: str) -> str:
@@ -221,15 +224,15 @@ def _add_mended(
 
 
 def _lasting(findings: Sequence[Finding], judge: Judge | None) -> list[Finding]:
-    """Remove sentences about the next step from findings, and return the findings that have any left."""
-    from recollect.domain.triage.worth import LASTING, is_plain
-
+    """Remove the agent's sentences about the next step, and return the findings that have sentences left."""
     judged = [finding for finding in findings if finding.category != SESSION_SUMMARY]
-    texts = [snippet for finding in judged for snippet in finding.snippets]
+    texts = [text for finding in judged for text in finding.snippets if text not in finding.by_human]
     scores = dict(zip(texts, judge(texts), strict=False)) if judge and texts else {}
-    for finding in judged if scores else ():
+    for finding in judged:
         finding.snippets = [
-            text for text in finding.snippets if scores[text] >= LASTING or is_plain(text, finding.category)
+            text
+            for text in finding.snippets
+            if scores.get(text, 0.0) >= 0.0 or text in finding.by_human or is_plain(text, finding.category)
         ]
     return [finding for finding in findings if finding.snippets]
 

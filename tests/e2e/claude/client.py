@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
-import re
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +19,7 @@ from typing import IO, Any
 
 from tests.conftest import World
 from tests.e2e.claude.api import Api, Json, Reply, Request
+from tests.e2e.claude.terminal import Session
 
 REPOSITORY = Path(__file__).parents[3]
 PLUGIN = REPOSITORY / "plugin"
@@ -107,6 +103,11 @@ class Client:
         """The same machine, for tests that put something into its project or its store."""
         return World(self.home, self.project, self.store, semantic=True)
 
+    @property
+    def transcripts(self) -> Path:
+        """Where the client writes down the project's sessions."""
+        return self.config / "projects" / "".join(char if char.isalnum() else "-" for char in str(self.project))
+
     def data(self, *, installed: bool = True) -> Path:
         """Where the client lets the plugin keep what it makes for itself."""
         return self.config / "plugins" / "data" / ("memory-recollect" if installed else "memory-inline")
@@ -166,22 +167,22 @@ class Client:
             errors.seek(0)
             return Run(code, events, "".join(said), errors.read(), api.requests, api.others)
 
-    def screen(self, until: str) -> str:
-        """What a person sees who starts the client on a terminal: up to a text, or all if that is not shown."""
+    @contextmanager
+    def session(self, *script: Reply, options: Sequence[str] = ()) -> Iterator[Session]:
+        """A session in the project with a person at a terminal, who ends it with /exit."""
         self._greet()
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
-        shown = b""
+        servers = self.home / ".cache" / "claude-cli-nodejs" / self.transcripts.name
+        session = Session(self.transcripts, servers / "mcp-logs-plugin-memory-recollect", script)
+        end = session.screen.theirs
         try:
-            with Api() as api, self._started([], api, stdin=theirs, stdout=theirs, stderr=theirs):
-                os.close(theirs)
-                while until not in _words(shown):
-                    shown += os.read(ours, 65536)
-        except OSError:
-            pass  # how Linux says that the other end of a terminal is closed: the client has ended
+            with session.api, self._started(options, session.api, stdin=end, stdout=end, stderr=end) as process:
+                session.begin()
+                yield session
+                if session.is_open:
+                    session.leave(process)
         finally:
-            os.close(ours)
-        return _words(shown)
+            session.screen.close()
+        assert not session.api.failures, session.api.failures
 
     def _greet(self) -> None:
         """Answer what the client asks a person who starts it for the first time."""
@@ -230,7 +231,7 @@ class Client:
             "CLAUDE_CONFIG_DIR": str(self.config),
             "RECOLLECT_HOME": str(self.store),
             "LANG": "C.UTF-8",
-            "TERM": "dumb",
+            "TERM": "xterm-256color",
             "ANTHROPIC_API_KEY": _KEY,
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
@@ -240,12 +241,6 @@ class Client:
             "MCP_CONNECT_TIMEOUT_MS": "60000",  # or a busy machine would decide whether the first request has the tools
             **self.variables,
         }
-
-
-def _words(shown: bytes) -> str:
-    """The words on a terminal, one space between them, without colours and movements of the cursor."""
-    text = re.sub(rb"\x1b\[[0-9;?>]*[a-zA-Z]|\x1b\][^\x07]*\x07", b" ", shown).decode("utf-8", "replace")
-    return " ".join(text.split())
 
 
 def _give(stdin: IO[str], prompt: str | None) -> None:

@@ -68,5 +68,5 @@ def test_hostile_clone_runs_nothing_and_is_given_as_notes(machine: Client) -> No
     assert "auto_commit" in told or "memory_embedding_provider" in told, told
     [saved] = (machine.project / ".claude" / "memory" / "decisions").glob("*.json")
     assert json.loads(saved.read_text(encoding="utf-8"))["title"] == "Checkout deploys"
-    assert [each for each in run.requests if "Stop hook" in each.newest] == []
+    assert not (machine.store / "session-captures.jsonl").exists(), "a repository's thresholds count for nothing"
     assert "memory" not in hostile.git("log", "-1", "--format=%s", cwd=machine.project)

@@ -131,9 +131,9 @@ def test_line_about_what_was_recalled_is_shown_to_the_user_and_not_to_the_model(
 
 
 @pytest.mark.oldest
-@pytest.mark.parametrize("release", [OLDEST], indirect=True)  # what a newer one asks first is not ours to know
 def test_line_about_what_was_recalled_is_shown_on_a_terminal(client: Client) -> None:
     client.world.write_bank("patterns", f"### Pattern: Locks\n{_SAID}\n\n### Pattern: Cents\nKeep money in cents.\n")
     client.ask("Hello there.")  # the first session in a project is told more
 
-    assert "recollect: 2 lessons recalled" in client.screen(until="recollect: 2 lessons recalled")
+    with client.session() as session:
+        session.wait_for("recollect: 2 lessons recalled")

@@ -243,12 +243,22 @@ def hold(words: str = "<triage_data>\n{}\n</triage_data>", **fields: Any) -> dic
     return user(f"Stop hook feedback:\n[recollect hook stop]: {words}", **fields)
 
 
-def test_what_came_before_a_held_stop_and_the_saving_are_not_heard_again(path: Path) -> None:
+def attached(words: str, event: str = "Stop", kind: str = "hook_additional_context") -> dict[str, Any]:
+    """A text of a hook as the client keeps it if it was given as JSON."""
+    kept = {"type": kind, "content": [words], "hookName": event, "hookEvent": event}
+    return {"isSidechain": False, "attachment": kept, "type": "attachment"}
+
+
+ASKED = "recollect asks once: was something learned here?"
+
+
+@pytest.mark.parametrize("held", [hold(isMeta=True), attached(ASKED)], ids=["exit code", "JSON"])
+def test_what_came_before_a_held_stop_and_the_saving_are_not_heard_again(path: Path, held: object) -> None:
     found = heard(
         path,
         user("We decided."),
         assistant(tool("Edit"), id="m0"),
-        hold(isMeta=True),
+        held,
         assistant(text("Saving what we decided."), tool("Bash"), id="m1"),
         assistant(text("Saved."), id="m2"),
         user("Now the readme."),
@@ -256,11 +266,18 @@ def test_what_came_before_a_held_stop_and_the_saving_are_not_heard_again(path: P
     )
     assert said(found) == [("human", "Now the readme."), ("assistant", "Reading.")]
     assert (found.exchanges, found.tool_uses, found.distinct_tools) == (2, 1, 1)
-    found = heard(path, user("We decided."), hold(isMeta=True), assistant(text("Saved."), tool()))
+    found = heard(path, user("We decided."), held, assistant(text("Saved."), tool()))
     assert (said(found), found.exchanges, found.tool_uses, found.distinct_tools) == ([], 0, 0, 0)
 
 
-@pytest.mark.parametrize("line", [hold("Run the tests.", isMeta=True), hold(), hold(isMeta=True, type="assistant")])
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(hold("Run the tests.", isMeta=True), hold(), hold(isMeta=True, type="assistant")),
+        *(attached("Run the tests."), attached(ASKED, "SessionStart"), attached(ASKED, kind="hook_success")),
+        *(attached(f"Not so: {ASKED}"), {"type": "attachment", "attachment": [ASKED, "hook_additional_context"]}),
+    ],
+)
 def test_what_another_hook_or_a_person_said_of_a_stop_ends_nothing(path: Path, line: object) -> None:
     assert said(heard(path, user("Before."), line, user("After."))) == [("human", "Before."), ("human", "After.")]
 

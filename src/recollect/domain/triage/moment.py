@@ -7,6 +7,7 @@ the matter is settled, or at once if the user has said something plainly.
 
 from __future__ import annotations
 
+from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.score import Activity, find
 
 TYPE_CHECKING = False
@@ -40,7 +41,10 @@ def is_moment(said: Sequence[Said], tool_uses: int, thresholds: Mapping[str, flo
     if len(prompts) + tool_uses / USES_FOR_A_PROMPT >= enough and not is_open(answer):
         return True
     spoken = [each for each in prompts if len(each.text) <= LONGEST_STATEMENT and each.text.count("\n") < _MOST_LINES]
-    return any(finding.score >= PLAIN_SCORE for finding in find(spoken, _NO_ACTIVITY, thresholds))
+    return any(
+        finding.score >= PLAIN_SCORE or any(is_plain(text, finding.category) for text in finding.snippets)
+        for finding in find(spoken, _NO_ACTIVITY, thresholds)
+    )
 
 
 def is_open(answer: str) -> bool:

@@ -66,8 +66,9 @@ class Rule:
     """A category's words and phrases, separated by a comma and a space, and their weights.
 
     `others` are more phrases by their names in `_KINDS`. `asked` limits questions: only those with one of these first
-    words count; None allows all. `reach` is the greatest distance of a booster in messages, `answer_words` the least
-    number of words in an answer, counting the marks of the sentence's start and end.
+    words count; None allows all. `one_is_enough` is the least score of a sentence that boosts itself. `reach` is the
+    greatest distance of a booster in messages, `answer_words` the least number of words in an answer, counting the
+    marks of the sentence's start and end.
     """
 
     def __init__(
@@ -79,20 +80,26 @@ class Rule:
         asked: tuple[str, ...] | None = None,
         reach: int = 1,
         answer_words: int = 0,
+        one_is_enough: float = 0.0,
         **others: str,
     ) -> None:
         self.primary_weight, self.boosted_weight, self.denominator = weights
         self.asked = asked
         self.reach = reach
         self.answer_words = answer_words
+        self.one_is_enough = one_is_enough
         given = {"primary": primary, "boosters": boosters, **others}
         self.phrases = [(listed, *_KINDS[name]) for name, listed in given.items()]
 
 
 class Meant:
-    """The kinds of phrases in a sentence by category, and the categories boosted within the sentence."""
+    """The kinds of phrases in a sentence by category, and the categories boosted within the sentence.
 
-    def __init__(self, hits: Sequence[tuple[str, int, int, int]]) -> None:
+    `ambiguous` are the categories of which a word has another meaning here.
+    """
+
+    def __init__(self, hits: Sequence[tuple[str, int, int, int]], ambiguous: AbstractSet[str]) -> None:
+        self.ambiguous = ambiguous
         self.does: dict[str, set[int]] = {}
         for category, kind, _, _ in hits:
             kinds = self.does.setdefault(category, set())
@@ -143,7 +150,7 @@ class Lexicon:
         counted = [hit for hit in hits if hit[1] < OTHER_MEANING and hit[:2] not in silent]
         if covered:
             counted = [hit for hit in counted if not _within(covered, hit)]
-        return Meant(counted)
+        return Meant(counted, {category for category, _ in covered})
 
     def _silent(self, sentence: str, words: Sequence[str]) -> Iterator[tuple[str, int]]:
         """Yield categories and kinds silenced because the sentence is a question or too short to answer."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.text import one_line, unmarked
 from recollect.domain.triage.phrases import ANSWER, BOOSTER, PRIMARY, SUPPORT, WEAK, Lexicon, words_of
+from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.said import is_prose, sentences, spoken_lines
 from recollect.domain.triage.words import CLASSES, COMPARING, FILLERS, RULES
 
@@ -16,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from recollect.domain.triage.phrases import Rule
+    from recollect.domain.triage.phrases import Meant, Rule
 
 # The range of boosters, in sentences before and after a telling one; its context, in lines before and after.
 BOOSTER_SENTENCES = 4
@@ -64,7 +65,7 @@ class Activity:
 class Finding:
     """A category worth remembering, with its score, its telling sentences and the text around them.
 
-    `evidence` are facts of the work itself, as opposed to words.
+    `evidence` are facts of the work itself, as opposed to words; `by_human` are the snippets that the user said.
     """
 
     def __init__(self, category: str, score: float, snippets: list[str], windows: list[str]) -> None:
@@ -73,6 +74,7 @@ class Finding:
         self.snippets = snippets
         self.windows = windows
         self.evidence: list[str] = []
+        self.by_human: set[str] = set()
 
 
 class _Text:
@@ -191,14 +193,27 @@ def _mark(message: Said, text: _Text, marks: Mapping[str, _Marks], lexicon: Lexi
             text.message_of.append(text.messages)
             text.role_of.append(message.role)
             meant = lexicon.meant(words, message.role, text.before.mark(words, message))
-            if meant is None:
-                continue
-            for category, kinds in meant.does.items():
-                if category in marks:
-                    for kind in kinds:
-                        marks[category].by_kind[kind].add(at)
-                    if category in meant.boosted:
-                        marks[category].boosted.add(at)
+            if meant is not None:
+                _mark_sentence(at, meant, marks)
+                if message.role == "human":
+                    _mark_plain(at, sentence, meant, marks)
+
+
+def _mark_sentence(at: int, meant: Meant, marks: Mapping[str, _Marks]) -> None:
+    for category, kinds in meant.does.items():
+        if category in marks:
+            for kind in kinds:
+                marks[category].by_kind[kind].add(at)
+            if category in meant.boosted:
+                marks[category].boosted.add(at)
+
+
+def _mark_plain(at: int, sentence: str, meant: Meant, marks: Mapping[str, _Marks]) -> None:
+    """Mark a plain statement of the user, also if another phrase silences it."""
+    for category, mark in marks.items():
+        if at not in mark.boosted and category not in meant.ambiguous and is_plain(sentence, category):
+            mark.by_kind[PRIMARY].add(at)
+            mark.boosted.add(at)
 
 
 def _text_finding(category: str, rule: Rule, marks: _Marks, text: _Text) -> Finding:
@@ -209,7 +224,11 @@ def _text_finding(category: str, rule: Rule, marks: _Marks, text: _Text) -> Find
     counted = list(dict.fromkeys([*boosted, *telling]))[:MOST_PRIMARY]
     snippets = dict.fromkeys(clean_snippet(text.sentences[at]) for at in counted)
     windows = _windows([text.line_of[at] for at in telling], text.lines)
-    return Finding(category, min(1.0, raw / rule.denominator), list(snippets), windows)
+    is_whole = any(at in marks.boosted for at in boosted)
+    score = max(raw / rule.denominator, rule.one_is_enough if is_whole else 0.0)
+    finding = Finding(category, min(1.0, score), list(snippets), windows)
+    finding.by_human = {clean_snippet(text.sentences[at]) for at in counted if text.role_of[at] == "human"}
+    return finding
 
 
 def _telling(marks: _Marks, text: _Text) -> list[int]:

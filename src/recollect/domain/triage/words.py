@@ -236,6 +236,7 @@ RULES = {
         "apparently, AUTHORITY, says, said, good to know, be aware, heads up, keep in mind, note that, by design, "
         "hard rule, theirs, regardless, whatever we, requirement",
         weights=(0.3, 0.5, 1.9),
+        one_is_enough=0.5,
         weak="LIMITED, only be, only on, CUTS, doesnt, wont, cant, isnt, arent, must, stuck, within, longer, bigger, "
         "larger, more than, older, until",
         support="^ then, ^ so, so no, then $, it is $, ^ ok so, ^ right so, ^ hm so, so we, ill, well, good to know, "

@@ -46,6 +46,10 @@ _MARKS = (
 # Blocks inserted into a person's own words, by the client or by recollect.
 _INSERTED = ("system-reminder", "memory-context", "triage_data")
 _REQUESTS = (ASKED, "<triage_data>")
+
+# A request by JSON is kept as an attachment of this type.
+_ATTACHED = "hook_additional_context"
+_ATTACHED_REQUEST = (b'"hook_additional_context"', ASKED.encode())
 _SYNTHETIC = "<synthetic>"
 
 
@@ -122,7 +126,7 @@ class _Window:
         kind = line.get("type")
         if line.get("isCompactSummary"):
             self.heard.compacted = True
-        if any(line.get(mark) for mark in _MARKS):
+        if kind == "attachment" or any(line.get(mark) for mark in _MARKS):
             return not _is_hold(line) or self._forget_saving()
         if kind == _ASSISTANT:
             return self._take_answer(line)
@@ -222,7 +226,7 @@ def _lines(file: BufferedReader, start: int, end: int) -> Iterator[bytes]:
 def _may_matter(data: bytes) -> bool:
     """Return True if a line may come from a person or the model."""
     beginning = data[:_BEGINNING]
-    if _MODEL in beginning:
+    if _MODEL in beginning or all(mark in beginning for mark in _ATTACHED_REQUEST):
         return True
     return not any(mark in beginning for mark in _NOBODY) and any(speaker in data for speaker in _SPEAKERS)
 
@@ -236,7 +240,10 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
 
 
 def _is_hold(line: dict[str, Any]) -> bool:
-    """Return True if a line tells the model about a stop held by recollect."""
+    """Return True if a line tells the model about a stop held by recollect, by JSON or by an exit code."""
+    attached = _fields(line.get("attachment"))
+    if attached.get("type") == _ATTACHED and attached.get("hookEvent") == "Stop":
+        return any(text.startswith(ASKED) for text in _texts(_blocks(attached)))
     if line.get("type") != "user" or not line.get("isMeta"):
         return False
     return any(
