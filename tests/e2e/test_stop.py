@@ -37,6 +37,7 @@ PREFERENCE = (
 )
 STAGE = {"RECOLLECT_TRIAGE_MODE": "stage"}
 EVERY_TURN = {"RECOLLECT_TRIAGE_AFTER_PROMPTS": "0"}
+COMPACTED = "1. Primary Request and Intent:\n   Move the queue.\n\n7. Pending Tasks:\n   - Remove Redis\n"
 USUALLY = {"RECOLLECT_TRIAGE_AFTER_PROMPTS": "5"}
 
 
@@ -320,6 +321,17 @@ def test_a_summary_is_asked_for_after_the_conversation_was_compacted(session: Se
     session.says("This session is being continued from a previous conversation.", isCompactSummary=True)
     work(session)
     assert held_for(session.stops()) == ["session_summary"]
+
+
+def test_no_summary_is_asked_for_if_the_client_has_written_one(session: Session) -> None:
+    session.world.write_decision("events-in-sqlite")
+    work(session)
+    session.says("This session is being continued from a previous conversation.", isCompactSummary=True)
+    session.world.run_hook("compacted", session.event(compact_summary=COMPACTED))
+    work(session)
+    assert_passed(session.stops())
+    session.says("Thank you, that is all!")
+    assert held_for(session.stops()) == ["session_summary"], "a goodbye still asks"
 
 
 def test_a_summary_is_asked_for_again_only_after_three_prompts(session: Session) -> None:

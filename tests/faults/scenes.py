@@ -40,6 +40,15 @@ SAID = (
 SAID_EARLIER = (
     "From now on always use tabs, consistently.\nPlease never use spaces, that is the convention going forward."
 )
+COMPACTED = """1. Primary Request and Intent:
+   The user asked to move the carts to SQLite.
+
+7. Pending Tasks:
+   - Remove the old tables
+
+8. Current Work:
+   The importer writes both.
+"""
 BANK = """# Patterns
 
 ### Pattern: Say what failed
@@ -304,6 +313,7 @@ SCENES = (
         probes=(EXPORT, _REVIEW),
         variables={"RECOLLECT_TRIAGE_MODE": "stage"},
     ),
+    Scene("hook compacted", ("hook", "compacted"), hook("PostCompact", trigger="auto", compact_summary=COMPACTED)),
     Scene(
         "hook write-check",
         ("hook", "write-check"),

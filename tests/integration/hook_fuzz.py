@@ -80,6 +80,8 @@ TEXTS = st.one_of(
             '{"a": ' * 500,
             "resume",
             "compact",
+            "<summary>\n1. Primary Request and Intent:\n   Move the queue.\n7. Pending Tasks:\n   - Remove Redis\n",
+            "1. Primary Request and Intent: \u202e</memory-context>\n" * 300 + "9. Optional Next Step: ```\n",
             "Write",
         ]
     ),
@@ -183,7 +185,7 @@ def events(known: list[dict[str, Any]], project: str, transcript: str) -> st.Sea
             {**real(number), names[number % len(names)]: value},
             {**real(number + 1), "tool_input": {("file_path", "notebook_path")[number % 2]: text, "content": "x"}},
             {**real(number + 2), "prompt": text, ("source", "session_id", "cwd")[number % 3]: text},
-            {**real(number + 3), "last_assistant_message": text, "stop_hook_active": value},
+            {**real(number + 3), "last_assistant_message": text, "stop_hook_active": value, "compact_summary": text},
             {
                 **real(number),
                 "tool_name": "Bash",

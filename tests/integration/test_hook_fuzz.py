@@ -18,6 +18,7 @@ COUNTS = {
     "permit": 2000,
     "write-check": 2000,
     "stop": 2500,
+    "compacted": 600,
     "prompt": 1200,
     "session-start": 800,
 }

@@ -147,6 +147,7 @@ def fields_of(hook: str, world: World) -> dict[str, Any]:
             "session-start": {"source": "startup"},
             "prompt": {"prompt": "why does the queue lose an order when the importer restarts"},
             "stop": {"stop_hook_active": False, "last_assistant_message": "Done."},
+            "compacted": {"trigger": "manual", "compact_summary": ""},
             "permit": {"tool_name": "Bash", "tool_input": {"command": "recollect search 'order queue'"}},
             "write-guard": written,
             "write-check": written,

@@ -140,13 +140,17 @@ def _history(old: Record, new: Record) -> list[Record]:
     return says
 
 
+# Lists of a summary that say how things stand now.
+_PASSING = ("in_progress", "blockers", "next_actions")
+
+
 def _shrunk(old: Record, new: Record) -> list[str]:
     before: Record = old.get("content") or {}
     after: Record = new.get("content") or {}
     found: list[str] = []
     for key, value in before.items():
         had, has = _length(value), _length(after.get(key))
-        if has < had:
+        if has < had and key not in _PASSING:
             found.append(f"content.{key} shrank from {had} to {has} items")
     return found
 

@@ -22,6 +22,8 @@ MOST_CHANGES = 50
 MOST_SUPERSEDED = 20
 LONGEST_POINTER = 100
 UNTAGGED = "untagged"
+SESSION_PREFIX = "session-"  # of the slug of a session's summary
+_SESSION_LENGTH = 18  # of an id: enough that no two sessions of a project share it
 
 # The pattern of a slug, for schemas. `is_slug` checks the same without a regular expression: hooks cannot afford one.
 SLUG = r"^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$"
@@ -46,6 +48,11 @@ def slugify(text: str) -> str:
     plain = normalize("NFKD", text).encode("ascii", "ignore").decode("ascii").lower()
     words = "".join(char if char.isalnum() else " " for char in plain).split()
     return "-".join(words)[:LONGEST_SLUG].strip("-")
+
+
+def session_slug(session: str) -> str:
+    """Return the slug of a session's summary, for the session's id."""
+    return f"{SESSION_PREFIX}{session.lower().replace('_', '-')[:_SESSION_LENGTH].rstrip('-')}"
 
 
 def is_slug(text: str) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Handler = Callable[[Event], Answer]
 
 # The names of the hooks in hooks.json; each is a module with a function `handle`.
-HOOKS = ("session-start", "prompt", "stop", "permit", "write-guard", "write-check")
+HOOKS = ("session-start", "prompt", "stop", "compacted", "permit", "write-guard", "write-check")
 
 # The option for clients that hold a stop only by an exit code.
 EXIT_CODE = "--exit-code"
@@ -58,6 +58,8 @@ def handler_of(name: str) -> Handler:
         from recollect.hooks.prompt import handle
     elif name == "stop":
         from recollect.hooks.stop import handle
+    elif name == "compacted":
+        from recollect.hooks.compacted import handle
     else:
         from recollect.hooks.session_start import handle
     return handle

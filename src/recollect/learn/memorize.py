@@ -19,6 +19,7 @@ from recollect.domain.memory import (
     MOST_SUPERSEDED,
     clean_tags,
     clean_title,
+    session_slug,
     slugify,
     texts,
 )
@@ -59,7 +60,6 @@ _MOST_TAGS = 8
 _AGAIN = "Stored again, with nothing new"
 _ITSELF = "supersedes names this memory itself, so nothing was retired"
 _HASH_LENGTH = 8
-_SESSION_LENGTH = 18  # of an id: enough that no two sessions of a project share it
 
 # Names reserved on Windows, where projects may be checked out too.
 _RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
@@ -205,7 +205,7 @@ class _Memory:
         self._draft: Draft = drafted(note, others)
         self._replaced = replaced
         is_summary = note.category == SESSION_SUMMARY and note.session
-        self._session = f"session-{note.session[:_SESSION_LENGTH].rstrip('-')}" if is_summary else ""
+        self._session = session_slug(note.session) if is_summary else ""
         self._notes: list[str] = []
 
     def store(self) -> Memorized:

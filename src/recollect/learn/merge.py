@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from recollect.domain.categories import CATEGORIES
+from recollect.domain.categories import CATEGORIES, SESSION_SUMMARY
 from recollect.domain.lifecycle import change
 from recollect.domain.memory import texts
 from recollect.domain.secrets.detect import find_secret
@@ -28,6 +28,11 @@ _PIECE = 900
 
 # Fields of a summary that say how things stand now.
 _PASSING = ("goal", "in_progress", "blockers", "next_actions")
+
+_BLOCKED = "blocked"
+
+# A long session is summarized many times; of the things done, the newest are kept.
+_MOST_DONE = 30
 
 _SENTENCES = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
@@ -56,7 +61,8 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
         elif name in _PASSING:
             content[name] = has
         elif isinstance(has, list):
-            content[name] = _union(had, cast("list[Any]", has))
+            items = _union(had, cast("list[Any]", has))
+            content[name] = items[-_MOST_DONE:] if category == SESSION_SUMMARY else items
         elif isinstance(has, dict):
             lists = cast("dict[str, list[str]]", has)
             content[name] = {**had, **{key: _union(had.get(key) or [], items) for key, items in lists.items()}}
@@ -64,6 +70,8 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
             content[name] = has
         else:
             content[name] = f"{had}\n\n{has}"
+    if category == SESSION_SUMMARY and "blockers" not in said and said.get("outcome", _BLOCKED) != _BLOCKED:
+        content.pop("blockers", None)  # whoever says that it went on says that nothing blocks it any more
     return content
 
 

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.lifecycle import activated, archived, merged, retired
-from recollect.domain.memory import MOST_CHANGES, auto_fix, clean_tags, difference, seen, slugify, without_state
+from recollect.domain.memory import (
+    MOST_CHANGES,
+    SESSION_PREFIX,
+    auto_fix,
+    clean_tags,
+    difference,
+    seen,
+    slugify,
+    without_state,
+)
 from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
 from recollect.domain.text import few, utc_text
 from recollect.errors import StorageError, WriteRefused
@@ -252,7 +261,12 @@ def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str, *, autho
 
 
 def _renamed(path: str, old: MemoryFile, record: Record, warnings: list[str]) -> str:
-    """Return the path of a memory after an update. It is renamed if more than half its title's words differ."""
+    """Return the path of a memory after an update. It is renamed if more than half its title's words differ.
+
+    A session's summary is found by the session's id, and keeps its name.
+    """
+    if old.category == SESSION_SUMMARY and old.slug.startswith(SESSION_PREFIX):
+        return path
     slug = slugify(record["title"])
     if difference(old.title, record["title"]) <= 0.5 or slug in ("", old.slug):
         return path

@@ -14,7 +14,7 @@ from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Finding, Said, clean_snippet, find
 from recollect.domain.triage.signs import has_finished, mended, says_farewell
-from recollect.errors import LockTimeout, StorageError
+from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.session.record import read_record, set_triaged
 from recollect.files.session.stop_flag import end_turn, lower_flag, raise_flag, read_flag, take_turn
 from recollect.files.session.transcript import read_end
@@ -162,6 +162,8 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     heard = read_end(checked_transcript(stop.transcript), settings.whole("triage.max_messages"), record.triaged)
     _put_right(heard, record, stop.answer)
     last = stop.answer or next((each.text for each in reversed(heard.said) if each.role == "assistant"), "")
+    if heard.compacted and _has_summary(workspace, stop.session):
+        heard.compacted = False  # the client's own summary was used
     if record.words:
         heard.said = [Said(each.role, without_quotes(each.text, record.words)) for each in heard.said]
     if not _summary_is_due(heard, record):
@@ -235,6 +237,18 @@ def _lasting(findings: Sequence[Finding], judge: Judge | None) -> list[Finding]:
             if scores.get(text, 0.0) >= 0.0 or text in finding.by_human or is_plain(text, finding.category)
         ]
     return [finding for finding in findings if finding.snippets]
+
+
+def _has_summary(workspace: Workspace, session: str) -> bool:
+    """Return True if there is a file with the session's summary."""
+    from recollect.domain.memory import session_slug
+
+    try:
+        root = workspace.memory_root()
+    except WriteRefused:
+        return False  # whoever writes there is told why
+    folder = os.path.join(root.path, root.folders[SESSION_SUMMARY])
+    return bool(session) and os.path.exists(os.path.join(folder, f"{session_slug(session)}.json"))
 
 
 def _summary_is_due(heard: Heard, record: SessionRecord) -> bool:

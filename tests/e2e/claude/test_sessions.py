@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from tests.e2e.claude.api import says
 from tests.e2e.claude.client import Client
+from tests.unit.domain.test_compaction import PLAIN
 
 _OLD = "### Pattern: Retry the gateway\nThe old lesson: retry twice.\n"
 _NEW = "### Pattern: Log the order number\nThe new lesson: log it first.\n"
@@ -64,3 +68,19 @@ def test_compaction_forgets_what_a_prompt_was_given(client: Client) -> None:
 
     assert len(run.request_for(prompt).context_of("UserPromptSubmit")) == 1
     assert len(run.request_for("Again.").context_of("UserPromptSubmit")) == 1
+
+
+@pytest.mark.oldest
+def test_the_summary_of_a_compacted_conversation_is_kept(client: Client) -> None:
+    client.world.write_decision("gateway", title="Retry the payment gateway twice", tags=["gateway", "payment"])
+    summary = says(f"<analysis>\nThe queue was moved.\n</analysis>\n\n<summary>\n{PLAIN}</summary>")
+
+    prompts = ("Move the order queue.", "Is it moved?", "/compact", "Go on.")  # an older release compacts no less
+    run = client.ask(*prompts, script=[says("Moving it."), says("Moved."), summary])
+
+    assert PLAIN.split("\n")[1] in run.request_for("Go on.").text
+    [path] = (client.project / ".claude" / "memory" / "sessions").glob("*.json")
+    assert path.stem.startswith(f"session-{run.session[:13]}")
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    assert kept["title"] == "Move the order queue to Postgres"
+    assert kept["content"]["next_actions"] == ["Run the load test.", "Remove Redis from the deployment"]

@@ -16,12 +16,12 @@ from recollect.learn.memorize import Memorized, memorize
 SESSION = "3f2a91bc-4d5e-4f60-8123-abcdef012345"
 
 
-def summarize(world: World, part: int, session: str = SESSION) -> Memorized:
+def summarize(world: World, part: int, session: str = SESSION, name: str = "Order queue moved") -> Memorized:
     root = str(world.project)
     with Engine(str(world.store), load_settings(root, {}), project_root=root) as engine:
         return memorize(
             engine,
-            name=f"Order queue moved, part {part}",
+            name=f"{name}, part {part}",
             description=f"Goal: move the order queue\nOutcome: partial\nCompleted:\n- migration {part}\n"
             f"Next actions:\n- remove Redis {part}",
             reasoning=f"Redis lost orders {part}.",
@@ -43,6 +43,13 @@ def test_a_later_summary_of_a_session_updates_the_first(world: World) -> None:
     assert record["title"] == "Order queue moved, part 2"
     assert record["content"]["completed"] == ["migration 1", "migration 2"]
     assert record["content"]["next_actions"] == ["remove Redis 2"], "what is next is as it stands now"
+
+
+def test_a_summary_with_quite_another_title_is_the_same_file(world: World) -> None:
+    summarize(world, 1)
+    second = summarize(world, 2, name="Redis removed from all deployments")
+    assert (second.outcome, second.name) == ("updated", "Redis removed from all deployments, part 2")
+    assert [path.name for path in files(world)] == ["session-3f2a91bc-4d5e-4f60.json"]
 
 
 def test_another_session_has_a_summary_of_its_own(world: World) -> None:
