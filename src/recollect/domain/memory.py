@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from recollect.domain.hashing import sha256
 from recollect.domain.text import change_texts, named_text, one_line, visible
 
 TYPE_CHECKING = False
@@ -23,7 +24,8 @@ MOST_SUPERSEDED = 20
 LONGEST_POINTER = 100
 UNTAGGED = "untagged"
 SESSION_PREFIX = "session-"  # of the slug of a session's summary
-_SESSION_LENGTH = 18  # of an id: enough that no two sessions of a project share it
+_SESSION_LENGTH = 18  # of a UUID: enough that no two sessions of a project share it
+_UUID_LENGTH = 36
 
 # The pattern of a slug, for schemas. `is_slug` checks the same without a regular expression: hooks cannot afford one.
 SLUG = r"^[a-z0-9]([a-z0-9-]{0,78}[a-z0-9])?$"
@@ -51,8 +53,10 @@ def slugify(text: str) -> str:
 
 
 def session_slug(session: str) -> str:
-    """Return the slug of a session's summary, for the session's id."""
-    return f"{SESSION_PREFIX}{session.lower().replace('_', '-')[:_SESSION_LENGTH].rstrip('-')}"
+    """Return the slug of a session's summary, for the session's id. Ids that are no UUID get a hash."""
+    plain = session.lower().replace("_", "-")
+    mark = "" if len(plain) == _UUID_LENGTH else f"-{sha256(session.encode()).hexdigest()[:8]}"
+    return f"{SESSION_PREFIX}{plain[:_SESSION_LENGTH].rstrip('-')}{mark}"
 
 
 def is_slug(text: str) -> bool:

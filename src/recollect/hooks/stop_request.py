@@ -16,11 +16,12 @@ _LEARNED = (
     f"{ASKED} was something learned here that will save somebody time next month? A cause and its fix, a limit,"
     " a choice with its reason, a convention that the user stated, work put off."
 )
-_STORE = "Call store_memory once for each such thing, or say in one short sentence that there is nothing. Then stop."
+_STORE = "Call store_memory once for each such thing, or say in one short sentence that there is nothing."
 _HINTS = "Hints, quoted from the session:"
 _SUMMARY = (
-    "Store a summary of the whole session: store_memory with the category session_summary{session}. Its description has"
-    " lines that begin with Goal:, Outcome:, Completed: and Next actions:, its reasoning the key changes."
+    "store a summary of the whole session: store_memory with the category session_summary{session}. Its description has"
+    " lines that begin with Goal:, Outcome: (success, partial, blocked or abandoned), Completed: and Next actions:, its"
+    " reasoning the key changes."
 )
 
 
@@ -42,10 +43,8 @@ def _direct(done: Capture, session: str, path: str) -> str:
     summary = _SUMMARY.format(session=f' and the session "{session}"' if session else "")
     lines = [_LEARNED, _quoted(done), _STORE] if categories != [SESSION_SUMMARY] else []
     if SESSION_SUMMARY in categories:
-        lines.append(
-            f"Also: {summary[0].lower()}{summary[1:]}" if lines else f"{ASKED} {summary[0].lower()}{summary[1:]}"
-        )
-    lines.append(f"Without that tool, use the memory-management skill{_with(path)}.")
+        lines.append(f"{'Also:' if lines else ASKED} {summary}")
+    lines.append(f"Then stop. Without that tool, use the memory-management skill{_with(path)}.")
     return "\n".join(filter(None, lines))
 
 

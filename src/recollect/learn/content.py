@@ -33,6 +33,9 @@ _LISTS = frozenset(
     " blockers next_actions key_changes".split()
 )
 
+# Items that say that there is none.
+_NOTHING = ("", "none", "nothing", "n/a", "na")
+
 _LABELS: Mapping[str, Mapping[str, str]] = {
     "decision": {
         "context": "context|background|situation",
@@ -317,7 +320,8 @@ def _fill(said: Record, category: str, name: str, texts: list[str]) -> None:
     elif category == "runbook" and name == "steps":
         said[name] = texts
     elif name in _LISTS:
-        said[name] = [item for text in texts for item in points(text, sentences=name == "completed")]
+        items = [item for text in texts for item in points(text, sentences=name == "completed")]
+        said[name] = [item for item in items if item.strip(" .-").lower() not in _NOTHING]
     else:
         said[name] = "\n\n".join(texts)
 

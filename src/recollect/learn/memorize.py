@@ -127,6 +127,11 @@ def memorize(
     if note.category not in KNOWLEDGE:
         check_enabled(settings, note.category)
     old = find_old(engine, supersedes) if supersedes.strip() else None
+    if old and old.entry.category in KNOWLEDGE and note.category not in KNOWLEDGE:
+        raise InvalidEntry(
+            f"supersedes names a lesson, which other projects use too; a {note.category} of this project cannot replace"
+            f" it. Store a lesson ({', '.join(KNOWLEDGE)}), or leave supersedes out"
+        )
     if note.category in KNOWLEDGE:
         return _knowledge(engine, note, old, is_ours=is_ours)
     return _Memory(engine, note, old).store()

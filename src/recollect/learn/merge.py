@@ -29,8 +29,6 @@ _PIECE = 900
 # Fields of a summary that say how things stand now.
 _PASSING = ("goal", "in_progress", "blockers", "next_actions")
 
-_BLOCKED = "blocked"
-
 # A long session is summarized many times; of the things done, the newest are kept.
 _MOST_DONE = 30
 
@@ -70,9 +68,18 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
             content[name] = has
         else:
             content[name] = f"{had}\n\n{has}"
-    if category == SESSION_SUMMARY and "blockers" not in said and said.get("outcome", _BLOCKED) != _BLOCKED:
-        content.pop("blockers", None)  # whoever says that it went on says that nothing blocks it any more
+    if category == SESSION_SUMMARY:
+        _as_it_stands(content, draft)
     return content
+
+
+def _as_it_stands(content: Record, draft: Draft) -> None:
+    """Take the passing fields of a summary from its newest draft: what that does not name is over."""
+    for name in ("outcome", *_PASSING):
+        if name in draft.content:
+            content[name] = draft.content[name]
+        elif name != "goal":
+            content.pop(name, None)
 
 
 def history(old: Record, content: Record, now: str) -> Iterator[Record]:

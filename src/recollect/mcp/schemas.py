@@ -205,7 +205,8 @@ LIST = ToolSchema(
     "list_memories",
     "List memories",
     "Memories by what they are, the latest change first: of a category, a status, a project, or with some words in "
-    "them. To find what something is about, search_memory is better.",
+    "them. What was done last time: the category session_summary. To find what something is about, search_memory is "
+    "better.",
     accepts=_given(
         [],
         category={**_CATEGORY, "description": "Only memories of this kind."},

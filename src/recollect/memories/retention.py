@@ -66,5 +66,6 @@ def told_nowhere_else(session: MemoryFile, known: Sequence[set[str]]) -> list[st
 
 
 def _age(memory: MemoryFile) -> tuple[str, str]:
-    created = parse_time(memory.created_at)
-    return (created.isoformat() if created else ""), memory.slug
+    """Return when a memory was last changed, to sort by. A summary is updated as its session goes on."""
+    changed = parse_time(memory.updated_at) or parse_time(memory.created_at)
+    return (changed.isoformat() if changed else ""), memory.slug

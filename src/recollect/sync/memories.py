@@ -46,6 +46,10 @@ _HIGH = 0.9
 _LOW = 0.5
 
 
+# When a session summary matters.
+_LAST_TIME = ("what did we do last time", "where did we leave off", "summary of the previous session")
+
+
 class _Read:
     """A memory file just read: its source for the store, and its entry, or None if that is unchanged.
 
@@ -156,7 +160,7 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
         description=description,
         reasoning=reasoning,
         keywords=[tag for tag in tags if tag not in ("", UNTAGGED)],
-        triggers=[text[:LONGEST_TRIGGER] for text in clean_triggers(memory.triggers)[:MOST_TRIGGERS]],
+        triggers=[text[:LONGEST_TRIGGER] for text in clean_triggers(_triggers(memory))[:MOST_TRIGGERS]],
         references=[path for path in files if path],
         details=details,
         observation_count=1 + (max(0, min(updates, _MOST_UPDATES)) if isinstance(updates, int) else 0),
@@ -168,6 +172,11 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
         created_at=created or updated,
         updated_at=updated,
     )
+
+
+def _triggers(memory: MemoryFile) -> list[str]:
+    """Return the triggers of a memory. Nobody has to say when a summary matters: it is the same for all of them."""
+    return [*memory.triggers, *_LAST_TIME] if memory.category == SESSION_SUMMARY else memory.triggers
 
 
 def _changed(

@@ -626,13 +626,20 @@ def test_superseded_lesson_is_retired_with_a_pointer_and_only_the_new_one_is_fou
     assert search(shop.engine, "supersedes", project=shop.identity).hits == []
 
 
-@pytest.mark.parametrize(("one", "other"), [("patterns", "decision"), ("decision", "patterns")])
-def test_lesson_supersedes_a_memory_and_a_memory_a_lesson(shop: Shop, one: str, other: str) -> None:
-    old = shop.memorize(one)
-    done = shop.memorize(other, supersedes=old.id)
+def test_lesson_supersedes_a_memory(shop: Shop) -> None:
+    old = shop.memorize("decision")
+    done = shop.memorize("patterns", supersedes=old.id)
     assert done.superseded
     assert f"{old.id} {old.name}" in read(shop, done.id).text
     assert f"superseded by {done.id}" in read(shop, old.id).reason
+
+
+def test_memory_of_a_project_does_not_supersede_a_lesson_of_all(shop: Shop) -> None:
+    old = shop.memorize("patterns")
+    with pytest.raises(InvalidEntry, match="a decision of this project cannot replace it"):
+        shop.memorize("decision", supersedes=old.id)
+    assert read(shop, old.id).reason == ""
+    assert not list(Path(shop.engine.workspace.project_root).rglob("decisions/*.json"))
 
 
 @pytest.mark.parametrize("category", ["patterns", "decision"])

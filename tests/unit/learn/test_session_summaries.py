@@ -63,3 +63,42 @@ def test_what_is_no_id_of_a_session_is_refused(world: World, session: str) -> No
     with pytest.raises(InvalidEntry, match="session must be the id of this session"):
         summarize(world, 1, session)
     assert files(world) == []
+
+
+def test_a_summary_says_how_things_stand_now(world: World) -> None:
+    def store(text: str) -> dict[str, object]:
+        root = str(world.project)
+        with Engine(str(world.store), load_settings(root, {}), project_root=root) as engine:
+            memorize(
+                engine,
+                name="Cart rounding",
+                description=text,
+                reasoning="cart.py",
+                category="session_summary",
+                session=SESSION,
+            )
+        [path] = files(world)
+        return json.loads(path.read_text(encoding="utf-8"))["content"]
+
+    first = store(
+        "Goal: fix rounding\nCompleted:\n- found the cause\nBlockers:\n- CI is down\nNext actions:\n- test it"
+    )
+    assert (first["outcome"], first["blockers"]) == ("blocked", ["CI is down"])
+    second = store("Goal: fix rounding\nCompleted:\n- merged the fix\nNext actions: None.")
+    assert (second["outcome"], second["completed"]) == ("success", ["found the cause", "merged the fix"])
+    assert "blockers" not in second
+    assert second["next_actions"] == []
+
+
+def test_ids_that_are_no_uuid_are_told_apart(world: World) -> None:
+    summarize(world, 1, "my-team-session-2026-11-17-one")
+    summarize(world, 2, "my-team-session-2026-11-17-two")
+    assert len(files(world)) == 2
+
+
+def test_what_was_done_last_time_is_found(world: World) -> None:
+    summarize(world, 1)
+    found = world.run("search", "What did we do last time?", "--json", RECOLLECT_MEMORY_SEMANTIC_ENABLED="true")
+    assert [hit["name"] for hit in json.loads(found.stdout)["hits"]] == ["Order queue moved, part 1"]
+    [path] = files(world)
+    assert "last time" not in path.read_text(encoding="utf-8"), "the file has only what was told"
