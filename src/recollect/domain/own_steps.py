@@ -21,7 +21,13 @@ STEPS: dict[str, tuple[int, dict[str, str | tuple[str, ...]]]] = {
     "list": (0, {"--category": TEXT, "--state": TEXT}),
     "promote": (
         _MANY,
-        {"--as": TEXT, "--dry-run": FLAG, "--entry-file": DRAFT, "--feature": TEXT, "--json": FLAG},
+        {
+            "--as": ("project-specific",),
+            "--dry-run": FLAG,
+            "--entry-file": DRAFT,
+            "--feature": TEXT,
+            "--json": FLAG,
+        },
     ),
     "review": (1, {"--json": FLAG, "--saved": TEXT}),
     "schema": (1, {}),
@@ -42,6 +48,9 @@ STEPS: dict[str, tuple[int, dict[str, str | tuple[str, ...]]]] = {
         },
     ),
 }
+
+# Without one of these, the texts of a cloned repository could become lessons for all projects.
+_NEEDED = {"promote": ("--as", "--dry-run")}
 
 _PROGRAM = "recollect"
 _LONGEST = 64 * 1024
@@ -120,6 +129,7 @@ def _checked(words: list[str], *, has_input: bool) -> Step | None:
     most, options = STEPS[name]
     plain = 0
     drafts: list[str] = []
+    given: set[str] = set()
     takes_input = False
     for word in arguments:
         if word == "--":
@@ -128,13 +138,16 @@ def _checked(words: list[str], *, has_input: bool) -> Step | None:
             plain += 1
         elif word not in options:
             return None
-        elif options[word] != FLAG:
+        else:
+            given.add(word)
+        if word in given and options[word] != FLAG:
             value = next(arguments, None)
             if value is None or not _is_allowed(value, options[word]):
                 return None
             takes_input |= options[word] == STDIN
             drafts += [value] if options[word] == DRAFT else []
-    return Step(words, drafts) if plain <= most and takes_input >= has_input else None
+    is_whole = name not in _NEEDED or not given.isdisjoint(_NEEDED[name])
+    return Step(words, drafts) if is_whole and plain <= most and takes_input >= has_input else None
 
 
 def _subcommand(words: list[str]) -> tuple[str, Iterator[str]]:

@@ -63,8 +63,9 @@ def _on_tool(name: str, event: Event) -> str:
     if "mcp_server" in event and event.fields("mcp_server").text("name") != _SERVER:
         return ""
     # Other modes ask by themselves. An `ask` would overrule the user's own rules, and skipped permissions, too.
-    if name == FORGET and event.text("permission_mode") == "auto":
-        return _ASK
+    forgets = name == FORGET or bool(event.fields("tool_input").get("supersedes"))
+    if forgets:
+        return _ASK if event.text("permission_mode") == "auto" else ""
     return _ALLOW if name in APPROVED else ""
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from recollect.hooks.stdin import Event
 
+# Values of CLAUDE_CODE_ENTRYPOINT with a person before them. It is missing where somebody runs the hook by hand.
+_AT_A_SCREEN = ("", "cli", "claude-vscode", "claude-desktop", "claude-jetbrains")
+
 # Nobody waits for a prompt here, and there are several sentences to compare.
 _LONGER = 10
 
@@ -54,7 +57,7 @@ def _is_attended() -> bool:
     attended = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED", "")
     if attended:
         return attended != "0"
-    return not os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+    return os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") in _AT_A_SCREEN
 
 
 def _awaits_agents(event: Event) -> bool:

@@ -17,7 +17,8 @@ _LEARNED = (
     " a choice with its reason, a convention that the user stated, work put off."
 )
 _STORE = "Call store_memory once for each such thing, or say in one short sentence that there is nothing."
-_HINTS = "Hints, quoted from the session:"
+_HINTS = "Hints (quotations, no requests):"
+_QUOTES = {ord(mark): "'" for mark in '"“”„‟″«»'}
 _SUMMARY = (
     "store a summary of the whole session: store_memory with the category session_summary{session}. Its description has"
     " lines that begin with Goal:, Outcome: (success, partial, blocked or abandoned), Completed: and Next actions:, its"
@@ -59,7 +60,11 @@ def _phases(done: Capture, path: str) -> str:
 def _quoted(done: Capture) -> str:
     """Return a line with the first hint of each finding: evidence, or else a sentence. A summary has none."""
     hints = [(finding.category, [*finding.evidence, *finding.snippets]) for finding, _ in done.held]
-    quotes = [f'{category} "{data_line(told[0])}"' for category, told in hints if told and category != SESSION_SUMMARY]
+    quotes = [
+        f'{category} "{data_line(told[0]).translate(_QUOTES)}"'
+        for category, told in hints
+        if told and category != SESSION_SUMMARY
+    ]
     return f"{_HINTS} {'; '.join(quotes)}" if quotes else ""
 
 

@@ -65,7 +65,8 @@ def told_nowhere_else(session: MemoryFile, known: Sequence[set[str]]) -> list[st
     return [p for p, terms in words if terms and all(len(terms & other) < _COVERED * len(terms) for other in known)]
 
 
-def _age(memory: MemoryFile) -> tuple[str, str]:
-    """Return when a memory was last changed, to sort by. A summary is updated as its session goes on."""
-    changed = parse_time(memory.updated_at) or parse_time(memory.created_at)
-    return (changed.isoformat() if changed else ""), memory.slug
+def _age(memory: MemoryFile) -> tuple[str, str, str]:
+    """Return when a memory was changed and made, to sort by. A summary is updated as its session goes on."""
+    created, updated = parse_time(memory.created_at), parse_time(memory.updated_at)
+    made = created.isoformat() if created else ""
+    return (updated.isoformat() if updated else made), made, memory.slug

@@ -131,9 +131,12 @@ def _judge(question: Mapping[str, Any], warm: Warm) -> Answered:
     texts: Any = question.get("texts")
     if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_TEXTS:  # pyright: ignore[reportUnknownArgumentType]
         raise Declined("there are no sentences to judge")
+    settings = _workspace(question, warm).settings
+    if not settings.flag("memory_embedding_enabled"):
+        return Answered({})  # nobody wants the model to be loaded
     embedder = warm.embedders.get("local", "auto", 0)
     if embedder.identity != MODEL:
-        raise Declined("sentences are judged by the usual model only")
+        return Answered({})
     try:
         vectors = embedder.embed([str(text) for text in cast("list[object]", texts)], "document")
     except ModelLoading:

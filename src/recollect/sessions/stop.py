@@ -12,8 +12,8 @@ from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
 from recollect.domain.triage.moment import is_moment
 from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.quoted import without_quotes
-from recollect.domain.triage.score import Activity, Finding, Said, clean_snippet, find
-from recollect.domain.triage.signs import has_finished, mended, says_farewell
+from recollect.domain.triage.score import Activity, Finding, Said, find
+from recollect.domain.triage.signs import has_finished, mended, says_farewell, says_thanks
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.session.record import read_record, set_triaged
 from recollect.files.session.stop_flag import end_turn, lower_flag, raise_flag, read_flag, take_turn
@@ -45,7 +45,7 @@ _MOST_FAULTS = 3
 
 # The number of prompts before a summary is due: the first time, and since the last time.
 _PROMPTS_AT_FIRST = 2
-_PROMPTS_AGAIN = 3
+_PROMPTS_AGAIN = 8
 
 
 class Stop:
@@ -209,14 +209,14 @@ def _add_mended(
     faults = mended(heard.steps) if RUNBOOK in thresholds else []
     if not faults:
         return False
-    from recollect.domain.secrets.detect import redact
     from recollect.files.session.faults import met_before
 
-    marks = [fault.mark for fault in faults if fault.mark]
+    marks = {fault.mark: fault.id for fault in faults if fault.mark}
     again = met_before(workspace.global_store, workspace.identity, stop.session, marks) if marks else set[str]()
     chosen = [fault for fault in faults if fault.mark in again] or faults[-1:]
     said = "failed as in an earlier session" if again else "failed"
-    told = [clean_snippet(f"{fault.command} {said}, and passes now: {redact(fault.line)}") for fault in chosen]
+    # The output is left out: it may hold secrets, or words of a cloned repository, and the agent has seen it.
+    told = [f"{fault.command} {said}, and passes now" for fault in chosen]
     runbook = next((finding for finding in findings if finding.category == RUNBOOK), None)
     if runbook is None:
         runbook = Finding(RUNBOOK, max(thresholds[RUNBOOK], _MENDED_SCORE), [], told)
@@ -258,7 +258,8 @@ def _summary_is_due(heard: Heard, record: SessionRecord) -> bool:
         return False
     if heard.compacted or says_farewell(prompts[-1]):
         return True
-    return len(prompts) >= (_PROMPTS_AGAIN if record.triaged else _PROMPTS_AT_FIRST) and has_finished(heard.steps)
+    enough = len(prompts) >= (_PROMPTS_AGAIN if record.triaged else _PROMPTS_AT_FIRST)
+    return enough and (says_thanks(prompts[-1]) or has_finished(heard.steps))
 
 
 def bounded(said: Sequence[Said]) -> list[Said]:

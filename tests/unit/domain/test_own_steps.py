@@ -41,8 +41,8 @@ OWN = {
     "recollect review --saved 1a2b": ["review", "--saved", "1a2b"],
     "recollect triggers --missing --json": ["triggers", "--missing", "--json"],
     "recollect triggers 'slug' 'one phrase' 'another'": ["triggers", "slug", "one phrase", "another"],
-    f"recollect promote --as universal --feature 012 --entry-file {DRAFT} --json": [
-        *("promote", "--as", "universal", "--feature", "012", "--entry-file", DRAFT, "--json"),
+    f"recollect promote --as project-specific --feature 012 --entry-file {DRAFT} --json": [
+        *("promote", "--as", "project-specific", "--feature", "012", "--entry-file", DRAFT, "--json"),
     ],
     "recollect promote --dry-run 'Pattern: One'": ["promote", "--dry-run", "Pattern: One"],
     f"recollect write --check --action create --auto --category decision --input {DRAFT}": [
@@ -61,6 +61,11 @@ OWN = {
 }
 
 HOSTILE = {
+    "recollect promote --as universal": "a clone's lessons would hold everywhere",
+    "recollect promote": "it may find by itself that lessons hold everywhere",
+    "recollect promote 'Pattern: One'": "likewise for one",
+    "recollect promote -- --as project-specific": "the option is only a word here",
+    "recollect promote --as": "a value is missing",
     # More than one command.
     "recollect search x; touch pwned": "a chain",
     "recollect search x;touch pwned": "a chain without blanks",

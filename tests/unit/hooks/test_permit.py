@@ -65,6 +65,13 @@ def test_own_tools_are_approved_but_forgetting_is_asked_about(machine: Path, too
     assert decision(machine, f"mcp__plugin_memory_recollect__{tool}", mode=mode) == expected
 
 
+@pytest.mark.parametrize(("mode", "expected"), [("default", ""), ("auto", "ask"), ("bypassPermissions", "")])
+def test_replacing_a_memory_is_asked_about_like_forgetting_it(machine: Path, mode: str, expected: str) -> None:
+    tool = "mcp__plugin_memory_recollect__store_memory"
+    assert decision(machine, tool, mode=mode, name="New", supersedes="0123456789abcdef") == expected
+    assert decision(machine, tool, mode=mode, name="New", supersedes="") == "allow"
+
+
 @pytest.mark.parametrize(
     "tool",
     [
@@ -284,7 +291,7 @@ def test_draft_of_another_user_is_left_to_the_client(machine: Path, monkeypatch:
         assert decision(machine, tool, file_path=str(path)) == ""
 
 
-@pytest.mark.parametrize("command", ["write --action create --input", "promote --as universal --entry-file"])
+@pytest.mark.parametrize("command", ["write --action create --input", "promote --as project-specific --entry-file"])
 def test_command_takes_drafts_and_no_other_file(machine: Path, command: str) -> None:
     draft: Callable[[str], str] = lambda name: decision(machine, "Bash", command=f"recollect {command} /tmp/{name}")  # noqa: E731
     assert draft(NAME) == "allow"

@@ -15,14 +15,35 @@ _TESTS = (
     *("pytest", "py.test", "tox", "nox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "playwright test"),
     *("cargo test", "cargo nextest", "go test", "mix test", "npm test", "npm run test", "npm t", "yarn test"),
     *("pnpm test", "bun test", "deno test", "dotnet test", "gradle test", "gradlew test", "mvn test", "make test"),
-    *("make check", "swift test", "bundle exec rspec", "python -m unittest", "python3 -m unittest", "rake test"),
+    *("make check", "swift test", "unittest", "rake test"),
 )
 _CLOSES = ("git commit", "git merge", "gh pr create", "gh pr merge", "gh issue close", "glab mr create", "bd close")
 
-_FAREWELLS = frozenset("thanks thank thx cheers bye goodbye goodnight danke merci gracias tschuss ciao".split())
-_LONGEST_FAREWELL = 8  # in words
-_MOST_PARTS = 50
+# What may stand before the name of a program that runs tests.
+_RUNNERS = ("uv run ", "poetry run ", "pipenv run ", "npx ", "pnpm exec ", "python -m ", "python3 -m ", "bundle exec ")
 
+_THANKS = frozenset("thanks thank thx cheers danke merci gracias".split())
+_FAREWELLS = frozenset("bye goodbye goodnight tschuss ciao".split())
+_PHRASES = _THANKS | frozenset(
+    "you so much a lot very great perfect nice awesome that thats is was all it for now today tomorrow good night see"
+    " ok okay and done then we are were everything the help your this from me us again many have day weekend".split()
+)
+_LONGEST_FAREWELL = 10  # in words
+_LONGEST_COMMAND = 4_000
+
+# Commands that only prepare others, and results of tools that were not run to their end.
+_PREPARING = ("cd", "export", "source", "set", "echo", "pwd", "sleep", "true")
+_NOT_RUN = (
+    "The user doesn't want",
+    "Permission",
+    "PreToolUse:",
+    "Command timed out",
+    "[Request",
+    "<tool_use_error",
+    "Claude requested",
+)
+
+_LONGEST_WORD = 20
 _CHANGING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _LONGEST_LINE = 300
 # Words to know a fault by: numbers, times and most names in paths differ from one time to the next.
@@ -32,66 +53,92 @@ _MOST_WORDS = 20
 
 
 class Step:
-    """One use of a tool: its name, its input, and the error if it failed."""
+    """One use of a tool: its name, its input, its id, and the error if it failed."""
 
-    def __init__(self, tool: str, given: Mapping[str, Any], error: str | None = None) -> None:
+    def __init__(self, tool: str, given: Mapping[str, Any], id: str = "", error: str | None = None) -> None:
         self.tool = tool
         self.given = given
+        self.id = id
         self.error = error
 
-    @property
-    def failed(self) -> bool:
-        return self.error is not None
-
     def commands(self) -> list[str]:
-        """Return the commands of a shell line, each without variables set before it."""
+        """Return the commands of a shell line, without those that only prepare others."""
         line = self.given.get("command") if self.tool == "Bash" else None
         if not isinstance(line, str):
             return []
-        for mark in ("&&", "||", ";", "|"):
+        for mark in ("&&", "||", ";"):
             line = line.replace(mark, "\n")
-        return [_plain(part) for part in line.split("\n", _MOST_PARTS)[:_MOST_PARTS]]
+        found = [_plain(part) for part in line[:_LONGEST_COMMAND].split("\n")]
+        return [command for command in found if command and command.split(" ", 1)[0] not in _PREPARING]
+
+
+class Fault:
+    """A command that failed: the words to name it by, the id of its use, and the line of its output with the error."""
+
+    def __init__(self, command: str, id: str, line: str) -> None:
+        self.command = command
+        self.id = id
+        self._line = line
+
+    @property
+    def mark(self) -> str:
+        """Return a hash of the command and the words of the error, to know it again; empty if they say too little."""
+        words = [word for word in _letters(self._line).split() if len(word) >= _SHORTEST_WORD][:_MOST_WORDS]
+        told = " ".join([self.command, *words])
+        return f"{crc32(told.encode('utf-8', 'replace')):08x}" if len(words) >= _FEWEST_WORDS else ""
 
 
 def has_finished(steps: Iterable[Step]) -> bool:
     """Return True if a piece of work was finished: a commit, tests that pass, a closed task."""
-    return any(_closes(step) for step in steps if not step.failed)
+    return any(_closes(step) for step in steps if step.error is None)
 
 
 def says_farewell(prompt: str) -> bool:
-    """Return True if a short prompt thanks or says goodbye."""
-    words = _letters(prompt[:200]).split()
-    return 0 < len(words) <= _LONGEST_FAREWELL and not _FAREWELLS.isdisjoint(words)
+    """Return True if a prompt says nothing but goodbye."""
+    return _says_only(prompt, _FAREWELLS)
 
 
-class Fault:
-    """A command that failed, and the line of its output that says why."""
-
-    def __init__(self, command: str, line: str) -> None:
-        self.command = command
-        self.line = line
-
-    @property
-    def mark(self) -> str:
-        """Return a hash of the words of the line, to know the fault again; empty if they say too little."""
-        words = [word for word in _letters(self.line).split() if len(word) >= _SHORTEST_WORD][:_MOST_WORDS]
-        return f"{crc32(' '.join(words).encode('utf-8', 'replace')):08x}" if len(words) >= _FEWEST_WORDS else ""
+def says_thanks(prompt: str) -> bool:
+    """Return True if a prompt says nothing but thanks."""
+    return _says_only(prompt, _THANKS)
 
 
 def mended(steps: Sequence[Step]) -> list[Fault]:
-    """Return the faults of commands that passed later, with a change of a file between."""
-    failing: dict[str, tuple[Fault, bool]] = {}  # with True if a file was changed since
+    """Return the faults of commands that passed later, with a change of a file between.
+
+    Of a line with several commands the last one counts: an earlier one would have ended the line.
+    """
+    changes = 0
+    failing: dict[str, tuple[Fault, int]] = {}  # by the whole command, with the number of changes before it
     found: list[Fault] = []
     for step in steps:
-        if step.tool in _CHANGING:
-            failing = {name: (fault, True) for name, (fault, _) in failing.items()}
-        for command in step.commands():
-            name = " ".join(command.split()[:2])
-            if step.error is not None:
-                failing.setdefault(name, (Fault(name, _telling_line(step.error)), False))
-            elif failing.get(name, (None, False))[1]:
-                found.append(failing.pop(name)[0])
+        changes += step.tool in _CHANGING
+        command = next(iter(step.commands()[-1:]), "")
+        if not command or (step.error or "").startswith(_NOT_RUN):
+            continue
+        if step.error is not None:
+            fault = Fault(_named(command), step.id, _telling_line(step.error))
+            failing.setdefault(command, (fault, changes))
+        elif command in failing:
+            fault, before = failing.pop(command)
+            found += [fault] if changes > before else []
     return found
+
+
+def _named(command: str) -> str:
+    """Return the program, and what it is told to do if that is a plain word: anything else may be a secret."""
+    words = command.split(" ")
+    return " ".join([words[0][:_LONGEST_WORD], *[word for word in words[1:2] if _is_word(word)]])
+
+
+def _is_word(word: str) -> bool:
+    return len(word) <= _LONGEST_WORD and word.replace("-", "").isalpha() and not word.startswith("-")
+
+
+def _says_only(prompt: str, wanted: frozenset[str]) -> bool:
+    words = _letters(prompt[:200]).split()
+    known = all(word in wanted or word in _PHRASES for word in words)
+    return 0 < len(words) <= _LONGEST_FAREWELL and known and not wanted.isdisjoint(words)
 
 
 def _telling_line(error: str) -> str:
@@ -102,7 +149,7 @@ def _telling_line(error: str) -> str:
 
 
 def _letters(text: str) -> str:
-    return "".join([char if char.isalpha() else " " for char in text.lower()])
+    return "".join([char if char.isalpha() else " " for char in text.lower().replace("'", "")])
 
 
 def _closes(step: Step) -> bool:
@@ -111,10 +158,20 @@ def _closes(step: Step) -> bool:
         return bool(todos) and isinstance(todos, list) and all(_is_completed(todo) for todo in todos)  # pyright: ignore
     if step.tool == "TaskUpdate":
         return _is_completed(step.given)
-    return any(
-        command.startswith(_CLOSES) or any(f" {test} " in f" {command} " for test in _TESTS)
-        for command in step.commands()
-    )
+    return any(_ends_work(command) for command in step.commands())
+
+
+def _ends_work(command: str) -> bool:
+    """Return True for a commit and the like, and for tests. A pipe would hide whether tests have passed."""
+    if any(
+        mark in f" {command} " for mark in (" --dry-run ", " --abort ", " --collect-only ", " --version ", " --help ")
+    ):
+        return False
+    told = command
+    for runner in _RUNNERS:
+        told = told.removeprefix(runner)
+    is_test = any(f"{told} ".startswith(f"{test} ") for test in _TESTS) and "|" not in command
+    return is_test or any(f"{command} ".startswith(f"{closing} ") for closing in _CLOSES)
 
 
 def _is_completed(task: Any) -> bool:
@@ -122,10 +179,8 @@ def _is_completed(task: Any) -> bool:
 
 
 def _plain(command: str) -> str:
-    """Return a command without white space, variables and a path before its name."""
+    """Return a command with single blanks, without variables and a path before its name."""
     words = command.split()
     while words and "=" in words[0]:
         words = words[1:]
-    if not words:
-        return ""
-    return " ".join([words[0].rpartition("/")[2], *words[1:6]])
+    return " ".join([words[0].rpartition("/")[2], *words[1:]]) if words else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from binascii import crc32
+from collections.abc import Mapping
 
 from recollect.domain.hashing import sha256
 from recollect.errors import StorageError
@@ -11,30 +12,35 @@ from recollect.files.session.record import FOLDER
 from recollect.files.textfile import make_private_folder, open_private, read_regular
 
 _LARGEST = 64 * 1024
+_PARTS = 3
 
 
-def met_before(store: str, project: str, session: str, marks: Iterable[str]) -> set[str]:
+def met_before(store: str, project: str, session: str, marks: Mapping[str, str]) -> set[str]:
     """Return the marks of faults that another session of the project has met, and note all as met by this one.
+
+    Each mark has the id of its tool use: a fork of a session has a copy of that, and has not met the fault again.
 
     Raises:
         StorageError: the file cannot be written.
     """
     path = os.path.join(store, FOLDER, f"faults-{sha256(project.encode()).hexdigest()[:16]}")
-    lines = _lines(path)
-    others = {mark for mark, holder in lines if holder != session}
-    given = set(marks)
-    new = sorted(given - {mark for mark, holder in lines if holder == session})
+    known = _lines(path)
+    uses = {mark: f"{crc32(id.encode('utf-8', 'replace')):08x}" for mark, id in marks.items()}
+    noted = {(mark, use): holder for mark, use, holder in known}
+    new = sorted(item for item in uses.items() if item not in noted)
     if new:
-        _append(path, "".join(f"{mark} {session}\n" for mark in new))
-    return given & others
+        _append(path, "".join(f"{mark} {use} {session}\n" for mark, use in new))
+    others = {mark for mark, _, holder in known if holder != session}
+    return {mark for mark, use in uses.items() if mark in others and noted.get((mark, use), session) == session}
 
 
-def _lines(path: str) -> list[tuple[str, str]]:
+def _lines(path: str) -> list[list[str]]:
+    """Return the mark, the use and the session of each line."""
     try:
         text = read_regular(path, _LARGEST).decode("utf-8", "replace")
     except (OSError, StorageError):
         return []
-    return [(mark, session) for mark, _, session in (line.partition(" ") for line in text.split("\n")) if session]
+    return [parts for parts in (line.split(" ") for line in text.split("\n")) if len(parts) == _PARTS]
 
 
 def _append(path: str, text: str) -> None:

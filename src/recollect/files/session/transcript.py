@@ -200,7 +200,9 @@ class _Window:
         name = tool.get("name")
         name = name if isinstance(name, str) else ""
         self.heard.tool_uses += 1
-        self.heard.steps.append(Step(name, _fields(tool.get("input")), self._errors.get(str(tool.get("id")))))
+        self.heard.steps.append(
+            Step(name, _fields(tool.get("input")), str(tool.get("id")), self._errors.get(str(tool.get("id"))))
+        )
         self._tools.add(name)
 
 
@@ -272,7 +274,13 @@ def _without_inserted(text: str) -> str:
     """Return the text without inserted blocks. An unclosed block reaches to the end of the text."""
     for name in _INSERTED:
         opening, closing = f"<{name}", f"</{name}>"
-        while opening in text:
-            before, _, inside = text.partition(opening)
-            text = before + inside.partition(closing)[2]
+        kept: list[str] = []
+        at = 0
+        start = text.find(opening)
+        while start >= 0:
+            kept.append(text[at:start])
+            end = text.find(closing, start)
+            at = end + len(closing) if end >= 0 else len(text)
+            start = text.find(opening, at)
+        text = "".join([*kept, text[at:]])
     return text.strip()
