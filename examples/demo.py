@@ -57,7 +57,6 @@ class Scene:
     sent: str = ""  # what it is given on standard input
     sent_as: str = ""  # what that is called on the command line
     said: str = ""  # what the session's transcript says from now on
-    holds: bool = False  # whether it exits with 2
 
 
 CAPTURE = (
@@ -189,16 +188,14 @@ SCENES = (
         sent_as="calls.jsonl",
     ),
     Scene(
-        "When the agent stops, rules score the conversation in milliseconds. The agent is asked once to save what is\n"
-        "worth remembering. It drafts a memory, and recollect checks and saves it as above:",
+        "At the end of a turn, rules decide in milliseconds whether it is a good moment to ask what was learned. You\n"
+        "have just said why you chose something, so the agent is asked once, and stores it as above:",
         "parcel-tracker",
         ("hook", "stop"),
-        head=4,
         sent='{"session_id": "demo", "transcript_path": "session.jsonl"}',
         sent_as="stop.json",
         said="We decided to give each webhook its own queue because one slow receiver held up all the others. "
         "We chose a table over Redis, since the events are in SQLite anyway.",
-        holds=True,
     ),
     Scene(
         "The next stop passes, and these messages are not scored again:",
@@ -251,7 +248,7 @@ def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]
         with open(os.path.join(bank, "anti-patterns.md"), "w", encoding="utf-8") as file:
             file.write(scene.learned)
     if scene.said:
-        row = {"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": scene.said}]}}
+        row = {"type": "user", "message": {"role": "user", "content": scene.said}}
         with open(os.path.join(folder, scene.folder, "session.jsonl"), "w", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
     shown = shlex.join(scene.arguments)
@@ -266,7 +263,7 @@ def run(scene: Scene, folder: str, environment: dict[str, str]) -> Iterator[str]
         text=True,
         encoding="utf-8",
     )
-    if done.returncode != (2 if scene.holds else 0):
+    if done.returncode:
         sys.exit(f"recollect {shown} failed:\n{done.stderr}")
     lines = (done.stderr + _readable(done.stdout)).rstrip().split("\n")
     left_out = len(lines) - scene.head - scene.tail
