@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.attacks.hostile import LOCAL, SETTINGS, Hostile, ask, clone_into, hostile_of, remember, start_session
 from tests.conftest import World
+from tests.integration.test_resident import until
 
 BOLD = {
     "auto_commit": True,
@@ -74,11 +75,15 @@ def test_bold_settings_of_a_clone_are_passed_over_and_said(world: World, hostile
     [sentence] = [problem for problem in problems if "auto_commit" in problem]
     assert "run `recollect config set auto_commit true` if you want it" in sentence
     start_session(world)
-    log = (world.store / "recollect.log").read_text(encoding="utf-8")
-    assert "auto_commit true came with the repository" in log
+    # The log is written after the answer, by a process that nobody waits for.
+    until(lambda: "auto_commit true came with the repository" in logged(world))
     start_session(world)
-    again = (world.store / "recollect.log").read_text(encoding="utf-8")
-    assert again.count("auto_commit true came") == 1, "once a day"
+    assert logged(world).count("auto_commit true came") == 1, "once a day"
+
+
+def logged(world: World) -> str:
+    path = world.store / "recollect.log"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def test_bold_settings_in_a_tracked_local_file_are_passed_over(world: World, hostile: Hostile) -> None:
