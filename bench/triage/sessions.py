@@ -1,4 +1,4 @@
-"""How well a stop is timed: on real sessions that two readers have labelled, with the stop hook's own use case.
+"""Measure when a stop is held: on real sessions that two readers have labelled, with the stop hook's own use case.
 
     python bench/triage/sessions.py [--transcripts FOLDER ...] [--json]
 
@@ -86,7 +86,7 @@ def play(lines: list[str], label: Label, enough: str) -> dict[str, int]:
 
 
 def holds(lines: list[str], ends: list[int], enough: str) -> Iterator[bool]:
-    """Whether each stop is held for something other than a summary."""
+    """Yield for each stop True if it is held for something other than a summary."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "project" / ".git").mkdir(parents=True)

@@ -141,7 +141,7 @@ def _history(old: Record, new: Record) -> list[Record]:
 
 
 # Lists of a summary that say how things stand now.
-_PASSING = ("in_progress", "blockers", "next_actions")
+PASSING = ("in_progress", "blockers", "next_actions")
 
 
 def _shrunk(old: Record, new: Record) -> list[str]:
@@ -150,7 +150,7 @@ def _shrunk(old: Record, new: Record) -> list[str]:
     found: list[str] = []
     for key, value in before.items():
         had, has = _length(value), _length(after.get(key))
-        if has < had and key not in _PASSING:
+        if has < had and key not in PASSING:
             found.append(f"content.{key} shrank from {had} to {has} items")
     return found
 

@@ -8,9 +8,9 @@ import sys
 from stat import S_ISREG
 
 from recollect.config import locations
-from recollect.domain.own_steps import own_step
 from recollect.domain.quick_json import dump
 from recollect.hooks.answer import Answer
+from recollect.plugin.own_steps import own_step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def _on_tool(name: str, event: Event) -> str:
 
 def _is_own_command(command: str) -> bool:
     """Return True if a shell command is a step of recollect, and would start this recollect."""
-    step = own_step(command)
-    return bool(step) and all(map(_is_own_file, step.drafts)) and _starts_this_recollect()
+    call = own_step(command)
+    return bool(call) and all(map(_is_own_file, call.drafts)) and _starts_this_recollect()
 
 
 def _is_own_file(path: str, *, reads: bool = False) -> bool:

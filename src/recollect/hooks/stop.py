@@ -7,7 +7,6 @@ import os
 
 from recollect.config.workspace import load_workspace
 from recollect.hooks.answer import Answer
-from recollect.hooks.resident import ask_resident
 from recollect.sessions.stop import Stop, capture
 
 TYPE_CHECKING = False
@@ -47,6 +46,8 @@ def handle(event: Event) -> Answer:
 
 def _judged(store: str, event: Event, texts: Sequence[str]) -> list[float]:
     """Return the resident's score of each sentence; none if there is no resident to ask."""
+    from recollect.hooks.resident import ask_resident  # imported late: most stops find nothing
+
     answer = ask_resident(store, "judge", event, {"texts": list(texts)}, longer=_LONGER)
     scores = answer.get("scores") if answer else None
     return [float(score) for score in scores] if isinstance(scores, list) and len(scores) == len(texts) else []  # pyright: ignore

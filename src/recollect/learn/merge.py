@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from recollect.domain.categories import CATEGORIES, SESSION_SUMMARY
-from recollect.domain.lifecycle import change
+from recollect.domain.lifecycle import PASSING, change
 from recollect.domain.memory import texts
 from recollect.domain.secrets.detect import find_secret
 from recollect.learn.content import CHOICES, REFERENCES
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 # In characters: the part of a text in the line of history written by an update itself, and in each further line.
 _KEPT = 999
 _PIECE = 900
-
-# Fields of a summary that say how things stand now.
-_PASSING = ("goal", "in_progress", "blockers", "next_actions")
 
 # A long session is summarized many times; of the things done, the newest are kept.
 _MOST_DONE = 30
@@ -56,7 +53,7 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
             content[name] = _with_references(has, had)
         elif name == "steps":
             content[name] = [*had, *has] if more_steps else has
-        elif name in _PASSING:
+        elif name in ("goal", *PASSING):
             content[name] = has
         elif isinstance(has, list):
             items = _union(had, cast("list[Any]", has))
@@ -75,7 +72,7 @@ def merged_content(category: str, old: Record, draft: Draft) -> Record:
 
 def _as_it_stands(content: Record, draft: Draft) -> None:
     """Take the passing fields of a summary from its newest draft: what that does not name is over."""
-    for name in ("outcome", *_PASSING):
+    for name in ("outcome", "goal", *PASSING):
         if name in draft.content:
             content[name] = draft.content[name]
         elif name != "goal":

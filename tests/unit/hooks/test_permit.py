@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -293,12 +292,9 @@ def test_draft_of_another_user_is_left_to_the_client(machine: Path, monkeypatch:
 
 @pytest.mark.parametrize("command", ["write --action create --input", "promote --as project-specific --entry-file"])
 def test_command_takes_drafts_and_no_other_file(machine: Path, command: str) -> None:
-    draft: Callable[[str], str] = lambda name: decision(machine, "Bash", command=f"recollect {command} /tmp/{name}")  # noqa: E731
-    assert draft(NAME) == "allow"
-    assert draft("x.json") == ""
-    assert draft(CONTEXT) == ""
-    assert draft(f"../etc/{NAME}") == ""
-    assert decision(machine, "Bash", command=f"recollect {command} /etc/passwd") == ""
+    assert decision(machine, "Bash", command=f"recollect {command} /tmp/{NAME}") == "allow"
+    for other in ("/tmp/x.json", f"/tmp/{CONTEXT}", f"/tmp/../etc/{NAME}", "/etc/passwd"):
+        assert decision(machine, "Bash", command=f"recollect {command} {other}") == "", other
 
 
 @pytest.mark.parametrize(

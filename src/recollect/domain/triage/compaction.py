@@ -45,7 +45,7 @@ _HEADING = re.compile(
 _BULLET = re.compile(r"\s*(?:[-*+•]|\(?\d{1,3}[.)])\s+(?P<text>\S.*)")
 _SUMMARY = re.compile(r"(?m)^[ \t]*(?:\*\*)?Summary:(?:\*\*)?[ \t]*$")
 
-# How the client's own text after the summary begins.
+# The beginning of the client's own text after the summary.
 _AFTERWORDS = ("If you need specific details from before compaction", "Please continue the conversation")
 
 _NOTHING = re.compile(
@@ -97,7 +97,7 @@ def read_compaction(text: str, known: Set[str] = frozenset()) -> Compaction | No
         "completed": [item for item in done if item not in unsolved],
         "in_progress": _items(sections.get("current", [])),
         "blockers": unsolved,
-        # What follows the next step is a quotation of the user, as the client asks for it.
+        # The text after the next step quotes the user, as the client asks for it.
         "next_actions": [*_items(sections.get("next", []))[:1], *_items(sections.get("pending", []))],
         "key_changes": changes,
     }

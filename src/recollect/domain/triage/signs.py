@@ -19,7 +19,7 @@ _TESTS = (
 )
 _CLOSES = ("git commit", "git merge", "gh pr create", "gh pr merge", "gh issue close", "glab mr create", "bd close")
 
-# What may stand before the name of a program that runs tests.
+# Words before the name of a program that runs tests.
 _RUNNERS = ("uv run ", "poetry run ", "pipenv run ", "npx ", "pnpm exec ", "python -m ", "python3 -m ", "bundle exec ")
 
 _THANKS = frozenset("thanks thank thx cheers danke merci gracias".split())

@@ -7,7 +7,7 @@ SHORTEST = 10
 
 FEEDBACK = "Stop hook feedback:"
 
-# How the request of a held stop begins. Transcripts are read up to it.
+# The beginning of the request of a held stop. Transcripts are read up to it.
 ASKED = "recollect asks once:"
 
 # The title of a start block. Blocks of older versions have no tag around them and are known by it.

@@ -60,15 +60,15 @@ _IN_DELIMITER = frozenset(_LETTERS + "_")
 _LIVE_IN_QUOTES = "$`\\!"
 
 
-class Step:
-    """A step of recollect: the words of its command line, and the paths of drafts among them."""
+class Call:
+    """A call of recollect: the words of its command line, and the paths of drafts among them."""
 
     def __init__(self, words: list[str], drafts: list[str]) -> None:
         self.words = words
         self.drafts = drafts
 
 
-def own_step(command: str) -> Step | None:
+def own_step(command: str) -> Call | None:
     """Read a shell command. Return None unless it is one call of recollect with known options and plain words."""
     if len(command) > _LONGEST:
         return None
@@ -121,8 +121,8 @@ def _words(line: str) -> list[str] | None:
     return words if word is None else [*words, word]
 
 
-def _checked(words: list[str], *, has_input: bool) -> Step | None:
-    """Return the step of these words; None if the table has no such subcommand, option or value."""
+def _checked(words: list[str], *, has_input: bool) -> Call | None:
+    """Return the call with these words; None if the table has no such subcommand, option or value."""
     name, arguments = _subcommand(words)
     if name not in STEPS:
         return None
@@ -147,7 +147,7 @@ def _checked(words: list[str], *, has_input: bool) -> Step | None:
             takes_input |= options[word] == STDIN
             drafts += [value] if options[word] == DRAFT else []
     is_whole = name not in _NEEDED or not given.isdisjoint(_NEEDED[name])
-    return Step(words, drafts) if is_whole and plain <= most and takes_input >= has_input else None
+    return Call(words, drafts) if is_whole and plain <= most and takes_input >= has_input else None
 
 
 def _subcommand(words: list[str]) -> tuple[str, Iterator[str]]:

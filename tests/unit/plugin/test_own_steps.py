@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.conftest import examples
 
-from recollect.domain.own_steps import STEPS, own_step
+from recollect.plugin.own_steps import STEPS, own_step
 
 DRAFT = "/tmp/.memory-draft-decision-17.json"
 HEREDOC = "recollect candidate --auto --category decision --new-info-file - <<'END_OF_MEMORY'\n{}\nEND_OF_MEMORY"
