@@ -17,7 +17,7 @@ ALLOWED = {
     "domain/triage/said.py": "what the client and our blocks write into transcripts",
     "files/session/stop_flag.py": "a mark in a file",
     "files/session/transcript.py": "what the client writes into transcripts",
-    "learn/memorize.py": "the summary of a change in a memory file",
+    "learn/project_memory.py": "the summary of a change in a memory file",
     "memories/commit.py": "what git prints",
     "promote/promote.py": "outcomes, shown as they are",
 }
