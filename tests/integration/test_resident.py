@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -369,6 +370,8 @@ class Fake:
         folder = folder_of(world)
         folder.parent.mkdir(mode=0o700, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
+        self._lock = os.open(folder, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)  # or the resident of a test beside this one removes it as abandoned
         self.heard: list[bytes] = []
         self.used: list[bytes] = []
         self._says = says
@@ -392,6 +395,7 @@ class Fake:
 
     def close(self) -> None:
         self._listener.close()
+        os.close(self._lock)
 
 
 @pytest.fixture
