@@ -135,7 +135,7 @@ class Git:
 
     def __init__(self, root: str, deadline: float) -> None:
         self._root = root
-        self._deadline = deadline
+        self.deadline = deadline
         self._running: dict[int, int] = {}  # the pid behind each descriptor of output; 0 once it has ended
         self.late = False
 
@@ -189,7 +189,7 @@ class Git:
         ready = poll()
         ready.register(process, POLLIN)
         while len(output) < _LARGEST_OUTPUT:
-            left = self._deadline - time.monotonic()
+            left = self.deadline - time.monotonic()
             if left <= 0 or not ready.poll(left * 1000):
                 self.late = True
                 break
@@ -209,7 +209,7 @@ class Git:
             if pid:
                 self._running[process] = 0
                 return os.waitstatus_to_exitcode(status)
-            if time.monotonic() > self._deadline:
+            if time.monotonic() > self.deadline:
                 self.late = True
                 return -1
             time.sleep(0.0005)

@@ -90,46 +90,66 @@ class Context:
 def collect(
     project_root: str, seconds: float = 2.0, *, memory_root: str = _MEMORIES, last_session: str = ""
 ) -> Context:
-    """Collect the context of a session within about `seconds`, leaving out everything unreadable.
+    """Collect the context of a session within about `seconds`, leaving out everything unreadable."""
+    with Collector(project_root, seconds, memory_root) as collector:
+        return collector.context(seconds, last_session)
 
-    `last_session` is the title of the last session's summary. Files of recollect, such as those below `memory_root`,
-    are no signals: they say what was remembered, not what is worked on.
+
+class Collector:
+    """A collector of the context of a session. Its git processes run from the beginning, until it is closed.
+
+    Files of recollect, such as those below `memory_root`, are no signals: they say what was remembered, not what is
+    worked on.
     """
-    context = Context()
-    if "\0" in project_root:
-        return context
-    deadline = time.monotonic() + seconds
-    root = repository(project_root)
-    git = Git(root, deadline)
-    try:
-        filters = git.start(*LIST_FILTERS) if root else None
-        recent = git.start(*_DIFF, "HEAD~3..HEAD") if root else None
-        log = git.start(*_LOG) if root else None
-        options = git.without_filters(filters)
-        # To find unstaged changes, git compares contents, and that could run filters. If they cannot all be disabled,
-        # only staged changes are listed.
-        command = (*_DIFF, "--cached") if options is None else (*options, *_STATUS)
-        pending = git.start(*command) if root else None
-        plan = _add_feature(context, project_root, deadline)
+
+    def __init__(self, project_root: str, seconds: float = 2.0, memory_root: str = _MEMORIES) -> None:
+        self._project_root = project_root
+        self._own = (memory_root, *_OWN)
+        self._root = root = "" if "\0" in project_root else repository(project_root)
+        self._git = git = Git(root, time.monotonic() + seconds)
+        try:
+            filters = git.start(*LIST_FILTERS) if root else None
+            self._recent = git.start(*_DIFF, "HEAD~3..HEAD") if root else None
+            self._log = git.start(*_LOG) if root else None
+            options = git.without_filters(filters)
+            # To find unstaged changes, git compares contents, and that could run filters. If they cannot all be
+            # disabled, only staged changes are listed.
+            self._skipped = 0 if options is None else _STATUS_MARK
+            command = (*_DIFF, "--cached") if options is None else (*options, *_STATUS)
+            self._pending = git.start(*command) if root else None
+        except BaseException:
+            git.close()
+            raise
+
+    def __enter__(self) -> Collector:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._git.close()
+
+    def context(self, seconds: float, last_session: str = "") -> Context:
+        """Return the context, within about `seconds`. `last_session` is the title of the last session's summary."""
+        context, root, git = Context(), self._root, self._git
+        if "\0" in self._project_root:
+            return context
+        git.deadline = time.monotonic() + seconds
+        plan = _add_feature(context, self._project_root, git.deadline)
         context.add("Branch: ", _branch(root))
         context.add("Plan: ", plan)
         context.add("Last session: ", one_line(last_session[:_LONGEST_NAME]))
-        context.add("Commits: ", _subjects(git.names(log)))
-        own = (memory_root, *_OWN)
-        changed = _names(git.names(pending), own, 0 if options is None else _STATUS_MARK)
-        committed = git.names(recent)
+        context.add("Commits: ", _subjects(git.names(self._log)))
+        changed = _names(git.names(self._pending), self._own, self._skipped)
+        committed = git.names(self._recent)
         if root and not committed and not git.late:
             committed = git.names(git.start(*_DIFF, "HEAD~1..HEAD"))  # few commits, or a shallow clone
-        committed = _names(committed, own)
+        committed = _names(committed, self._own)
         context.add("Uncommitted: ", " ".join(changed[:_MOST_FILES]))
         context.add("Files: ", " ".join(committed[:_MOST_FILES]))
         context.add("Folders: ", _other_folders(changed, committed))
-    finally:
-        git.close()
-    if git.late:
-        context.warnings.insert(0, f"git took longer than {seconds:g} seconds in {root}; what it knows is left out")
-    context.warnings = few(context.warnings, _MOST_WARNINGS)
-    return context
+        if git.late:
+            context.warnings.insert(0, f"git took longer than {seconds:g} seconds in {root}; what it knows is left out")
+        context.warnings = few(context.warnings, _MOST_WARNINGS)
+        return context
 
 
 def _names(names: Iterable[str], own: Sequence[str], skipped: int = 0) -> list[str]:

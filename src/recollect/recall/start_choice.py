@@ -17,7 +17,7 @@ from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StillReading, StoreError
-from recollect.recall.context import collect
+from recollect.recall.context import Collector
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     from recollect.recall.start_request import Injection, StartRequest
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
-# large bank, for the sync of banks, for that of memory files, and for all together.
+# large bank, for the sync of banks, for that of memory files, for git, and for all together.
 _PATIENCE = 1.0
 _ANSWER = 1.5
 _LABELLING = 0.3
 _SYNCING = 0.8
 _READING = 0.3
+_COLLECTING = 1.0
 _ALL_IN_ALL = 1.8
 
 # How many entries each way of searching may propose; more than most projects have.
@@ -86,14 +87,14 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
             raise
         behind = Degradation(STALE)
         warnings.append(f"{error}; {behind}")
-    titles = _titles(engine, asked, injection, began, is_current=not behind)
-    left = _ALL_IN_ALL - (time.monotonic() - started)
-    context = collect(
-        workspace.project_root,
-        seconds=max(0.2, min(1.0, left)),
-        memory_root=workspace.settings.text("memory_root"),
-        last_session=next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), ""),
-    )
+
+    def left() -> float:
+        return max(0.2, min(_COLLECTING, _ALL_IN_ALL - (time.monotonic() - started)))
+
+    with Collector(workspace.project_root, left(), workspace.settings.text("memory_root")) as collector:
+        titles = _titles(engine, asked, injection, began, is_current=not behind)  # while git runs
+        last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
+        context = collector.context(left(), last_session)
     scope = Scope(workspace.identity, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
