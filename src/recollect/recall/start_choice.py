@@ -87,14 +87,10 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
             raise
         behind = Degradation(STALE)
         warnings.append(f"{error}; {behind}")
-
-    def left() -> float:
-        return max(0.2, min(_COLLECTING, _ALL_IN_ALL - (time.monotonic() - started)))
-
-    with Collector(workspace.project_root, left(), workspace.settings.text("memory_root")) as collector:
+    with Collector(workspace.project_root, _left(started), workspace.settings.text("memory_root")) as collector:
         titles = _titles(engine, asked, injection, began, is_current=not behind)  # while git runs
         last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
-        context = collector.context(left(), last_session)
+        context = collector.context(_left(started), last_session)
     scope = Scope(workspace.identity, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
@@ -146,6 +142,11 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         injection.pending, injection.banks_read = retrieval.pending, began
     injection.engine = None if asked.warm else engine
     return rendered
+
+
+def _left(started: float) -> float:
+    """Return how many seconds git may take."""
+    return max(0.2, min(_COLLECTING, _ALL_IN_ALL - (time.monotonic() - started)))
 
 
 def _titles(

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from tests.conftest import World
 from tests.e2e.claude.api import Api, Json, Reply, Request
-from tests.e2e.claude.terminal import Session
+from tests.e2e.claude.terminal import COLUMNS, Session
 
 REPOSITORY = Path(__file__).parents[3]
 PLUGIN = REPOSITORY / "plugin"
@@ -168,11 +168,11 @@ class Client:
             return Run(code, events, "".join(said), errors.read(), api.requests, api.others)
 
     @contextmanager
-    def session(self, *script: Reply, options: Sequence[str] = ()) -> Iterator[Session]:
+    def session(self, *script: Reply, options: Sequence[str] = (), columns: int = COLUMNS) -> Iterator[Session]:
         """A session in the project with a person at a terminal, who ends it with /exit."""
         self._greet()
         servers = self.home / ".cache" / "claude-cli-nodejs" / self.transcripts.name
-        session = Session(self.transcripts, servers / "mcp-logs-plugin-memory-recollect", script)
+        session = Session(self.transcripts, servers / "mcp-logs-plugin-memory-recollect", script, columns)
         end = session.screen.theirs
         try:
             with session.api, self._started(options, session.api, stdin=end, stdout=end, stderr=end) as process:

@@ -18,7 +18,7 @@ import pyte
 from tests.e2e.claude.api import Api, Reply, Request, Turn
 
 # Nothing scrolls off a screen of this height, and few lines are broken.
-_ROWS, _COLUMNS = 100, 140
+_ROWS, COLUMNS = 100, 140
 
 _PATIENCE = 60
 _PAUSE = 0.05
@@ -33,10 +33,10 @@ _TURN = '"subtype":"turn_duration"'
 class Screen:
     """The screen of a pseudo-terminal; `theirs` is the end for the program that is shown on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: int = COLUMNS) -> None:
         self._ours, self.theirs = pty.openpty()
-        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
-        self._screen = pyte.Screen(_COLUMNS, _ROWS)
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
+        self._screen = pyte.Screen(columns, _ROWS)
         self._screen.write_process_input = self.press  # what a program asks its terminal
         self._lock = threading.Lock()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -63,6 +63,16 @@ class Screen:
         return "\n".join(line for line in lines if line)
 
     @property
+    def rows(self) -> list[list[pyte.screens.Char]]:
+        """All rows, with the style of each character."""
+        with self._lock:
+            return [
+                [row[place] for place in range(self._screen.columns)]
+                for row in map(self._screen.buffer.get, range(_ROWS))
+                if row
+            ]
+
+    @property
     def words(self) -> str:
         """The same on one line, so that a sentence is found wherever the client breaks it."""
         return " ".join(self.text.split())
@@ -87,9 +97,9 @@ class Session:
     the client has neither the tools nor the prompt in its transcript.
     """
 
-    def __init__(self, transcripts: Path, connections: Path, script: Sequence[Reply]) -> None:
+    def __init__(self, transcripts: Path, connections: Path, script: Sequence[Reply], columns: int = COLUMNS) -> None:
         self.api = Api([self._in_time(reply) for reply in script])
-        self.screen = Screen()
+        self.screen = Screen(columns)
         self.is_open = True
         self._transcripts = Rows(transcripts, self.screen)
         self._connections = Rows(connections, self.screen)

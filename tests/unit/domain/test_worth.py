@@ -9,7 +9,9 @@ import pytest
 from bench.triage.run import BASELINE
 
 from recollect.domain.triage import plain as first_words
+from recollect.domain.triage.moment import is_moment
 from recollect.domain.triage.plain import is_plain
+from recollect.domain.triage.score import Said
 from recollect.domain.triage.worth import MODEL, worth
 from recollect.embedding.local import LocalSource
 from recollect.engine.warm import Embedders
@@ -49,6 +51,49 @@ def test_lasting_sentences_are_told_from_next_steps() -> None:
 )
 def test_a_sentence_that_scores_twice_is_plain(sentence: str, category: str, plain: bool) -> None:
     assert is_plain(sentence, category) == plain
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "From now on the order queue lives in PostgreSQL: one system to back up is enough.",
+        "Remember that the staging server has only 2 GB of RAM.",
+        "Please remember: we deploy on Tuesdays only.",
+        "Always run the linter before you commit.",
+        "ok, never push directly to main",
+        "In the future, write tests before the implementation.",
+        "For future reference, the API key rotates every 90 days.",
+        "Going forward all dates are UTC.",
+        "Make a note: the CI runner has no network.",
+        "Please note that the legacy table must not be altered, billing reads it.",
+        "Don't ever touch the generated files by hand.",
+        "By the way, our convention is kebab-case for file names.",
+        "As a rule, this project has no default exports.",
+    ],
+)
+def test_a_statement_of_the_user_that_holds_from_now_on_is_asked_about_at_once(said: str) -> None:
+    assert is_moment([Said("human", said), Said("assistant", "Done.")], 0, {"preference": 0.4}, 5)
+    assert not is_moment([Said("human", "Go on."), Said("assistant", said)], 0, {"preference": 0.4}, 5)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remember when we talked about the parser? Let's continue.",
+        "Never mind, I found it.",
+        "What do we always use for dates?",
+        "I don't remember how this works.",
+        "Always shows the wrong value when I reload, please fix.",
+        "Please don't stop until all tests pass.",
+        "In the future section of the roadmap, add dark mode.",
+        "Remember to close the file in that function.",
+        "Please always return early in this function.",
+        "Never seen this error before, what is it?",
+        "Note that the build fails.",
+    ],
+)
+def test_words_about_the_matter_at_hand_are_not_asked_about(said: str) -> None:
+    assert not is_moment([Said("human", said), Said("assistant", "Done.")], 0, {"preference": 0.4}, 5)
 
 
 def test_the_first_words_are_those_of_the_baseline() -> None:

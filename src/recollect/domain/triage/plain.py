@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from recollect.domain.triage.phrases import words_of
+from recollect.domain.triage.words import CLASSES
 
 # The words that the scoring was first described with: a sign of each category, and what makes it stronger.
 _FIRST_WORDS = {
@@ -30,16 +33,55 @@ _FIRST_WORDS = {
 }
 
 
+_LASTS = "preference"
+
+# Words that ask to remember a statement, or say that it holds from now on: anywhere in it, and at its beginning.
+_STANDING = "from now on|from here on|going forward|as a rule|our convention|our rule|house rule|remember that"
+_BEGINNINGS = (
+    "for future reference|for the future|keep in mind|bear in mind|make a note|take note"
+    "|you should know|be aware|remember we|remember the|remember our|remember this|we always|we never"
+    "|dont ever|do not ever|never ever"
+)
+_IN_FUTURE = ("in future,", "in the future,")
+_BEFORE = frozenset("please pls ok okay and so also but btw yes no hey claude".split())
+_ALWAYS = ("always", "never")
+_DO = frozenset(CLASSES["DO"].split())
+# What is said of one of these holds for more than the matter at hand; "this function" is the matter at hand.
+_LASTING = frozenset("project repo repository codebase team company app product service monorepo".split())
+
 # In a sentence with one of these, the words may say the opposite, or nothing yet.
 _DOUBTS = frozenset("if whether unless yet havent hasnt didnt would could should might maybe perhaps".split())
 
 
 def is_plain(sentence: str, category: str) -> bool:
-    """Return True if a statement has a first word of its category and a stronger one, and nothing casts doubt on it."""
+    """Return True if a statement has a first word of its category and a stronger one, and nothing casts doubt on it.
+
+    A preference is also plain if it says that it holds from now on.
+    """
     words = words_of(sentence)
-    if sentence.rstrip().endswith("?") or not _DOUBTS.isdisjoint(words):
+    if sentence.rstrip().endswith("?"):
+        return False
+    if category == _LASTS and (_is_standing(words[1:-1]) or sentence.lower().startswith(_IN_FUTURE)):
+        return True
+    if not _DOUBTS.isdisjoint(words):
         return False
     text = f" {' '.join(words)} "
     return all(
         any(f" {word} " in text for word in words.split("|")) for words in _FIRST_WORDS.get(category, ("\0", "\0"))
+    )
+
+
+def _is_standing(words: list[str]) -> bool:
+    """Return True if a statement of the user asks to be remembered, or says that it holds from now on."""
+    if words[:2] == ["please", "note"]:
+        return True
+    while words and words[0] in _BEFORE:
+        words = words[1:]
+    if any(word == "this" and after not in _LASTING for word, after in pairwise([*words, ""])):
+        return False
+    text = f" {' '.join(words)} "
+    if len(words) > 1 and words[0] in _ALWAYS and words[1] in _DO:
+        return True
+    return any(f" {phrase} " in text for phrase in _STANDING.split("|")) or any(
+        text.startswith(f" {phrase} ") for phrase in _BEGINNINGS.split("|")
     )

@@ -15,7 +15,7 @@ from recollect.domain.triage.words import CLASSES, COMPARING, FILLERS, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from recollect.domain.triage.phrases import Meant, Rule
 
@@ -195,8 +195,8 @@ def _mark(message: Said, text: _Text, marks: Mapping[str, _Marks], lexicon: Lexi
             meant = lexicon.meant(words, message.role, text.before.mark(words, message))
             if meant is not None:
                 _mark_sentence(at, meant, marks)
-                if message.role == "human":
-                    _mark_plain(at, sentence, meant, marks)
+            if message.role == "human":
+                _mark_plain(at, sentence, meant.ambiguous if meant else (), marks)
 
 
 def _mark_sentence(at: int, meant: Meant, marks: Mapping[str, _Marks]) -> None:
@@ -208,10 +208,10 @@ def _mark_sentence(at: int, meant: Meant, marks: Mapping[str, _Marks]) -> None:
                 marks[category].boosted.add(at)
 
 
-def _mark_plain(at: int, sentence: str, meant: Meant, marks: Mapping[str, _Marks]) -> None:
+def _mark_plain(at: int, sentence: str, ambiguous: Collection[str], marks: Mapping[str, _Marks]) -> None:
     """Mark a plain statement of the user, also if another phrase silences it."""
     for category, mark in marks.items():
-        if at not in mark.boosted and category not in meant.ambiguous and is_plain(sentence, category):
+        if at not in mark.boosted and category not in ambiguous and is_plain(sentence, category):
             mark.by_kind[PRIMARY].add(at)
             mark.boosted.add(at)
 
