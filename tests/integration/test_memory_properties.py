@@ -165,7 +165,7 @@ class Memories(RuleBasedStateMachine):
 
 TestMemories = Memories.TestCase
 TestMemories.settings = settings(
-    max_examples=examples(60),
+    max_examples=examples(40),
     stateful_step_count=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -576,14 +576,17 @@ def test_a_question_that_makes_no_sense_is_refused_or_answered_with_nothing(
 
 
 @pytest.mark.slow
-def test_ten_clients_with_a_thousand_questions_are_all_answered(semantic_world: World, serve: Serve) -> None:
+@pytest.mark.parametrize("each", [30, pytest.param(100, marks=pytest.mark.attack)])
+def test_ten_clients_with_hundreds_of_questions_are_all_answered(
+    semantic_world: World, serve: Serve, each: int
+) -> None:
     remember(semantic_world)
     ready(semantic_world, serve())
     question: dict[str, object] = {"prompt": WORDED, "folder": str(semantic_world.project), "settings": {}}
 
     def ask(client: int) -> int:
         found = 0
-        for turn in range(100):
+        for turn in range(each):
             session = f"client-{client}-{turn}"
             said = resident.ask(str(semantic_world.store), "prompt", {**question, "session": session}, 60.0)
             found += "Bill a card once" in said["text"]
@@ -592,10 +595,10 @@ def test_ten_clients_with_a_thousand_questions_are_all_answered(semantic_world: 
     os.environ["HOME"], home = str(semantic_world.home), os.environ["HOME"]
     try:
         with ThreadPoolExecutor(10) as clients:
-            assert list(clients.map(ask, range(10))) == [100] * 10
+            assert list(clients.map(ask, range(10))) == [each] * 10
     finally:
         os.environ["HOME"] = home
-    assert status(semantic_world)["answered"] >= 1_000
+    assert status(semantic_world)["answered"] >= 10 * each
     assert log(semantic_world) == ""
 
 

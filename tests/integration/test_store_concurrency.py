@@ -19,7 +19,6 @@ from recollect.store.values import Scope
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 PROCESSES = 8
-EACH = 500
 
 # Waits for a line, so that all workers begin together; tells what was found wrong with the store.
 WORKER = """
@@ -103,10 +102,11 @@ def check_equal_to_journal(folder: Path, expected: Counter[str]) -> None:
 
 
 @pytest.mark.slow
-def test_eight_processes_remember_five_hundred_things_each_and_none_is_lost(world):
+@pytest.mark.parametrize("each", [200, pytest.param(500, marks=pytest.mark.attack)])
+def test_eight_processes_remember_hundreds_of_things_and_none_is_lost(world, each):
     batches = [
         # Every other text is one that all processes remember, the rest are their own.
-        [f"A lesson of {process}, number {n}." if n % 2 else f"A lesson of all, number {n % 100}." for n in range(EACH)]
+        [f"A lesson of {process}, number {n}." if n % 2 else f"A lesson of all, number {n % 100}." for n in range(each)]
         for process in range(PROCESSES)
     ]
     run_together(
@@ -115,7 +115,7 @@ def test_eight_processes_remember_five_hundred_things_each_and_none_is_lost(worl
         RECOLLECT_MEMORY_EMBEDDING_ENABLED="false",
     )
     expected = Counter(description for batch in batches for description in batch)
-    assert expected.total() == PROCESSES * EACH
+    assert expected.total() == PROCESSES * each
     check_equal_to_journal(world.store, expected)
 
 
