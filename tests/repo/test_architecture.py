@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ def layer_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
 def imported_by(path: Path) -> set[str]:
     """The full names of all modules that a file imports, at any depth of its code."""
     names: set[str] = set()
@@ -72,16 +74,16 @@ def imported_by(path: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_module_imports_only_layers_below_it(path: Path) -> None:
-    own = {name.split(".")[1] for name in imported_by(path) if name.startswith("recollect.")}
-    assert own <= MAY_IMPORT[layer_of(path)] | {layer_of(path), "errors"}
+def test_modules_import_only_layers_below_them() -> None:
+    for path in MODULES:
+        own = {name.split(".")[1] for name in imported_by(path) if name.startswith("recollect.")}
+        assert own <= MAY_IMPORT[layer_of(path)] | {layer_of(path), "errors"}, path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_domain_touches_nothing_outside_the_process(path: Path) -> None:
-    if layer_of(path) == "domain":
-        assert not {name for name in imported_by(path) if name in IMPURE or name.split(".")[0] in IMPURE}
+def test_domain_touches_nothing_outside_the_process() -> None:
+    for path in MODULES:
+        if layer_of(path) == "domain":
+            assert not {name for name in imported_by(path) if name in IMPURE or name.split(".")[0] in IMPURE}, path
 
 
 def test_no_import_cycles() -> None:
@@ -133,16 +135,13 @@ WORD_LISTS = {"domain/triage/words.py", "keywords/words.py", "keywords/prompt.py
 NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/degradation.py"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_the_store_knows_its_engine(path: Path) -> None:
-    name = str(path.relative_to(PACKAGE))
-    if layer_of(path) == "store":
-        return
-    assert not {module for module in imported_by(path) if "sqlite" in module.lower()}
-    if name not in WORD_LISTS | NAMED_FOR_PEOPLE:
-        text = path.read_text(encoding="utf-8").lower()
-        assert "sqlite" not in text
-        assert "memory.db" not in text
+def test_only_the_store_knows_its_engine() -> None:
+    for path in (path for path in MODULES if layer_of(path) != "store"):
+        assert not {module for module in imported_by(path) if "sqlite" in module.lower()}, path
+        if str(path.relative_to(PACKAGE)) not in WORD_LISTS | NAMED_FOR_PEOPLE:
+            text = path.read_text(encoding="utf-8").lower()
+            assert "sqlite" not in text, path
+            assert "memory.db" not in text, path
 
 
 def test_the_engine_is_chosen_in_two_modules_of_the_store() -> None:
