@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+PREFERENCE = "preference"
 RUNBOOK = "runbook"
 SESSION_SUMMARY = "session_summary"
 

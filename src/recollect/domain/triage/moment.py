@@ -7,7 +7,7 @@ the matter is settled, or at once if the user has said something plainly.
 
 from __future__ import annotations
 
-from recollect.domain.triage.plain import is_plain
+from recollect.domain.triage.plain import is_plain, is_standing
 from recollect.domain.triage.score import Activity, find
 
 TYPE_CHECKING = False
@@ -42,7 +42,8 @@ def is_moment(said: Sequence[Said], tool_uses: int, thresholds: Mapping[str, flo
         return True
     spoken = [each for each in prompts if len(each.text) <= LONGEST_STATEMENT and each.text.count("\n") < _MOST_LINES]
     return any(
-        finding.score >= PLAIN_SCORE or any(is_plain(text, finding.category) for text in finding.snippets)
+        finding.score >= PLAIN_SCORE
+        or any(is_plain(text, finding.category) or is_standing(text) for text in finding.snippets)
         for finding in find(spoken, _NO_ACTIVITY, thresholds)
     )
 

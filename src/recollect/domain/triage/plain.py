@@ -33,8 +33,6 @@ _FIRST_WORDS = {
 }
 
 
-_LASTS = "preference"
-
 # Words that ask to remember a statement, or say that it holds from now on: anywhere in it, and at its beginning.
 _STANDING = "from now on|from here on|going forward|as a rule|our convention|our rule|house rule|remember that"
 _BEGINNINGS = (
@@ -54,16 +52,9 @@ _DOUBTS = frozenset("if whether unless yet havent hasnt didnt would could should
 
 
 def is_plain(sentence: str, category: str) -> bool:
-    """Return True if a statement has a first word of its category and a stronger one, and nothing casts doubt on it.
-
-    A preference is also plain if it says that it holds from now on.
-    """
+    """Return True if a statement has a first word of its category and a stronger one, and nothing casts doubt on it."""
     words = words_of(sentence)
-    if sentence.rstrip().endswith("?"):
-        return False
-    if category == _LASTS and (_is_standing(words[1:-1]) or sentence.lower().startswith(_IN_FUTURE)):
-        return True
-    if not _DOUBTS.isdisjoint(words):
+    if _is_question(sentence) or not _DOUBTS.isdisjoint(words):
         return False
     text = f" {' '.join(words)} "
     return all(
@@ -71,17 +62,24 @@ def is_plain(sentence: str, category: str) -> bool:
     )
 
 
-def _is_standing(words: list[str]) -> bool:
+def is_standing(sentence: str) -> bool:
     """Return True if a statement of the user asks to be remembered, or says that it holds from now on."""
-    if words[:2] == ["please", "note"]:
+    words = words_of(sentence)[1:-1]
+    if _is_question(sentence):
+        return False
+    if words[:2] == ["please", "note"] or sentence.lower().startswith(_IN_FUTURE):
         return True
     while words and words[0] in _BEFORE:
         words = words[1:]
     if any(word == "this" and after not in _LASTING for word, after in pairwise([*words, ""])):
         return False
-    text = f" {' '.join(words)} "
     if len(words) > 1 and words[0] in _ALWAYS and words[1] in _DO:
         return True
+    text = f" {' '.join(words)} "
     return any(f" {phrase} " in text for phrase in _STANDING.split("|")) or any(
         text.startswith(f" {phrase} ") for phrase in _BEGINNINGS.split("|")
     )
+
+
+def _is_question(sentence: str) -> bool:
+    return sentence.rstrip().endswith("?")

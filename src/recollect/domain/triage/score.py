@@ -6,16 +6,16 @@ A telling sentence is one with a sign of the category; `phrases` has the kinds o
 
 from __future__ import annotations
 
-from recollect.domain.categories import SESSION_SUMMARY
+from recollect.domain.categories import PREFERENCE, SESSION_SUMMARY
 from recollect.domain.text import one_line, unmarked
 from recollect.domain.triage.phrases import ANSWER, BOOSTER, PRIMARY, SUPPORT, WEAK, Lexicon, words_of
-from recollect.domain.triage.plain import is_plain
+from recollect.domain.triage.plain import is_plain, is_standing
 from recollect.domain.triage.said import is_prose, sentences, spoken_lines
 from recollect.domain.triage.words import CLASSES, COMPARING, FILLERS, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from recollect.domain.triage.phrases import Meant, Rule
 
@@ -195,8 +195,9 @@ def _mark(message: Said, text: _Text, marks: Mapping[str, _Marks], lexicon: Lexi
             meant = lexicon.meant(words, message.role, text.before.mark(words, message))
             if meant is not None:
                 _mark_sentence(at, meant, marks)
-            if message.role == "human":
-                _mark_plain(at, sentence, meant.ambiguous if meant else (), marks)
+                _mark_plain(at, words, message.role, meant, marks)
+            if message.role == "human" and PREFERENCE in marks and is_standing(words):
+                _mark_boosted(at, marks[PREFERENCE])
 
 
 def _mark_sentence(at: int, meant: Meant, marks: Mapping[str, _Marks]) -> None:
@@ -208,12 +209,17 @@ def _mark_sentence(at: int, meant: Meant, marks: Mapping[str, _Marks]) -> None:
                 marks[category].boosted.add(at)
 
 
-def _mark_plain(at: int, sentence: str, ambiguous: Collection[str], marks: Mapping[str, _Marks]) -> None:
-    """Mark a plain statement of the user, also if another phrase silences it."""
+def _mark_plain(at: int, sentence: str, role: str, meant: Meant, marks: Mapping[str, _Marks]) -> None:
+    """Mark a plain statement, also if another phrase silences it. The assistant's own preferences do not count."""
     for category, mark in marks.items():
-        if at not in mark.boosted and category not in ambiguous and is_plain(sentence, category):
-            mark.by_kind[PRIMARY].add(at)
-            mark.boosted.add(at)
+        is_own = role != "human" and category == PREFERENCE
+        if at not in mark.boosted and not is_own and category not in meant.ambiguous and is_plain(sentence, category):
+            _mark_boosted(at, mark)
+
+
+def _mark_boosted(at: int, mark: _Marks) -> None:
+    mark.by_kind[PRIMARY].add(at)
+    mark.boosted.add(at)
 
 
 def _text_finding(category: str, rule: Rule, marks: _Marks, text: _Text) -> Finding:
