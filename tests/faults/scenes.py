@@ -270,6 +270,8 @@ SCENES = (
         "write create", ("write", "--action", "create", "--category", "decision", "--input", "-"), json.dumps(DECISION)
     ),
     Scene("write update", (*_write("update", _COOKIE), "--input", "-"), json.dumps(_CHANGED)),
+    Scene("add lesson", ("add", "anti-patterns", LESSON["description"], "--why", "It took us down.")),
+    Scene("add memory", ("add", "The worker loads everything for now.", "--tag", "start")),
     Scene("write delete", _write("delete", _COOKIE)),
     Scene("write archive", _write("archive", _COOKIE)),
     Scene("write unarchive", _write("unarchive", "in-the-archive")),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
-from recollect.config.workspace import Workspace
 from recollect.domain.category_names import category_named
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
-from recollect.engine.warm import Embedders, Warm
-from recollect.errors import InvalidEntry, StoreError, UnknownMemory
+from recollect.errors import InvalidEntry, UnknownMemory
 from recollect.learn.memorize import memorize
 from recollect.mcp import schemas
 from recollect.mcp.answers import (
@@ -232,22 +230,3 @@ def _fitting(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
             break
         kept += 1
     return items[:kept]
-
-
-def engine_without_store(workspace: Workspace, error: StoreError) -> Engine:
-    """Return an engine with a store raising the error on every use. Files can still be written."""
-    return Engine(workspace, warm=cast(Warm, _Broken(error)))
-
-
-class _Broken:
-    """Stand for the open stores and for the store itself."""
-
-    def __init__(self, error: StoreError) -> None:
-        self._error = error
-        self.embedders = Embedders()
-
-    def store(self, patience: float) -> Any:  # noqa: ARG002 (there is nobody to wait for)
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        raise StoreError(str(self._error)) from self._error
