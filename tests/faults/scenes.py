@@ -270,6 +270,8 @@ SCENES = (
         "write create", ("write", "--action", "create", "--category", "decision", "--input", "-"), json.dumps(DECISION)
     ),
     Scene("write update", (*_write("update", _COOKIE), "--input", "-"), json.dumps(_CHANGED)),
+    Scene("add lesson", ("add", "anti-patterns", LESSON["description"], "--why", "It took us down.")),
+    Scene("add memory", ("add", "The worker loads everything for now.", "--tag", "start")),
     Scene("write delete", _write("delete", _COOKIE)),
     Scene("write archive", _write("archive", _COOKIE)),
     Scene("write unarchive", _write("unarchive", "in-the-archive")),
@@ -298,6 +300,7 @@ SCENES = (
     Scene("init", ("init", "--client", "cursor")),
     Scene("uninstall", ("uninstall", "--yes"), prepare=_registered),
     Scene("triggers missing", ("triggers", "--missing")),
+    Scene("list", ("list",)),
     Scene("search", ("search", "refresh token cookie")),
     Scene("inject", ("inject",)),
     Scene("status", ("status",)),
@@ -343,7 +346,6 @@ SCENES = (
 # What only looks.
 READING = (
     Scene("candidate", ("candidate", "--category", "decision", "--new-info", "Refresh token in a cookie")),
-    Scene("list", ("list",)),
     Scene("triggers", ("triggers", _COOKIE)),
     Scene("show", ("show", _COOKIE)),
     Scene("schema", ("schema", "decision")),

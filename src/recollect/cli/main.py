@@ -16,7 +16,7 @@ from recollect.errors import RecollectError, WriteRefused
 from recollect.version import VERSION
 
 COMMANDS = (
-    *("archive", "backup", "bench", "candidate", "config", "doctor", "edit", "export", "hook"),
+    *("add", "archive", "backup", "bench", "candidate", "config", "doctor", "edit", "export", "hook"),
     *("index", "init", "inject", "list", "mcp", "promote", "rebuild", "reembed", "restore"),
     *("retire", "review", "schema", "search", "show", "status", "triggers", "uninstall", "upsert", "write"),
 )

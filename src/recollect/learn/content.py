@@ -176,7 +176,8 @@ def drafted(note: MemoryInput, others: Sequence[str] = ()) -> Draft:
     parts = _Parts(note.category)
     main, reason = CATEGORIES[note.category].note_fields
     parts.read(note.description, main, needed=note.category == "runbook")
-    parts.read(note.reasoning, reason, needed=note.category != SESSION_SUMMARY)
+    if note.reasoning:
+        parts.read(note.reasoning, reason, needed=note.category != SESSION_SUMMARY)
     draft = Draft(fillers=(note.name, _NO_CHECK))
     if note.category == "runbook":
         _runbook(parts.found)
@@ -346,7 +347,7 @@ def _refer(said: Record, category: str, others: Sequence[str]) -> None:
     if name in _LISTS:
         said[name] = [*said.get(name, []), line]
     else:
-        said[name] = f"{said[name]}\n{line}"
+        said[name] = "\n".join([*([said[name]] if name in said else []), line])
 
 
 def _kind(note: MemoryInput) -> str:

@@ -10,7 +10,7 @@ from typing import cast
 
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.category_names import category_named
-from recollect.domain.memory import LONGEST_TITLE
+from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS
 from recollect.domain.ranking.terms import is_unspaced
 from recollect.domain.ranking.title_match import TITLE_STOP_WORDS
 from recollect.domain.text import cut, one_line, visible
@@ -40,6 +40,11 @@ _NEEDED = {
 }
 _BLANK_LINES = re.compile(r"\n{3,}")
 
+# The end of a first sentence, for a title.
+_FIRST = re.compile(r"\n|(?<=[.!?。])\s|(?<=[。！？])")
+_LONGEST_MADE = 80
+_LONGEST_TAG = 100
+
 # A path, optionally with a line or a range of lines.
 _FILE = re.compile(r"(?P<path>[^\s:#?*<>|\"]+?)(?P<place>(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)?)")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
@@ -55,6 +60,7 @@ class MemoryInput:
     category: str
     references: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     session: str = ""
 
 
@@ -65,13 +71,16 @@ def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
     category: object,
     references: object = (),
     triggers: object = (),
+    tags: Sequence[str] = (),
+    *,
+    by_hand: bool = False,
 ) -> MemoryInput:
-    """Return a note with these fields.
+    """Return a note with these fields. One written `by_hand` may be a single sentence: its name, and no reasoning.
 
     Raises:
         InvalidEntry: a field cannot be stored; the message names it and what to write instead.
     """
-    texts = {"name": name, "description": description, "reasoning": reasoning}
+    texts = {"name": name, "description": description, "reasoning": reasoning, "tags": [*tags]}
     refuse_secrets({**texts, "category": category, "references": references, "triggers": triggers})
     known = category_named(category)
     longest = LONGEST_NAME if known in KNOWLEDGE else LONGEST_TITLE
@@ -82,12 +91,24 @@ def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
         category=known,
         references=tuple(_references(references)),
         triggers=tuple(checked_triggers(triggers)),
+        tags=tuple(tag for tag in (one_line(tag[:_LONGEST_TAG]) for tag in tags[:MOST_TAGS]) if tag),
     )
     for field, what in _NEEDED.items():
-        if not any(map(str.isalnum, getattr(note, field))):
+        if not any(map(str.isalnum, getattr(note, field))) and not (by_hand and field == "reasoning"):
             raise InvalidEntry(f"{field} is empty; write {what}")
     _check_telling(note)
+    if not by_hand and plain(note.description) == plain(note.name):
+        raise InvalidEntry(f"description only repeats the name; write {_NEEDED['description']}")
     return note
+
+
+def title_of(text: str) -> str:
+    """Return a title for a text: its first sentence, cut at the end of a word if it is long."""
+    first = one_line(_FIRST.split(text.strip(), maxsplit=1)[0]).rstrip(".;:, ")
+    if len(first) <= _LONGEST_MADE:
+        return first
+    whole = first[:_LONGEST_MADE].rpartition(" ")[0] or first[: _LONGEST_MADE - 1]
+    return f"{whole.rstrip('.;:, ')}…"
 
 
 def _check_telling(note: MemoryInput) -> None:
@@ -102,8 +123,6 @@ def _check_telling(note: MemoryInput) -> None:
     if not is_long or telling_words(note.description) <= TITLE_STOP_WORDS:
         shown = cut(one_line(note.description), _LONGEST_SHOWN)
         raise InvalidEntry(f"description says too little to be of use later: {shown!r}; write {_NEEDED['description']}")
-    if said == plain(note.name):
-        raise InvalidEntry(f"description only repeats the name; write {_NEEDED['description']}")
 
 
 def _text(field: str, value: object, longest: int) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.engine.engine import Engine
-    from recollect.memories.forget import Named
+    from recollect.memories.lookup import Named
 
 _SETTING = "memory_session_capture"
 
@@ -58,14 +58,20 @@ def memorize(
     note = replace(
         parse_input(name, description, reasoning, category, references, triggers), session=checked_session(session)
     )
+    return keep(engine, note, supersedes=supersedes, source=SESSION_CAPTURE)
+
+
+def keep(engine: Engine, note: MemoryInput, *, source: str, supersedes: str = "") -> Memorized:
+    """Keep a checked note, as `memorize` does; `source` says who wrote it. Raises as `memorize` does."""
     is_ours = has_project(engine.workspace.project_root)
     if note.category not in KNOWLEDGE and not is_ours:
         raise InvalidEntry(
-            f"a {note.category} belongs to a project, and there is none here; start the server in the project's folder"
-            f" or with `recollect mcp --project-root DIR`. {', '.join(KNOWLEDGE)} can be stored anywhere"
+            f"a {note.category} belongs to a project, and there is none here; go to the project's folder, or give"
+            " `--project-root DIR` to the command (`recollect mcp --project-root DIR` for a server)."
+            f" {', '.join(KNOWLEDGE)} can be stored anywhere"
         )
     if note.category not in KNOWLEDGE:
-        check_enabled(settings, note.category)
+        check_enabled(engine.settings, note.category)
     old = find_old(engine, supersedes) if supersedes.strip() else None
     if old and old.entry.category in KNOWLEDGE and note.category not in KNOWLEDGE:
         raise InvalidEntry(
@@ -73,7 +79,7 @@ def memorize(
             f" it. Store a lesson ({', '.join(KNOWLEDGE)}), or leave supersedes out"
         )
     if note.category in KNOWLEDGE:
-        return _knowledge(engine, note, old, is_ours=is_ours)
+        return _knowledge(engine, note, old, source, is_ours=is_ours)
     return ProjectMemory(engine, note, old).store()
 
 
@@ -89,7 +95,7 @@ def has_project(root: str) -> bool:
     return not around or (own != real and os.path.exists(os.path.join(real, ".git")))
 
 
-def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, *, is_ours: bool) -> Memorized:
+def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, source: str, *, is_ours: bool) -> Memorized:
     workspace = engine.workspace
     given = parse_entry_input(
         {
@@ -99,13 +105,14 @@ def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, *, is_ours:
             "category": note.category,
             "references": list(note.references),
             "triggers": list(note.triggers),
+            "keywords": list(note.tags),
             "source_project": workspace.name if is_ours else "",
         }
     )
     identity = workspace.identity if is_ours else ""
     is_itself = old is not None and old.entry.id == given.content_hash
     old = None if is_itself else old
-    [noted] = note_down(workspace, [given], source=SESSION_CAPTURE, identity=identity, supersedes=old and old.entry)
+    [noted] = note_down(workspace, [given], source=source, identity=identity, supersedes=old and old.entry)
     try:
         known = engine.store.entries([given.content_hash])
         done = stored(engine, noted)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.engine.engine import Engine
     from recollect.files.memory.memories import MemoryRoot
-    from recollect.memories.forget import Named
+    from recollect.memories.lookup import Named
 
 UPDATED = "updated"
 ITSELF = "supersedes names this memory itself, so nothing was retired"
@@ -231,7 +231,7 @@ class ProjectMemory:
     def _updated(self, old: MemoryFile, fields: Record) -> Memorized:
         at = _now()
         named = [part for name in fields for part in (self._told_anew(old) if name == "content" else [name])]
-        lines = [change(f"Told anew in a session: {', '.join(named)}", at)]
+        lines = [change(f"Told anew: {', '.join(named)}", at)]
         if "title" in fields:
             lines.append(change("title changed", at, "title", old.title, fields["title"]))
         lines += history(old.content, fields.get("content", old.content), at)
@@ -300,7 +300,7 @@ class ProjectMemory:
         labels = self._engine.labels()
         # Blank lines, because the last word of a text is no neighbour of the first word of the next.
         found = labels(self._title, "\n\n".join(main), "\n\n".join(rest), category) if labels else ()
-        return clean_tags(list(found)[:_MOST_TAGS])
+        return clean_tags([*self._note.tags, *found][: max(_MOST_TAGS, len(self._note.tags))])
 
     def _explained(self, refusal: WriteRefused, path: str) -> WriteRefused:
         """Return the refusal with a fix for use within a session."""

@@ -84,10 +84,11 @@ class Worker:
 
     def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
         from recollect.engine.engine import Engine
+        from recollect.engine.without_store import engine_without_store
         from recollect.learn.remember import JOURNALLED
         from recollect.mcp.answers import remarked
         from recollect.mcp.arguments import Arguments
-        from recollect.mcp.tools import DOCTOR, TOOLS, engine_without_store
+        from recollect.mcp.tools import DOCTOR, TOOLS
 
         workspace = self._workspace.reloaded()  # its settings may have changed since the last call
         arguments = Arguments(tool, given)

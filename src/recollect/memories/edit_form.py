@@ -49,15 +49,7 @@ def read_form(text: str) -> Record:
     Raises:
         WriteRefused: the text is not TOML, or has fields other than the editable ones.
     """
-    try:
-        text.encode()
-        fields: Record = _plain(tomllib.loads(text.removeprefix("\ufeff")))
-    except UnicodeEncodeError:
-        raise _unreadable("it is not UTF-8", "save it as UTF-8") from None
-    except RecursionError:
-        raise _unreadable("it is nested too deeply", "give the fields as the form has them") from None
-    except ValueError as error:
-        raise _unreadable(one_line(str(error)), "correct that place; the form is TOML (https://toml.io)") from error
+    fields = read_toml(text)
     for field in fields:
         if field not in EDITABLE:
             raise WriteRefused(
@@ -67,6 +59,23 @@ def read_form(text: str) -> Record:
                 ("fix", "take it out; a field of the content belongs below [content]"),
             )
     return fields
+
+
+def read_toml(text: str) -> Record:
+    """Return the fields of any form.
+
+    Raises:
+        WriteRefused: the text is not TOML.
+    """
+    try:
+        text.encode()
+        return _plain(tomllib.loads(text.removeprefix("\ufeff")))
+    except UnicodeEncodeError:
+        raise _unreadable("it is not UTF-8", "save it as UTF-8") from None
+    except RecursionError:
+        raise _unreadable("it is nested too deeply", "give the fields as the form has them") from None
+    except ValueError as error:
+        raise _unreadable(one_line(str(error)), "correct that place; the form is TOML (https://toml.io)") from error
 
 
 def version_in(text: str) -> str:
@@ -119,7 +128,7 @@ def _shown_only(memory: MemoryFile) -> Iterator[str]:
 def _fields(record: Record) -> Iterator[str]:
     for field in EDITABLE[:-1]:
         value = record.get(field)
-        yield f"# {field} may be added here." if value is None else _pair(field, value)
+        yield f"# {field} may be added here." if value is None else pair(field, value)
 
 
 def _content(memory: MemoryFile) -> Iterator[str]:
@@ -142,12 +151,12 @@ def _table(fields: Mapping[str, Any], choices: Mapping[str, tuple[str, ...]]) ->
         if _is_tables(value):
             below.append((f"content.{_key(field)}", value))
         elif value is not None:
-            yield _pair(field, value, choices.get(field, ()))
+            yield pair(field, value, choices.get(field, ()))
     for name, value in below:
         many = isinstance(value, list)
         for table in cast("list[Record]", value if many else [value]):
             yield from ("", f"[[{name}]]" if many else f"[{name}]")
-            yield from (_pair(key, item) for key, item in table.items() if item is not None)
+            yield from (pair(key, item) for key, item in table.items() if item is not None)
 
 
 def _is_tables(value: object) -> bool:
@@ -156,7 +165,8 @@ def _is_tables(value: object) -> bool:
     return bool(items) and all(isinstance(item, dict) for item in items)
 
 
-def _pair(field: str, value: Any, choices: tuple[str, ...] = ()) -> str:
+def pair(field: str, value: Any, choices: tuple[str, ...] = ()) -> str:
+    """Return the line of a form for a field."""
     comment = f"  # one of: {', '.join(choices)}" if choices else ""
     return f"{_key(field)} = {_value(value)}{comment}"
 

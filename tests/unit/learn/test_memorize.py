@@ -346,7 +346,7 @@ def test_new_triggers_alone_update_a_memory_and_its_history_names_them(shop: Sho
     done = shop.memorize("decision", triggers=["adding a column"])
     record = shop.record(done)
     assert (done.outcome, record["triggers"]) == ("updated", ["adding a column"])
-    assert record["changes"][-1]["summary"] == "Told anew in a session: triggers"
+    assert record["changes"][-1]["summary"] == "Told anew: triggers"
     assert problems_of(record, "decision") == []
     again = shop.memorize("decision", triggers=["adding a column"])
     assert (again.outcome, shop.record(again)["triggers"]) == ("reinforced", ["adding a column"])

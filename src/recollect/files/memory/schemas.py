@@ -142,17 +142,22 @@ def when_said(category: str) -> list[str]:
     """
     row = CATEGORIES[category]
     subject = [field for field in row.key_fields[:1] if field not in row.note_fields]
-    return [*subject, "verification"] if category == "runbook" else subject
+    reason = [field for field in row.note_fields[1:] if CONTENT[category].model_fields[field].is_required()]
+    return [*subject, *reason, *(["verification"] if category == "runbook" else [])]
 
 
 @cache
 def captured_content(category: str) -> type[BaseModel]:
     """Return the model of a category's content in files: as an author writes it, but with `when_said` optional."""
-    fields: dict[str, Any] = dict.fromkeys(when_said(category), (str | None, None))
+    content = CONTENT[category]
+    fields: dict[str, Any] = {}
+    for name in when_said(category):
+        field = content.model_fields[name]
+        kind: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+        fields[name] = (kind | None, None)
     if category == "decision":
         option: Any = create_model("CapturedAlternative", __base__=Alternative, rejected_reason=(str | None, None))
         fields["alternatives"] = (list[option] | None, None)
-    content = CONTENT[category]
     return create_model(f"Captured{content.__name__}", __base__=content, **fields)
 
 

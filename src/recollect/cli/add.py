@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from recollect.cli.editor import Draft, asks_again, find_editor, run_editor
+from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.config.workspace import Workspace
+from recollect.domain.categories import CATEGORIES
+from recollect.domain.category_names import category_named
+from recollect.domain.secrets.detect import redact
+from recollect.domain.stored import ACTIVE
+from recollect.domain.text import cut, one_line
+from recollect.engine.engine import Engine
+from recollect.engine.without_store import engine_without_store
+from recollect.errors import InvalidEntry, RecollectError, StoreError
+from recollect.learn.by_hand import Note, add, note_form, read_note_form
+from recollect.learn.project_memory import UPDATED, Memorized
+from recollect.learn.remember import JOURNALLED, REINFORCED, STORED
+
+_LARGEST = 64 * 1024
+_LONGEST_TITLE = 80
+_DONE = {
+    STORED: "Stored",
+    REINFORCED: "Known already, and counted once more",
+    UPDATED: "Updated",
+    JOURNALLED: "Kept in the journal; the store follows later",
+}
+
+
+@click.command("add")
+@click.argument("words", nargs=-1, metavar="[CATEGORY] [TEXT]")
+@click.option("--why", default="", metavar="TEXT", help="Why it holds, or how it was learned.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by. Can be given several times.")
+@click.option(
+    "--when", multiple=True, metavar="PHRASE", help="A trigger: when it will matter, in other words. Repeatable."
+)
+@click.option(
+    "--file", "files", multiple=True, metavar="PATH", help="A file that it is about. Can be given several times."
+)
+@click.option(
+    "--from",
+    "given",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Edit this text, as an editor form that failed has left it.",
+)
+@json_option
+@workspace_options
+def command(
+    words: tuple[str, ...],
+    why: str,
+    tags: tuple[str, ...],
+    when: tuple[str, ...],
+    files: tuple[str, ...],
+    given: str | None,
+    as_json: bool,
+    workspace: Workspace,
+) -> None:
+    """Keep one thing that is worth knowing later: a memory of this project, or a lesson for every project.
+
+    TEXT is a sentence or two, in quotes; - reads it from standard input. CATEGORY is one of the nine categories, and
+    guessed from the text if it is not given. Without a TEXT, your editor opens with a form. The same text again counts
+    as one more observation.
+    """
+    category, text = _parted(words)
+    note = Note(text, category, why=why, tags=[*tags], when=[*when], files=[*files])
+    if given or not text:
+        done = add_in_editor(workspace, note, given)
+        if done is None:
+            print_json({"outcome": "empty"}) if as_json else click.echo("Nothing was kept: the text is empty.")
+            return
+    else:
+        done = add_note(workspace, note)
+    print_added(*done, as_json=as_json)
+
+
+def _parted(words: tuple[str, ...]) -> tuple[str, str]:
+    """Return the category and the text in the arguments of the command, each perhaps empty."""
+    if len(words) > 2:
+        raise click.UsageError("give the text as one argument, in quotes")
+    category, text = "", ""
+    if len(words) == 2:
+        category, text = _category(words[0], usage=True), words[1]
+    elif words:
+        category = _category(words[0], usage=False)
+        text = "" if category else words[0]
+    if text == "-":
+        text = _standard_input()
+    elif words and not category and not text.strip():
+        raise click.UsageError("the text is empty; write a sentence, or leave it out to open your editor")
+    return category, text
+
+
+def _category(word: str, *, usage: bool) -> str:
+    try:
+        return category_named(word)
+    except InvalidEntry as error:
+        if not usage:
+            return ""
+        raise click.UsageError(f"{error}. A text of several words needs quotes") from error
+
+
+def _standard_input() -> str:
+    data = sys.stdin.buffer.read(_LARGEST + 1) if sys.stdin else b""
+    text = data.decode("utf-8", "replace").strip()
+    if not text:
+        raise click.UsageError("standard input is empty; it must hold the text")
+    return text
+
+
+def add_note(workspace: Workspace, note: Note) -> tuple[Memorized, bool]:
+    """Keep a note; without a usable store, in its file alone."""
+    try:
+        engine = Engine(workspace)
+    except StoreError as error:
+        engine = engine_without_store(workspace, error)
+    with engine:
+        return add(engine, note)
+
+
+def add_in_editor(workspace: Workspace, note: Note, given: str | None = None) -> tuple[Memorized, bool] | None:
+    """Let the user edit a note, and keep it; return None if its text is empty."""
+    if not is_terminal(sys.stdin) and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
+        raise click.UsageError("give a TEXT, or - for standard input: without a terminal no editor can be opened")
+    editor = find_editor()
+    draft = Draft("note", note_form(note), given)
+    while True:
+        try:
+            run_editor(editor, draft.path)
+            written = read_note_form(draft.text())
+            done = add_note(workspace, written) if written.text else None
+        except RecollectError as error:
+            if asks_again(error):
+                continue
+            path = draft.keep()
+            if not path:
+                raise
+            on = f"recollect add --from {shlex.quote(path)}"
+            raise RecollectError(
+                f"{error}\nNothing was kept. Your text is in {path}; `{on}` goes on with it."
+            ) from error
+        draft.remove()
+        return done
+
+
+def print_added(done: Memorized, guessed: bool, *, as_json: bool) -> None:
+    """Print the result of adding a note."""
+    warn(done.warnings)
+    if as_json:
+        print_json(added_document(done, guessed))
+        return
+    title, name = redact(one_line(done.name)), done.id
+    click.echo(f"{_DONE[done.outcome]}: {styled(title, 'green')} ({done.category}, id {done.id})")
+    if done.path:
+        click.echo(f"It is in {done.path}.")
+    if done.changed:
+        click.echo(f"Changed: {one_line(', '.join(done.changed))}.")
+    if guessed:
+        others = ", ".join(each for each in CATEGORIES if each != done.category)
+        click.echo(
+            f"The category {done.category} is a guess. To change it, `recollect retire {name}`, and add the text again"
+            f" with its category first: `recollect add CATEGORY TEXT`, with one of {others}."
+        )
+    if done.similar:
+        click.echo("Similar entries; `recollect retire ID` retires one that this one replaces:")
+        for each in done.similar:
+            click.echo(f"  {each.id}  {each.category}  {cut(redact(one_line(each.name)), _LONGEST_TITLE)}")
+
+
+def added_document(done: Memorized, guessed: bool) -> dict[str, Any]:
+    """Return the result of adding a note for JSON."""
+    return {
+        "id": done.id,
+        "title": redact(one_line(done.name)),
+        "category": done.category,
+        "status": ACTIVE,
+        "path": done.path,
+        "outcome": done.outcome,
+        "guessed": guessed,
+        "changed": done.changed,
+        "similar": [
+            {"id": each.id, "title": redact(one_line(each.name)), "category": each.category, "path": each.path}
+            for each in done.similar
+        ],
+        "warnings": done.warnings,
+    }

@@ -1,0 +1,104 @@
+"""Keep a note that a person has written: one sentence is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, cast
+
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
+from recollect.domain.category_names import category_named
+from recollect.domain.triage.guess import guess_category
+from recollect.errors import InvalidEntry
+from recollect.learn.input import parse_input, title_of
+from recollect.learn.memorize import has_project, keep
+from recollect.memories.edit_form import pair, read_toml
+
+if TYPE_CHECKING:
+    from recollect.engine.engine import Engine
+    from recollect.learn.project_memory import Memorized
+
+_SOURCE = "manual"
+_ELSEWHERE = "heuristics"  # where there is no project, only a lesson can be kept
+_HEAD = (
+    "# Write the text, save, and close the editor to keep it. Without a text, nothing is kept.",
+    "# All other fields may stay empty. The form is TOML: a text of several lines stands between",
+    '# """ and """.',
+    "#",
+)
+_HINTS = {
+    "category": "guessed from the text if empty",
+    "title": "the first sentence of the text if empty",
+    "why": "why it holds, or how it was learned",
+    "tags": "words to find it by",
+    "when": "when it will matter: what somebody will ask or do then, in other words",
+    "files": "files, links or issues that it is about",
+}
+
+
+@dataclass
+class Note:
+    """A note in the words of a person. Only the text is needed."""
+
+    text: str = ""
+    category: str = ""
+    title: str = ""
+    why: str = ""
+    tags: list[str] = field(default_factory=list[str])
+    when: list[str] = field(default_factory=list[str])
+    files: list[str] = field(default_factory=list[str])
+
+
+def add(engine: Engine, note: Note) -> tuple[Memorized, bool]:
+    """Keep a note, and return the result and whether its category was guessed. Raises as `memorize` does."""
+    guessed = not note.category.strip()
+    category = _guessed(engine, note.text) if guessed else category_named(note.category)
+    checked = parse_input(
+        note.title.strip() or title_of(note.text),
+        note.text,
+        note.why,
+        category,
+        note.files,
+        note.when,
+        note.tags,
+        by_hand=True,
+    )
+    return keep(engine, checked, source=_SOURCE), guessed
+
+
+def note_form(note: Note) -> str:
+    """Return a note as a form to edit; `read_note_form` reads it back."""
+    lines = [*_HEAD, f"# Lessons, for every project: {', '.join(KNOWLEDGE)}."]
+    lines += [f"# For this project: {', '.join(PROJECT)}.", ""]
+    for each in fields(Note):
+        value = getattr(note, each.name)
+        hint = _HINTS.get(each.name)
+        value = f"{value}\n" if each.name == "text" and "\n" not in value else value
+        lines += [*([f"# {hint}"] if hint else []), pair(each.name, value), ""]
+    return "\n".join(lines)
+
+
+def read_note_form(text: str) -> Note:
+    """Return the note in an edited form.
+
+    Raises:
+        WriteRefused: the text is not TOML.
+        InvalidEntry: a field is unknown or has a wrong type.
+    """
+    given = read_toml(text)
+    known = {each.name: getattr(Note(), each.name) for each in fields(Note)}
+    for name, value in given.items():
+        if name not in known:
+            raise InvalidEntry(f"the form has no field {name[:40]!r}; its fields are {', '.join(known)}")
+        is_list = isinstance(known[name], list)
+        items = cast("list[object]", value) if isinstance(value, list) else [value]
+        if isinstance(value, list) != is_list or not all(isinstance(item, str) for item in items):
+            raise InvalidEntry(f"{name} must be {'a list of texts in brackets' if is_list else 'a text in quotes'}")
+    note = Note(**given)
+    note.text = note.text.strip()
+    return note
+
+
+def _guessed(engine: Engine, text: str) -> str:
+    category = guess_category(text)
+    here = has_project(engine.workspace.project_root)
+    return category if CATEGORIES[category].label or here else _ELSEWHERE

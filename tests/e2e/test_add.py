@@ -1,0 +1,203 @@
+"""`recollect add`: one line keeps a memory or a lesson; a form in the editor and standard input do, too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import World
+
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE
+
+ORDERS = "Orders live in PostgreSQL."
+
+
+@pytest.fixture
+def world(semantic_world: World) -> World:
+    (semantic_world.project / ".git").mkdir(exist_ok=True)
+    (semantic_world.project / "src").mkdir()
+    (semantic_world.project / "src" / "cart.py").touch()
+    return semantic_world
+
+
+def added(world: World, *arguments: str, **options: Any) -> dict[str, Any]:
+    done = world.run("add", *arguments, "--json", **options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def editor(world: World, code: str) -> str:
+    """Return an editor that runs some code on the text of a form."""
+    script = world.home / "editor.py"
+    script.write_text(
+        f"import sys\npath = sys.argv[1]\ntext = open(path).read()\n{code}\nopen(path, 'w').write(text)\n",
+        encoding="utf-8",
+    )
+    return f"python3 {script}"
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_one_line_keeps_an_entry_of_any_category(world: World, category: str) -> None:
+    done = added(world, category, ORDERS)
+    assert (done["category"], done["title"], done["outcome"], done["guessed"]) == (
+        category,
+        "Orders live in PostgreSQL",
+        "stored",
+        False,
+    )
+    assert (done["path"] == "") == (category in KNOWLEDGE)
+    assert json.loads(world.run("search", "orders postgresql", "--json").stdout)["hits"][0]["id"] == done["id"]
+    assert world.run("show", "orders-live").returncode == 0
+    if done["path"]:
+        assert world.run("index", "--health").stdout.endswith("Overall: GOOD\n")
+
+
+def test_everything_about_it_can_be_said_in_one_line(world: World) -> None:
+    why = ["--why", "One server less.", "--tag", "db", "--when", "where to persist purchases", "--file", "src/cart.py"]
+    done = world.run("add", "decision", ORDERS, *why)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Stored: Orders live in PostgreSQL (decision, id ")
+    assert "guess" not in done.stdout
+    path = ".claude/memory/decisions/orders-live-in-postgresql.json"
+    assert f"It is in {path}." in done.stdout
+    record = json.loads((world.project / path).read_text(encoding="utf-8"))
+    assert record["content"]["decision"] == ORDERS
+    assert record["content"]["rationale"] == ["One server less."]
+    assert record["triggers"] == ["where to persist purchases"]
+    assert record["related_files"] == ["src/cart.py"]
+    assert "db" in record["tags"]
+    world.run("add", "patterns", "Jitter spreads retries over time.", *why)
+    shown = json.loads(world.run("show", "jitter", "--json").stdout)
+    assert (shown["reasoning"], shown["keywords"], shown["triggers"], shown["references"], shown["origin"]) == (
+        "One server less.",
+        ["db"],
+        ["where to persist purchases"],
+        ["src/cart.py"],
+        "you",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("We decided to keep orders in PostgreSQL instead of MongoDB.", "decision"),
+        ("Orders live in PostgreSQL.", "decision"),
+        ("To restart the queue, stop the worker and start it again.", "runbook"),
+        ("The API allows at most 100 requests a minute.", "constraint"),
+        ("For now the parser copies every line; this is a workaround.", "tech_debt"),
+        ("We always use tabs in Makefiles.", "preference"),
+        ("Retries without jitter overload the gateway.", "anti-patterns"),
+        ("When in doubt, measure before you optimise.", "heuristics"),
+        ("Golden files are a pattern that works well for parsers.", "patterns"),
+        ("Today the carts were moved; next steps: remove the old table.", "session_summary"),
+    ],
+)
+def test_category_is_guessed_and_said(world: World, text: str, category: str) -> None:
+    done = world.run("add", text)
+    assert done.returncode == 0, done.stderr
+    assert f"({category}, id " in done.stdout
+    assert f"The category {category} is a guess. To change it, `recollect retire " in done.stdout
+    assert "`recollect add CATEGORY TEXT`" in done.stdout
+
+
+def test_guess_outside_any_project_is_a_lesson(world: World) -> None:
+    assert added(world, ORDERS, cwd=world.home)["category"] == "heuristics"
+    done = world.run("add", "decision", ORDERS, cwd=world.home)
+    assert done.returncode == 1
+    assert "a decision belongs to a project, and there is none here; go to the project's folder" in done.stderr
+
+
+def test_same_text_again_is_counted_and_new_facts_are_merged(world: World) -> None:
+    added(world, "decision", ORDERS)
+    assert added(world, "decision", ORDERS)["outcome"] == "reinforced"
+    again = added(world, "decision", ORDERS, "--why", "One server less.")
+    assert (again["outcome"], again["changed"]) == ("updated", ["rationale"])
+    added(world, "patterns", "Jitter spreads retries over time.")
+    assert added(world, "patterns", "Jitter spreads retries over time.")["outcome"] == "reinforced"
+
+
+def test_similar_entries_are_named(world: World) -> None:
+    first = added(world, "decision", "Orders live in PostgreSQL, because one server is enough.")
+    done = world.run("add", "constraint", "Orders live in PostgreSQL, and nowhere else.")
+    assert f"  {first['id']}  decision  Orders live in PostgreSQL, because one server is enough" in done.stdout
+
+
+def test_credential_is_refused(world: World) -> None:
+    done = world.run("add", "decision", "The token of the gateway is ghp_" + "a1" * 20)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "seems to hold a GitHub token" in done.stderr
+    assert not (world.project / ".claude" / "memory").exists()
+
+
+def test_standard_input_is_read(world: World) -> None:
+    assert added(world, "-", stdin="We decided to keep carts in SQLite.\nIt needs no server.\n")["title"] == (
+        "We decided to keep carts in SQLite"
+    )
+    assert added(world, "runbook", "-", stdin="Stop the worker. Start it again.\n")["category"] == "runbook"
+    done = world.run("add", "-", stdin=" \n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input is empty" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["we", "use", "tabs"], "give the text as one argument, in quotes"),
+        (["gossip", "We use tabs."], "category must not be 'gossip' but one of"),
+        ([" "], "the text is empty"),
+        ([], "without a terminal no editor can be opened"),
+    ],
+)
+def test_wrong_use_is_an_error_of_usage(world: World, arguments: list[str], said: str) -> None:
+    done = world.run("add", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_text_that_says_nothing_is_refused(world: World) -> None:
+    done = world.run("add", "todo")
+    assert done.returncode == 1
+    assert "says too little to be of use later" in done.stderr
+
+
+def test_long_text_gets_a_short_title(world: World) -> None:
+    done = added(world, "decision", "Orders " + "and carts and many other things " * 20 + "live in PostgreSQL.")
+    assert done["title"].endswith("…")
+    assert len(done["title"]) <= 81
+
+
+def test_without_a_text_the_editor_opens_a_form(world: World) -> None:
+    code = 'text = text.replace(\'text = """\\n\\n"""\', \'text = "Carts live in SQLite."\')'
+    code += "\ntext = text.replace('why = \"\"', 'why = \"No server.\"').replace('tags = []', 'tags = [\"carts\"]')"
+    done = added(world, "constraint", EDITOR=editor(world, code))
+    assert (done["category"], done["title"], done["guessed"]) == ("constraint", "Carts live in SQLite", False)
+    record = json.loads((world.project / done["path"]).read_text(encoding="utf-8"))
+    assert record["content"]["impact"] == ["No server."]
+    assert "carts" in record["tags"]
+    assert added(world, EDITOR=editor(world, code))["guessed"] is True
+
+
+def test_form_without_a_text_keeps_nothing(world: World) -> None:
+    done = world.run("add", EDITOR="true")
+    assert (done.returncode, done.stdout) == (0, "Nothing was kept: the text is empty.\n")
+
+
+def test_form_that_cannot_be_kept_is_not_lost(world: World, tmp_path: Path) -> None:
+    code = 'text = text.replace(\'text = """\', \'category = 7\\ntext = """Carts live in SQLite.\')'
+    done = world.run("add", EDITOR=editor(world, code), TMPDIR=str(tmp_path))
+    assert done.returncode == 1
+    [draft] = tmp_path.glob("*.toml")
+    assert f"Your text is in {draft}; `recollect add --from {draft}` goes on with it." in done.stderr
+    mend = editor(world, "text = text.replace('category = 7\\n', '')")
+    assert added(world, "--from", str(draft), EDITOR=mend, TMPDIR=str(tmp_path))["title"] == "Carts live in SQLite"
+    assert not draft.exists()
+
+
+def test_lesson_is_kept_without_a_usable_store(world: World) -> None:
+    (world.store / "memory.db").mkdir(parents=True)
+    done = added(world, "patterns", "Jitter spreads retries over time.")
+    assert done["outcome"] == "journalled"
+    assert "Jitter spreads" in (world.store / "session-captures.jsonl").read_text(encoding="utf-8")
+    assert added(world, "decision", ORDERS)["path"] != ""
