@@ -589,6 +589,11 @@ def test_marked_entry_out_of_scope_is_not_among_the_marked(store: Store) -> None
     assert [mark.id for mark in store.marks("a")] == ["a"]
 
 
+def test_mark_on_an_entry_that_no_file_has_brought_yet_is_known(store: Store) -> None:
+    store.put(journal(), [], marks=[Mark("later", MUTED, SHOP)])
+    assert (store.marked(MUTED, Scope(SHOP)), store.marked(MUTED, Scope(DESK))) == (["later"], [])
+
+
 def test_receipts_come_newest_first_and_no_more_than_asked_for(store: Store) -> None:
     for session in ("one", "two", "three"):
         store.recalled(receipt("a", session=session))

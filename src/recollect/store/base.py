@@ -81,7 +81,10 @@ class Store(Protocol):
         ...
 
     def marked(self, kind: str, scope: Scope) -> list[str]:
-        """Return the ids of entries in scope marked in its project or everywhere, oldest mark first. This is cheap."""
+        """Return the ids of entries in scope marked in its project or everywhere, oldest mark first.
+
+        Entries that no file has brought yet are among them. This is cheap.
+        """
         ...
 
     def marks(self, id: str) -> list[Mark]:
@@ -188,7 +191,7 @@ class Store(Protocol):
         ...
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
-        """Store a receipt. If `counted`, increase the recall count of each of its entries by one, but not for titles."""
+        """Store a receipt. If `counted`, increase the recall count of its entries by one, except for titles."""
 
     def usages(self) -> list[Usage]:
         """Return the usage of every entry used so far, sorted by id."""
@@ -200,9 +203,7 @@ class Store(Protocol):
     def hand_on(self, old_id: str, new_id: str) -> None:
         """Copy the usage of an entry to another, keeping the higher values."""
 
-    def receipts(
-        self, limit: int, *, project: str | None = None, session: str = "", entry: str = ""
-    ) -> list[Receipt]:
+    def receipts(self, limit: int, *, project: str | None = None, session: str = "", entry: str = "") -> list[Receipt]:
         """Return the last receipts, newest first: of a project, a session by the beginning of its id, or an entry."""
         ...
 

@@ -287,9 +287,7 @@ def carried_over(
     return {**grown(before, version), **read_again}
 
 
-def grown(
-    before: dict[str, list[tuple[object, ...]]], version: int = NEWEST
-) -> dict[str, list[tuple[object, ...]]]:
+def grown(before: dict[str, list[tuple[object, ...]]], version: int = NEWEST) -> dict[str, list[tuple[object, ...]]]:
     """The same with the columns of later versions: no entry has triggers, and each was given as text."""
     after = dict(before)
     if version >= 5:

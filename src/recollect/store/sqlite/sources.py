@@ -76,12 +76,15 @@ class SqliteSources:
         return [Retirement(id, project, at=at, reason=reason) for id, project, at, reason in rows]
 
     def marked(self, kind: str, scope: Scope) -> list[str]:
-        """Return the ids of entries in scope marked in its project or everywhere, oldest mark first."""
+        """Return the ids of entries in scope marked in its project or everywhere, oldest mark first.
+
+        Entries that no file has brought yet are among them.
+        """
         condition, values = in_scope(scope)
         where = "" if scope.project is None else " AND m.project IN ('', ?)"
         rows = self._run(
-            f"SELECT m.id FROM marks m JOIN entries e ON e.id = m.id WHERE m.kind = ?{where} AND {condition}"
-            " ORDER BY m.at, m.id",
+            "SELECT m.id FROM marks m LEFT JOIN entries e ON e.id = m.id"
+            f" WHERE m.kind = ?{where} AND (e.id IS NULL OR ({condition})) ORDER BY m.at, m.id",
             [kind, *(() if scope.project is None else (scope.project,)), *values],
         )
         return list(dict.fromkeys(row[0] for row in rows))

@@ -342,9 +342,7 @@ class SqliteStore:
         with self.writing():
             self._usage.hand_on(old_id, new_id)
 
-    def receipts(
-        self, limit: int, *, project: str | None = None, session: str = "", entry: str = ""
-    ) -> list[Receipt]:
+    def receipts(self, limit: int, *, project: str | None = None, session: str = "", entry: str = "") -> list[Receipt]:
         return self._usage.receipts(limit, project, session, entry)
 
     def note_evidence(self, found: Sequence[Evidence]) -> None:

@@ -66,7 +66,7 @@ class SqliteUsage:
             " ORDER BY number DESC LIMIT ?",
             [*(value for _, value in asked), limit],
         )
-        for number, at, event, project, session, query in rows:
+        for number, *fields in rows:
             lines = [
                 ReceiptLine(id, score, vector=vector, keyword=keyword, prominence=prominence, form=form)
                 for id, score, vector, keyword, prominence, form in self._run(
@@ -75,7 +75,8 @@ class SqliteUsage:
                     (number,),
                 )
             ]
-            found.append(Receipt(at=at, event=event, project=project, session=session, query=query, lines=lines))
+            at, event, of_project, of_session, query = fields
+            found.append(Receipt(at=at, event=event, project=of_project, session=of_session, query=query, lines=lines))
         return found
 
     def note(self, found: Sequence[Evidence]) -> None:
