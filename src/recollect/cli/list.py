@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from recollect.cli.mark import print_muted
 from recollect.cli.shared import (
     fields_of,
     json_option,
@@ -13,7 +14,9 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
+from recollect.config import locations
 from recollect.config.memory_root import memory_root
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import PROJECT
 from recollect.domain.clock import parse_time
 from recollect.domain.ranking.trust import REPOSITORY
@@ -37,10 +40,14 @@ _LONGEST_TAGS = 60
     show_default=True,
     help="Only memories in this state.",
 )
+@click.option("--muted", is_flag=True, help="Only what is muted, memories and lessons, in any state.")
 @json_option
 @project_root_option
-def command(category: str | None, state: str, as_json: bool, project_root: str) -> None:
+def command(category: str | None, state: str, muted: bool, as_json: bool, project_root: str) -> None:
     """List the project's memories, the last changed first."""
+    if muted:
+        print_muted(Workspace(project_root, locations.global_store(), load=settings_of), category, as_json)
+        return
     root = memory_root(project_root, settings_of(project_root))
     problems: list[str] = []
     memories = scan(root, problems)

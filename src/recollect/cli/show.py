@@ -25,7 +25,8 @@ from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, rea
 from recollect.files.textfile import read_text
 from recollect.memories.forget import Known, find_entry, looks_like_id
 from recollect.memories.lookup import find_memory, read_named
-from recollect.sync.memories import pointed_id, sync_memories
+from recollect.sessions.given import note_shown
+from recollect.sync.memories import entry_id, pointed_id, sync_memories
 from recollect.sync.sync import sync
 
 _NEWEST = 10
@@ -64,6 +65,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Works
             if raw:
                 raise click.UsageError("--raw is for memory files, and this is a lesson") from None
             _show_knowledge(known, workspace.global_store, as_json)
+            warn(note_shown(workspace, known.entry.id))
             return
     root = workspace.memory_root()
     if raw:
@@ -76,6 +78,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Works
         print_json({**facts, "record": memory.record})
     else:
         click.echo("\n".join(_lines(root, memory, history, workspace.identity)))
+    warn(note_shown(workspace, entry_id(workspace.identity, memory.category, memory.slug)))
 
 
 def _by_id(workspace: Workspace, id: str) -> tuple[Known, str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from recollect.config import project
+from recollect.config.locations import client_session
 from recollect.config.workspace import Workspace
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import utc_text
@@ -102,7 +103,7 @@ def _count(engine: Engine, result: SearchResult) -> list[str]:
         at=utc_text(time.gmtime()),
         event="search",
         project=engine.project,
-        session="",
+        session=client_session(),
         query=" ".join(known)[:_LONGEST_QUERY],
         lines=[
             ReceiptLine(

@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from recollect.config.locations import client_session
+from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import Mark, StoredEntry
 from recollect.domain.text import one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
+from recollect.store.open import store_exists
 from recollect.store.values import OPENED, TITLE, Evidence, Receipt, ReceiptLine
 
 PROMPT = "prompt"
@@ -19,6 +22,10 @@ SEARCH = "search"
 
 _MOST_RECEIPTS = 5_000
 _LONGEST_SESSION = 100
+_NOT_RECORDED = "it was not recorded that this was opened"
+
+# In seconds: how long to wait for another writer of the store.
+_PATIENCE = 1.0
 
 
 @dataclass(frozen=True)
@@ -126,6 +133,18 @@ def account_of(engine: Engine, entry: StoredEntry) -> Account:
     return Account(entry, marks, given, opened)
 
 
+def note_shown(workspace: Workspace, id: str) -> list[str]:
+    """Record that the session around this process has opened an entry; do nothing outside of one."""
+    session = client_session()
+    if not session or not store_exists(workspace.global_store):
+        return []
+    try:
+        with Engine(workspace, patience=_PATIENCE) as engine:
+            return note_opened(engine, [id], session)
+    except StoreError as error:
+        return [f"{_NOT_RECORDED}: {error}"]
+
+
 def note_opened(engine: Engine, ids: Sequence[str], session: str) -> list[str]:
     """Record that a session has opened entries, unless recalls are not to be counted; return warnings."""
     if not ids or not engine.settings.flag("memory_recall_tracking"):
@@ -137,5 +156,5 @@ def note_opened(engine: Engine, ids: Sequence[str], session: str) -> list[str]:
     try:
         engine.store.note_evidence(found)
     except StoreError as error:
-        return [f"it was not recorded that this was opened: {error}"]
+        return [f"{_NOT_RECORDED}: {error}"]
     return []
