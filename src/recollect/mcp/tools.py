@@ -108,7 +108,7 @@ def search_memory(engine: Engine, given: Arguments) -> Answer:
     said += result.withheld
     found = [brief(hit.entry, len(result.hits), hit.origin) for hit in result.hits]
     for item, hit in zip(found, result.hits, strict=True):
-        item |= {"muted": True} if hit.is_muted else {}
+        item.update({"muted": True} if hit.is_muted else {})
     if scores:
         for item, hit in zip(found, result.hits, strict=True):
             item["score"] = round(hit.score, 3)
