@@ -55,7 +55,8 @@ def test_every_entry_says_whose_word_it_is(world: World) -> None:
     assert json.loads(world.run("show", ids["retro"], "--json", **WORDS).stdout)["origin"] == "agent"
     assert "repository" in world.run("show", ids["Bank"], **WORDS).stdout
     assert json.loads(world.run("show", "advisory-locks", "--json", **WORDS).stdout)["origin"] == "repository"
-    assert [each["origin"] for each in json.loads(world.run("list", "--json").stdout)["memories"]] == ["repository"]
+    listed = json.loads(world.run("list", "--json").stdout)["memories"]
+    assert {each["title"]: each["origin"] for each in listed} == {hit["name"]: hit["origin"] for hit in hits}
     assert "origin you" in world.run("search", "importers locks", "--explain", **WORDS).stdout
 
 

@@ -122,7 +122,50 @@ def test_name_that_is_no_id_is_refused_as_before(world: World) -> None:
         done = world.run(command, "no-such")
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("Error: no memory is called 'no-such'")
-    assert world.run("archive", ID).stderr.startswith(f"Error: no memory is called '{ID}'")
+    assert world.run("archive", ID).stderr == (
+        f"Error: 'Read First' is a lesson, and only memories are archived; `recollect retire {ID}` hides it\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["read-first", "READ-f", "patterns/read-first", "{bank}", "{bank}#read", ID])
+def test_every_name_of_a_lesson_is_taken_by_every_command(world: World, name: str) -> None:
+    local = world.project / "docs" / "knowledge-bank" / "patterns.md"
+    name = name.format(bank=local if local.exists() else world.store / "patterns.md")
+    assert json.loads(world.run("show", name, "--json").stdout)["id"] == ID
+    assert world.run("retire", name).stdout.startswith("Retired: Read First.")
+    assert world.run("restore", name).stdout.startswith("Restored: Read First.")
+    done = world.run("triggers", name)
+    assert (done.returncode, done.stdout) == (0, "Read First\nIt has no triggers.\n")
+
+
+def test_beginning_of_a_lesson_and_a_memory_lists_both_and_fails(world: World) -> None:
+    world.write_decision("read-replicas", title="Reads go to replicas")
+    for command in ("show", "retire", "restore", "archive"):
+        done = world.run(command, "read")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            "Error: 'read' may mean any of 2 memories; give more of the name:\n"
+            "  read-replicas     decision  active  Reads go to replicas\n"
+            f"  {ID}  patterns  active  Read First\n"
+        )
+    assert world.run("show", "read-f").stdout.startswith("Read First\n")
+    assert world.run("show", "decision/read").stdout.startswith("Reads go to replicas\n")
+
+
+def test_memory_is_found_by_the_beginning_of_its_name_without_a_store(world: World) -> None:
+    world.write_decision("use-sqlite", title="Use SQLite")
+    (world.store / "memory.db").mkdir(parents=True)
+    done = world.run("show", "use-sq")
+    assert done.stdout.startswith("Use SQLite\n")
+    assert done.stderr.startswith("Warning: lessons were not looked at: ")
+    assert world.run("show", "use-sqlite").stderr == ""
+
+
+def test_unknown_name_is_told_the_nearest_lesson(world: World) -> None:
+    done = world.run("show", "read-frist")
+    assert done.stderr == (
+        "Error: no memory is called 'read-frist'. Did you mean read-first? `recollect list --all` shows all there are\n"
+    )
 
 
 def test_reason_with_a_credential_is_refused(world: World) -> None:

@@ -8,9 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import World, days_ago
+
+from recollect.sync.memories import entry_id
 
 LONG_AGO = "2026-01-02T03:04:05Z"
+LESSON = {
+    "name": "Retry with jitter",
+    "description": "Retries without jitter arrive together and overload the gateway again.",
+    "category": "anti-patterns",
+    "keywords": ["retries"],
+}
 
 
 def put(world: World, slug: str, *, folder: str = "decisions", **fields: Any) -> Path:
@@ -97,6 +105,7 @@ def test_list_as_json(world: World) -> None:
     assert json.loads(world.run("list", "--json").stdout) == {
         "memories": [
             {
+                "id": entry_id(str(world.project.resolve()), "decision", "use-postgres"),
                 "slug": "use-postgres",
                 "category": "decision",
                 "status": "active",
@@ -111,6 +120,63 @@ def test_list_as_json(world: World) -> None:
     }
 
 
+def test_list_has_lessons_of_all_sources_newest_first(semantic_world: World) -> None:
+    world = semantic_world
+    put(world, "use-postgres", tags=["db"], updated_at="2026-03-01T00:00:00Z")
+    world.write_bank("patterns", "### Pattern: Read First\nRead the file before its parser.\n")
+    world.write_bank(
+        "heuristics", "### Heuristic: Measure\nMeasure it twice.\n- Last observed: 2026-02-01\n", shared=True
+    )
+    world.run("upsert", "--entry-json", json.dumps(LESSON))
+    listed = json.loads(world.run("list", "--json").stdout)["memories"]
+    assert {each["title"]: (each["category"], each["slug"], each["path"]) for each in listed} == {
+        "Retry with jitter": ("anti-patterns", "retry-with-jitter", ""),
+        "Use postgres": ("decision", "use-postgres", ".claude/memory/decisions/use-postgres.json"),
+        "Measure": ("heuristics", "measure", ""),
+        "Read First": ("patterns", "read-first", ""),
+    }
+    times = [each["updated_at"][:10] for each in listed]
+    assert times == sorted(times, reverse=True)
+    by_category = {
+        category: [line.split()[1] for line in world.run("list", "--category", category).stdout.splitlines()]
+        for category in ("anti-patterns", "heuristics", "patterns", "decision")
+    }
+    ids = {each["category"]: each["id"] for each in listed}
+    assert by_category == {**{category: [id] for category, id in ids.items()}, "decision": ["use-postgres"]}
+
+
+def test_list_by_tag_time_and_all_states(semantic_world: World) -> None:
+    world = semantic_world
+    put(world, "old", tags=["db"], updated_at="2020-03-01T00:00:00Z")
+    put(world, "new", tags=["db", "web"], updated_at=days_ago(3))
+    put(world, "gone", tags=["db"], updated_at=days_ago(2), record_status="retired")
+    world.run("upsert", "--entry-json", json.dumps({**LESSON, "keywords": ["Web"]}))
+
+    def slugs(*options: str) -> list[str]:
+        return [each["slug"] for each in json.loads(world.run("list", "--json", *options).stdout)["memories"]]
+
+    assert slugs() == ["retry-with-jitter", "new", "old"]
+    assert slugs("--all") == ["retry-with-jitter", "gone", "new", "old"]
+    assert slugs("--tag", "web") == ["retry-with-jitter", "new"]
+    assert slugs("--tag", "web", "--tag", "DB") == ["new"]
+    assert slugs("--since", "1w") == ["retry-with-jitter", "new"]
+    assert slugs("--since", "2019-12-31", "--tag", "db", "--all") == ["gone", "new", "old"]
+    assert slugs("--since", days_ago(1)[:10]) == ["retry-with-jitter"]
+    done = world.run("list", "--since", "soon")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "give a date, such as 2026-01-31, or how long ago" in done.stderr
+
+
+def test_long_list_is_cut_and_says_how_to_see_the_rest(world: World) -> None:
+    for number in range(53):
+        put(world, f"memory-{number:02}")
+    lines = world.run("list").stdout.splitlines()
+    assert len(lines) == 52
+    assert lines[-1].startswith("3 more; --all shows all")
+    assert len(world.run("list", "--all").stdout.splitlines()) == 53
+    assert len(json.loads(world.run("list", "--json").stdout)["memories"]) == 53
+
+
 def test_list_of_nothing_says_why_and_how_to_begin(world: World) -> None:
     done = world.run("list")
     assert done.returncode == 0
@@ -119,7 +185,7 @@ def test_list_of_nothing_says_why_and_how_to_begin(world: World) -> None:
     assert json.loads(world.run("list", "--json").stdout) == {"memories": [], "warnings": []}
     put(world, "a")
     assert world.run("list", "--state", "retired", "--category", "runbook").stdout == (
-        "There are no retired runbook memories, but 1 other: `recollect list --state all` shows all.\n"
+        "There are no retired runbook memories like that, but 1 other: `recollect list --all` shows all.\n"
     )
 
 

@@ -298,6 +298,7 @@ SCENES = (
     Scene("init", ("init", "--client", "cursor")),
     Scene("uninstall", ("uninstall", "--yes"), prepare=_registered),
     Scene("triggers missing", ("triggers", "--missing")),
+    Scene("list", ("list",)),
     Scene("search", ("search", "refresh token cookie")),
     Scene("inject", ("inject",)),
     Scene("status", ("status",)),
@@ -343,7 +344,6 @@ SCENES = (
 # What only looks.
 READING = (
     Scene("candidate", ("candidate", "--category", "decision", "--new-info", "Refresh token in a cookie")),
-    Scene("list", ("list",)),
     Scene("triggers", ("triggers", _COOKIE)),
     Scene("show", ("show", _COOKIE)),
     Scene("schema", ("schema", "decision")),

@@ -28,7 +28,8 @@ from recollect.files.journal.kinds import RETIREMENT
 from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.locks import locked
 from recollect.learn.remember import remember
-from recollect.memories.forget import Forgotten, bring_back, find_entry, forget
+from recollect.memories.forget import Forgotten, bring_back, forget
+from recollect.memories.lookup import find_named
 from recollect.store.open import database_name, open_store
 from recollect.store.values import Scope
 from recollect.sync.entry_input import parse_entry_input
@@ -152,7 +153,7 @@ def test_slug_comes_before_an_id_that_begins_like_it(engine: Engine, world: Worl
     world.write_decision(f"{slug}-a")
     world.write_decision(f"{slug}-b")
     (world.project / ".claude" / "memory" / "decisions" / f"{slug}.json").unlink()
-    with pytest.raises(UnknownMemory, match="may mean any of 2 memories"):
+    with pytest.raises(UnknownMemory, match="may mean any of 3 memories"):
         forget(engine, slug)
     assert forget(engine, ID).entry.id == ID
 
@@ -237,7 +238,7 @@ def test_what_two_projects_have_is_forgotten_in_one_and_stays_in_the_other(engin
     assert (done.outcome, done.entry.status) == ("retired", RETIRED)
     assert (seen(engine, world.project), seen(engine, other)) == (set(), {ID})
     assert forget(engine, ID).outcome == "already_retired"
-    assert find_entry(at(engine, other), ID).entry.status == ACTIVE
+    assert find_named(at(engine, other), ID, []).entry.status == ACTIVE
     assert bring_back(at(engine, other), ID).outcome == "already_active"
     assert bring_back(engine, ID).outcome == "restored"
     assert seen(engine, world.project) == {ID}
@@ -280,7 +281,7 @@ def test_beginning_of_several_ids_names_them(engine: Engine, world: World) -> No
     world.write_bank("patterns", "".join(f"### Pattern: {text}\n{text}\n" for text in texts))
     with pytest.raises(UnknownMemory) as caught:
         forget(engine, beginning)
-    assert str(caught.value).startswith(f"2 ids begin with '{beginning}'")
+    assert str(caught.value).startswith(f"'{beginning}' may mean any of 2 memories; give more of the name:")
     assert all(f"{content_hash(text)}  patterns  active  {text}" in str(caught.value) for text in texts)
 
 
@@ -340,7 +341,7 @@ def test_hostile_line_about_a_memory_file_does_not_hide_it(engine: Engine, world
     append_lines(journal(str(world.store)), RETIREMENT, [Retirement(id), Retirement(id, identity(str(world.project)))])
     assert sync_journal(engine.store, engine.workspace.global_store) == []
     assert status(engine, id) == ACTIVE
-    assert find_entry(engine, id).entry.status == ACTIVE
+    assert find_named(engine, id, []).entry.status == ACTIVE
 
 
 # Several at once

@@ -15,13 +15,14 @@ _SENTENCES = {
 @click.command("archive")
 @change_options
 @reason_option
-def command(slug: str, workspace: Workspace, as_json: bool, reason: str) -> None:
+def command(name: str, workspace: Workspace, as_json: bool, reason: str) -> None:
     """Archive a memory: it is found no more, and kept for good.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path.
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them. A lesson is not archived but retired.
     """
     change(
-        slug,
+        name,
         workspace,
         as_json,
         lambda root, _settings, memory: write.archive(root, memory.path, memory.category, reason),

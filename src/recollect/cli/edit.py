@@ -43,7 +43,7 @@ _EDITORS = ("sensible-editor", "nano", "vi")
     help="Begin with this text, as an edit that failed has left it.",
 )
 @click.option("--no-editor", is_flag=True, help="With --from: save that text as it is.")
-def command(slug: str, workspace: Workspace, as_json: bool, given: str | None, no_editor: bool) -> None:
+def command(name: str, workspace: Workspace, as_json: bool, given: str | None, no_editor: bool) -> None:
     """Edit a memory in your editor.
 
     SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path. The editor is $VISUAL or $EDITOR; one
@@ -53,7 +53,7 @@ def command(slug: str, workspace: Workspace, as_json: bool, given: str | None, n
     if no_editor and given is None:
         raise click.UsageError("--no-editor needs --from")
     root = workspace.memory_root()
-    memory = read_named(root, slug, workspace.project_root)
+    memory = read_named(root, name, workspace.project_root)
     editor = [] if no_editor else _editor()
     draft = _Draft(memory, given, copied=not no_editor)
     written = _edit(root, workspace.settings, memory, editor, draft)

@@ -1,101 +1,131 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from collections.abc import Set
+from datetime import UTC, datetime, timedelta
 
 import click
 
-from recollect.cli.mark import print_muted
-from recollect.cli.shared import (
-    fields_of,
-    json_option,
-    print_json,
-    project_root_option,
-    settings_of,
-    styled,
-    warn,
-)
-from recollect.config import locations
-from recollect.config.memory_root import memory_root
+from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
-from recollect.domain.categories import PROJECT
+from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.clock import parse_time
-from recollect.domain.ranking.trust import REPOSITORY
 from recollect.domain.secrets.detect import redact, redacted
-from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.stored import ACTIVE, MUTED, STATUSES
 from recollect.domain.text import counted, cut, one_line
-from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
+from recollect.files.journal.tail import ALL, marked_ids
+from recollect.recall.browse import Listed, listed
 
 _ALL = "all"
-_NEVER = datetime.min.replace(tzinfo=UTC)
 _LONGEST_TITLE = 80
 _LONGEST_TAGS = 60
+_MOST_SHOWN = 50
+_FIELDS = ("id", "slug", "category", "status", "title", "updated_at", "tags", "path", "origin")
+_AGO = re.compile(r"(\d{1,4})\s*([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def _moment(_context: click.Context, _parameter: click.Parameter, value: str | None) -> datetime | None:
+    """Return the time that --since names."""
+    if value is None:
+        return None
+    ago = _AGO.fullmatch(value.strip().lower())
+    moment = datetime.now(UTC) - timedelta(days=int(ago[1]) * _DAYS[ago[2]]) if ago else parse_time(value)
+    if moment is None:
+        raise click.BadParameter("give a date, such as 2026-01-31, or how long ago: 7d, 2w, 3m or 1y")
+    return moment
 
 
 @click.command("list")
-@click.option("--category", type=click.Choice(PROJECT), help="Only memories of this category.")
+@click.option("--category", type=click.Choice(tuple(CATEGORIES)), help="Only entries of this category.")
 @click.option(
     "--state",
     type=click.Choice([*STATUSES, _ALL]),
     default=ACTIVE,
     show_default=True,
-    help="Only memories in this state.",
+    help="Only entries in this state.",
 )
-@click.option("--muted", is_flag=True, help="Only what is muted, memories and lessons, in any state.")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Only entries with this tag. Can be given repeatedly."
+)
+@click.option(
+    "--since", metavar="TIME", callback=_moment, help="Only entries changed since: a date, or 7d, 2w, 3m, 1y."
+)
+@click.option("--muted", is_flag=True, help="Only muted entries, in any state.")
+@click.option("--all", "everything", is_flag=True, help="All entries in all states, however many there are.")
 @json_option
-@project_root_option
-def command(category: str | None, state: str, muted: bool, as_json: bool, project_root: str) -> None:
-    """List the project's memories, the last changed first."""
-    if muted:
-        print_muted(Workspace(project_root, locations.global_store(), load=settings_of), category, as_json)
-        return
-    root = memory_root(project_root, settings_of(project_root))
+@workspace_options
+def command(
+    category: str | None,
+    state: str,
+    tags: tuple[str, ...],
+    since: datetime | None,
+    muted: bool,
+    everything: bool,
+    as_json: bool,
+    workspace: Workspace,
+) -> None:
+    """List the project's memories and the lessons that it is given, the last changed first.
+
+    The first column after the category is a name that other commands take. Without --all, the newest 50 are shown;
+    with --json, there is no limit.
+    """
     problems: list[str] = []
-    memories = scan(root, problems)
-    chosen = [memory for memory in memories if category in (None, memory.category) and state in (_ALL, memory.status)]
-    chosen.sort(key=lambda memory: (memory.category, one_line(memory.title).lower(), memory.slug))
-    chosen.sort(key=lambda memory: parse_time(memory.updated_at) or _NEVER, reverse=True)
+    entries = listed(workspace, problems, memories=category not in KNOWLEDGE, lessons=category not in PROJECT)
+    state = _ALL if everything or muted else state
+    silent = frozenset(marked_ids(workspace.journal, MUTED, workspace.identity, ALL))
+    chosen = [each for each in entries if category in (None, each.category) and state in (_ALL, each.status)]
+    chosen = [each for each in chosen if _is_meant(each, tags, since) and (each.id in silent or not muted)]
     warn(problems)
     if as_json:
-        print_json(redacted({"memories": [_as_object(root, memory) for memory in chosen], "warnings": problems}))
-    elif chosen:
-        click.echo("\n".join(_lines(chosen)))
-    else:
-        click.echo(_nothing(root, memories, category, state))
+        found = [{**fields_of(each, *_FIELDS), "muted": each.id in silent} for each in chosen]
+        print_json(redacted({"memories": found, "warnings": problems}))
+        return
+    if not chosen:
+        click.echo(_nothing(workspace, len(entries), category, "muted" if muted else state))
+        return
+    shown = chosen if everything else chosen[:_MOST_SHOWN]
+    click.echo("\n".join(_lines(shown, silent)))
+    if len(shown) < len(chosen):
+        click.echo(f"\n{len(chosen) - len(shown):,} more; --all shows all, --since, --tag and --category some of them.")
 
 
-def _lines(memories: list[MemoryFile]) -> list[str]:
-    rows = [_row(memory) for memory in memories]
+def _is_meant(entry: Listed, tags: tuple[str, ...], since: datetime | None) -> bool:
+    have = {tag.lower() for tag in entry.tags}
+    if not all(tag.strip().lower() in have for tag in tags):
+        return False
+    at = parse_time(entry.updated_at)
+    return since is None or (at is not None and at >= since)
+
+
+def _lines(entries: list[Listed], muted: Set[str]) -> list[str]:
+    rows = [_row(entry, entry.id in muted) for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:
-        state, category, slug, title, updated, tags = map(str.ljust, row, [*widths[:-1], 0])
-        cells = [styled(state, "yellow"), category, styled(slug, "green"), title, updated, styled(tags, "bright_black")]
+        state, category, name, title, updated, tags = map(str.ljust, row, [*widths[:-1], 0])
+        cells = [styled(state, "yellow"), category, styled(name, "green"), title, updated, styled(tags, "bright_black")]
         lines.append("  ".join(cells[0 if widths[0] else 1 :]).rstrip())
     return lines
 
 
-def _row(memory: MemoryFile) -> tuple[str, ...]:
-    state = "" if memory.status == ACTIVE else cut(one_line(memory.status), 10)
-    title = cut(redact(one_line(memory.title)), _LONGEST_TITLE)
-    tags = cut(redact(one_line(", ".join(memory.tags))), _LONGEST_TAGS)
-    return state, memory.category, redact(memory.slug), title, one_line(memory.updated_at[:10]), tags
+def _row(entry: Listed, is_muted: bool) -> tuple[str, ...]:
+    state = "muted" * is_muted if entry.status == ACTIVE else cut(one_line(entry.status), 10)
+    name = redact(entry.slug) if entry.path else entry.id
+    title = cut(redact(one_line(entry.title)), _LONGEST_TITLE)
+    tags = cut(redact(one_line(", ".join(entry.tags))), _LONGEST_TAGS)
+    return state, entry.category, name, title, one_line(entry.updated_at[:10]), tags
 
 
-def _as_object(root: MemoryRoot, memory: MemoryFile) -> dict[str, object]:
-    return {
-        **fields_of(memory, "slug", "category", "status", "title", "updated_at", "tags"),
-        "path": root.shown(memory.path),
-        "origin": REPOSITORY,
-    }
-
-
-def _nothing(root: MemoryRoot, memories: list[MemoryFile], category: str | None, state: str) -> str:
+def _nothing(workspace: Workspace, count: int, category: str | None, state: str) -> str:
     """Explain why there is nothing to list, and how to get something."""
-    if not memories:
+    if not count:
+        root = workspace.memory_root()
         return (
-            f"There are no memories in {one_line(root.shown(root.path))} yet. Agents write them with `recollect write`;"
-            " `recollect write --help` and `recollect schema CATEGORY` show how."
+            f"There are no memories in {one_line(root.shown(root.path))} yet. `recollect add TEXT` keeps one; agents"
+            " write them with `recollect write`, see `recollect write --help`."
         )
     wanted = " ".join(word for word in ("" if state == _ALL else state, category) if word)
-    others = counted(len(memories), "other", "others")
-    return f"There are no {wanted} memories, but {others}: `recollect list --state all` shows all."
+    others = counted(count, "other", "others")
+    some = f"{wanted} memories" if wanted else "memories"
+    return f"There are no {some} like that, but {others}: `recollect list --all` shows all."

@@ -11,47 +11,53 @@ from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
-from recollect.errors import UnknownMemory, WriteRefused
+from recollect.errors import UnknownMemory
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.memories import write
 from recollect.memories.finish import finish as finish_change
-from recollect.memories.forget import Forgotten, looks_like_id
-from recollect.memories.lookup import read_named, shortest_name
+from recollect.memories.forget import Forgotten
+from recollect.memories.lookup import look_up, shortest_name
 
 _Change = Callable[[MemoryRoot, Settings, MemoryFile], write.Written]
-_ById = Callable[[Engine], Forgotten]
+_OfLesson = Callable[[Engine, str], Forgotten]
 
 
-slug_argument = click.argument("slug")
+name_argument = click.argument("name")
 reason_option = click.option("--reason", metavar="TEXT", default="", help="Why; it is kept with the memory.")
 
 
 def change_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options for changing one memory to a command."""
-    return slug_argument(workspace_options(json_option(command)))
+    return name_argument(workspace_options(json_option(command)))
 
 
 def change(
-    slug: str,
+    name: str,
     workspace: Workspace,
     as_json: bool,
     made: _Change,
     sentences: dict[str, str],
-    by_id: _ById | None = None,
+    of_lesson: _OfLesson | None = None,
 ) -> None:
     """Change one memory and print the sentence for the new status, with {title} and {name} filled in.
 
-    A `slug` without a memory file goes to `by_id`, if it looks like the id of an entry.
+    A lesson goes to `of_lesson`.
     """
-    try:
-        root = workspace.memory_root()
-        memory = read_named(root, slug, workspace.project_root)
-    except (UnknownMemory, WriteRefused):  # a lesson needs no memory root
-        if by_id is None or not looks_like_id(slug):
-            raise
+    warnings: list[str] = []
+    found = look_up(workspace, name, warnings)
+    if found.memory is None:
+        if of_lesson is None:
+            raise UnknownMemory(
+                f"'{one_line(found.entry.name)}' is a lesson, and only memories are archived;"
+                f" `recollect retire {found.entry.id}` hides it"
+            )
         with Engine(workspace) as engine:
-            _told(by_id(engine), as_json, sentences)
+            done = of_lesson(engine, found.entry.id)
+        warn(dict.fromkeys([*warnings, *done.warnings]))
+        _told(done, as_json, sentences)
         return
+    warn(warnings)
+    root, memory = workspace.memory_root(), found.memory
     written = made(root, workspace.settings, memory)
     finish(root, workspace, written)
     if as_json:
@@ -62,7 +68,6 @@ def change(
 
 
 def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
-    warn(done.warnings)
     entry = done.entry
     if as_json:
         facts = {"id": entry.id, "category": entry.category, "title": entry.name}

@@ -20,19 +20,19 @@ _SENTENCES = {
 
 @click.command("restore")
 @change_options
-def command(slug: str, workspace: Workspace, as_json: bool) -> None:
+def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """Make a retired or archived memory, or a retired lesson, active again.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
-    beginning of one (6 digits at least).
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list --all`
+    shows them.
     """
     change(
-        slug,
+        name,
         workspace,
         as_json,
         _restored,
         _SENTENCES,
-        lambda engine: bring_back(engine, slug),
+        bring_back,
     )
 
 
@@ -42,7 +42,7 @@ def _restored(root: MemoryRoot, settings: Settings, memory: MemoryFile) -> write
             "RESTORE_ERROR",
             ("target", root.shown(memory.path)),
             ("record_status", ACTIVE),
-            ("fix", "it is active, so there is nothing to restore; `recollect list --state all` shows what is not"),
+            ("fix", "it is active, so there is nothing to restore; `recollect list --all` shows what is not"),
         )
     restore = write.unarchive if memory.status == ARCHIVED else write.restore
     return restore(root, settings, memory.path, memory.category)

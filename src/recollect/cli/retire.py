@@ -16,18 +16,18 @@ _SENTENCES = {
 @click.command("retire")
 @change_options
 @reason_option
-def command(slug: str, workspace: Workspace, as_json: bool, reason: str) -> None:
+def command(name: str, workspace: Workspace, as_json: bool, reason: str) -> None:
     """Retire a memory or a lesson that no longer holds.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
-    beginning of one (6 digits at least), as `recollect search` shows it. It is found no more, and can be restored: a
-    memory within the grace period (delete.grace_period_days), a lesson for good.
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them. It is found no more, and can be restored: a memory within the grace period (delete.grace_period_days), a
+    lesson for good.
     """
     change(
-        slug,
+        name,
         workspace,
         as_json,
         lambda root, _settings, memory: write.retire(root, memory.path, memory.category, reason),
         _SENTENCES,
-        lambda engine: forget(engine, slug, reason),
+        lambda engine, id: forget(engine, id, reason),
     )

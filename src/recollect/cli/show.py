@@ -8,11 +8,10 @@ from typing import Any, cast
 
 import click
 
-from recollect.cli.memory import slug_argument
+from recollect.cli.memory import name_argument
 from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config import locations
 from recollect.config.workspace import Workspace
-from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.memory import is_slug
 from recollect.domain.ranking.trust import REPOSITORY, origin_of
 from recollect.domain.secrets.detect import redact, redacted
@@ -21,13 +20,11 @@ from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import redacted_entry
 from recollect.errors import StorageError, UnknownMemory, WriteRefused
-from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, read_memory, slug_of
+from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, read_memory
 from recollect.files.textfile import read_text
-from recollect.memories.forget import Known, find_entry, looks_like_id
-from recollect.memories.lookup import find_memory, read_named
+from recollect.memories.lookup import Known, find_memory, look_up
 from recollect.sessions.given import note_shown
-from recollect.sync.memories import entry_id, pointed_id, sync_memories
-from recollect.sync.sync import sync
+from recollect.sync.memories import pointed_id
 
 _NEWEST = 10
 _WIDTH = 14
@@ -42,55 +39,50 @@ _ELSEWHERE = (
 
 
 @click.command("show")
-@slug_argument
+@name_argument
 @click.option("--history", is_flag=True, help=f"Show all of its history, not only the last {_NEWEST} changes.")
 @click.option("--raw", is_flag=True, help="Print the file as it is.")
 @json_option
 @workspace_options
-def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Workspace) -> None:
+def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Workspace) -> None:
     """Show one memory, or one lesson, with all that is known of it.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path; or the id of any entry, or the
-    beginning of one (6 digits at least), as `recollect search` shows it.
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them.
     """
     if raw and (as_json or history):
         raise click.UsageError("--raw goes with neither --json nor --history")
-    try:
-        find_memory(workspace.memory_root(), slug, workspace.project_root)
-    except (UnknownMemory, WriteRefused):  # a lesson needs no memory root
-        if not looks_like_id(slug):
-            raise
-        known, slug = _by_id(workspace, slug)
-        if not slug:
-            if raw:
-                raise click.UsageError("--raw is for memory files, and this is a lesson") from None
-            _show_knowledge(known, workspace.global_store, as_json)
-            warn(note_shown(workspace, known.entry.id))
-            return
-    root = workspace.memory_root()
     if raw:
-        _print_raw(find_memory(root, slug, workspace.project_root).path)
+        _print_raw(_file_of(workspace, name))
         return
-    memory = read_named(root, slug, workspace.project_root)
+    warnings: list[str] = []
+    found = look_up(workspace, name, warnings)
+    warn(warnings)
+    if found.memory is None:
+        with Engine(workspace) as engine:
+            known = Known(engine, found.entry)
+        _show_knowledge(known, workspace.global_store, as_json)
+        warn(note_shown(workspace, found.entry.id))
+        return
+    root, memory = workspace.memory_root(), found.memory
     memory.record = redacted(memory.record)
     if as_json:
         facts = {"path": root.shown(memory.path), "hash": memory.hash, "origin": REPOSITORY}
         print_json({**facts, "record": memory.record})
     else:
         click.echo("\n".join(_lines(root, memory, history, workspace.identity)))
-    warn(note_shown(workspace, entry_id(workspace.identity, memory.category, memory.slug)))
+    warn(note_shown(workspace, found.entry.id))
 
 
-def _by_id(workspace: Workspace, id: str) -> tuple[Known, str]:
-    """Return the entry with an id, and its name as a memory; the name is empty for a lesson."""
-    with Engine(workspace) as engine:
-        warn(sync(engine.store, workspace, engine.labels()))
-        warn(sync_memories(engine.store, workspace))
-        known = find_entry(engine, id)
-        path = engine.store.memory_paths([known.entry.id]).get(known.entry.id, "")
-    if known.entry.category in KNOWLEDGE:
-        return known, ""
-    return known, f"{known.entry.category}/{slug_of(path)}" if path else known.entry.name
+def _file_of(workspace: Workspace, name: str) -> str:
+    """Return the path of a memory's file, which may be broken."""
+    try:
+        return find_memory(workspace.memory_root(), name, workspace.project_root).path
+    except (UnknownMemory, WriteRefused):
+        found = look_up(workspace, name, [])
+    if found.memory is None:
+        raise click.UsageError("--raw is for memory files, and this is a lesson")
+    return found.memory.path
 
 
 def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.mark import mark_options, print_marked
+from recollect.cli.mark import print_marked
+from recollect.cli.memory import change_options
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.memories.marks import unmute
@@ -14,12 +15,12 @@ _SENTENCES = {
 
 
 @click.command("unmute")
-@mark_options
-def command(id: str, workspace: Workspace, as_json: bool) -> None:
+@change_options
+def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """Give a muted entry again when it matters, in this project and everywhere.
 
-    ID is the id of an entry or its beginning (6 digits at least),
-    or a memory's slug, CATEGORY/SLUG or path.
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them.
     """
     with Engine(workspace) as engine:
-        print_marked(unmute(engine, id), as_json, _SENTENCES)
+        print_marked(unmute(engine, name), as_json, _SENTENCES)

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.mark import mark_options, print_marked
+from recollect.cli.mark import print_marked
+from recollect.cli.memory import change_options
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.memories.marks import unpin
@@ -14,12 +15,12 @@ _SENTENCES = {
 
 
 @click.command("unpin")
-@mark_options
-def command(id: str, workspace: Workspace, as_json: bool) -> None:
+@change_options
+def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """Give a pinned entry only when it matters.
 
-    ID is the id of an entry or its beginning (6 digits at least),
-    or a memory's slug, CATEGORY/SLUG or path.
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them.
     """
     with Engine(workspace) as engine:
-        print_marked(unpin(engine, id), as_json, _SENTENCES)
+        print_marked(unpin(engine, name), as_json, _SENTENCES)

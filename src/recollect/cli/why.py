@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import click
 
 from recollect.cli.given import given_document, score_text
+from recollect.cli.memory import name_argument
 from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
@@ -21,18 +22,20 @@ _OPENED = "opened afterwards by get_memories or `recollect show` in the same ses
 
 
 @click.command("why")
-@click.argument("id")
+@name_argument
 @workspace_options
 @json_option
-def command(id: str, workspace: Workspace, as_json: bool) -> None:
+def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """Show why and how often an entry was given, for which words, and whether it was used.
 
     Used means here: a session opened the entry by get_memories or `recollect show` after it was given. A session may
-    have used what it was given without opening it; that is not known. ID is the id of an entry or its beginning (6
-    digits at least), or a memory's slug, CATEGORY/SLUG or path.
+    have used what it was given without opening it; that is not known.
+
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them.
     """
     with Engine(workspace) as engine:
-        entry, warnings = named_entry(engine, id)
+        entry, warnings = named_entry(engine, name)
         account = account_of(engine, entry)
     warn(warnings)
     if as_json:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from recollect.engine.engine import Engine
-    from recollect.memories.forget import Named
+    from recollect.memories.lookup import Named
 
 _SETTING = "memory_session_capture"
 

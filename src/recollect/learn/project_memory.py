@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from recollect.domain.memory import Record
     from recollect.engine.engine import Engine
     from recollect.files.memory.memories import MemoryRoot
-    from recollect.memories.forget import Named
+    from recollect.memories.lookup import Named
 
 UPDATED = "updated"
 ITSELF = "supersedes names this memory itself, so nothing was retired"

@@ -13,7 +13,8 @@ from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, RecollectError, StorageError, UnknownMemory
 from recollect.files.memory.memories import ENDING
-from recollect.memories.forget import Named, find_named, supersede
+from recollect.memories.forget import supersede
+from recollect.memories.lookup import Named, find_named
 
 SHORTEST_BEGINNING = 8
 _LONGEST_NAME = 400
@@ -45,7 +46,7 @@ def find_old(engine: Engine, name: str) -> Named:
         raise InvalidEntry(f"nothing was stored, because supersedes names no memory: {one_line(str(error))}") from error
     slug = name.rpartition("/")[2].removesuffix(ENDING).lower()
     by_id = len(slug) >= SHORTEST_BEGINNING and found.entry.id.startswith(slug)
-    if not by_id and not (found.memory and found.memory.slug == slug):
+    if not by_id and found.slug != slug:
         raise InvalidEntry(
             f"nothing was stored, because supersedes is only a part of a name: {shown!r};"
             f" give the whole id of {redact(one_line(found.entry.name))!r}, which is {found.entry.id}"

@@ -7,22 +7,20 @@ import time
 from dataclasses import dataclass, field
 
 from recollect.config import locations
-from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.lifecycle import change
 from recollect.domain.ranking.triggers import trigger_line
 from recollect.domain.stored import StoredEntry
 from recollect.domain.text import utc_text
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, UnknownMemory, WriteRefused
+from recollect.errors import InvalidEntry, UnknownMemory
 from recollect.files.bank.bank import read_bank_file
 from recollect.files.locks import locked, locked_folder
-from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.files.memory.memories import MemoryFile
 from recollect.files.textfile import refuse_link_out, write_texts
 from recollect.memories import write
 from recollect.memories.finish import finish
-from recollect.memories.forget import find_entry, looks_like_id
-from recollect.memories.lookup import read_named
+from recollect.memories.lookup import find_named
 from recollect.store.values import BANK, Scope
 from recollect.sync.entry_input import checked_triggers, refuse_secrets
 from recollect.sync.memories import entry_id, sync_memories
@@ -63,7 +61,7 @@ def without_triggers(engine: Engine) -> tuple[list[StoredEntry], dict[str, str],
 
 
 def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Triggered:
-    """Return the triggers of a memory or lesson, named as for `forget`; set them first if some are `given`.
+    """Return the triggers of a memory or lesson, named as for `find_named`; set them first if some are `given`.
 
     Raises:
         UnknownMemory: no entry or several have the name, or nothing but the journal holds the lesson.
@@ -77,22 +75,11 @@ def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Tr
     triggers = None if given is None else checked_triggers(given)
     if triggers == []:
         raise InvalidEntry("a trigger needs words, such as 'adding a column to checkout data'")
-    try:
-        root = engine.workspace.memory_root()
-        memory = read_named(root, name, engine.workspace.project_root)
-    except (UnknownMemory, WriteRefused):
-        if not looks_like_id(name):
-            raise
-    else:
-        return _of_memory(engine, root, memory, triggers)
-    warnings = _synced(engine)
-    entry = find_entry(engine, name).entry
-    if entry.category not in KNOWLEDGE:
-        root = engine.workspace.memory_root()
-        path = engine.store.memory_paths([entry.id]).get(entry.id, "")
-        slug = os.path.basename(path).removesuffix(".json")
-        memory = read_named(root, f"{entry.category}/{slug}", engine.workspace.project_root)
-        return _of_memory(engine, root, memory, triggers)
+    warnings: list[str] = []
+    found = find_named(engine, name, warnings)
+    if found.memory:
+        return _of_memory(engine, found.memory, triggers)
+    entry = found.entry
     if triggers is None:
         return Triggered(entry.id, entry.category, entry.name, entry.triggers, warnings=warnings)
     path = _put_in_bank(engine, entry, trigger_line(triggers))
@@ -106,7 +93,8 @@ def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Tr
     return Triggered(entry.id, entry.category, entry.name, entry.triggers, path, warnings)
 
 
-def _of_memory(engine: Engine, root: MemoryRoot, memory: MemoryFile, triggers: list[str] | None) -> Triggered:
+def _of_memory(engine: Engine, memory: MemoryFile, triggers: list[str] | None) -> Triggered:
+    root = engine.workspace.memory_root()
     id = entry_id(engine.project, memory.category, memory.slug)
     if triggers is None:
         return Triggered(id, memory.category, memory.title, memory.triggers)

@@ -173,7 +173,8 @@ SEARCH = ToolSchema(
 GET = ToolSchema(
     "get_memories",
     "Read memories",
-    "The full text of memories, by the ids that search_memory or list_memories gave.",
+    "The full text of memories, by the ids that search_memory or list_memories gave. A slug or a path of this project "
+    "does as well, and so does the beginning of an id or a slug.",
     accepts=_given(["ids"], ids={**_TEXTS, "minItems": 1, "maxItems": MOST_GOT}),
     returns=_returned(
         ["memories"],
@@ -236,7 +237,7 @@ FORGET = ToolSchema(
     "result says how people bring it back.",
     accepts=_given(
         ["id", "reason"],
-        id={"type": "string", "description": "Its id, as search_memory gave it."},
+        id={"type": "string", "description": "Its id, as search_memory gave it; or its slug or path."},
         reason={"type": "string", "description": "Why it does not hold any more."},
     ),
     returns=_returned(

@@ -8,11 +8,11 @@ from typing import Any, cast
 from recollect.config.locations import client_session
 from recollect.config.workspace import Workspace
 from recollect.domain.category_names import category_named
-from recollect.domain.stored import ACTIVE, STATUSES, is_id
+from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
 from recollect.engine.warm import Embedders, Warm
-from recollect.errors import InvalidEntry, StoreError
+from recollect.errors import InvalidEntry, StoreError, UnknownMemory
 from recollect.learn.memorize import memorize
 from recollect.mcp import schemas
 from recollect.mcp.answers import (
@@ -31,6 +31,7 @@ from recollect.mcp.answers import (
 )
 from recollect.mcp.arguments import Arguments
 from recollect.memories.forget import forget
+from recollect.memories.lookup import find_named, looks_like_id
 from recollect.recall.browse import full_entries, list_entries
 from recollect.recall.find import find_memories, synced_scope
 from recollect.sessions.given import note_opened
@@ -46,6 +47,7 @@ _EMBEDDING = 1.0
 _LOADING = 3.0
 _FURTHEST = 1_000_000
 _MOST_REFERENCES = 1_000
+_LONGEST_NAME = 400
 
 _REPLACING = (
     "if this one replaces a similar one, store it again with supersedes set to the id of that one; if both hold, there"
@@ -125,11 +127,11 @@ def get_memories(engine: Engine, given: Arguments) -> Answer:
     """Return the full text of memories, as many as fit."""
     ids = list(dict.fromkeys(id.strip() for id in given.texts("ids", schemas.MOST_GOT, 1)))
     said = sync_if_changed(engine, seconds=_READING, thorough=True)
-    # The ids may come from a search of all projects.
-    looked, unknown = full_entries(engine, ids, project=None, problems=said)
-    unknown = [cut(one_line(id[:200]), 40) for id in unknown]
-    if unknown:
-        said.append(f"no memory has the id {' or '.join(unknown)}; take ids from search_memory or list_memories")
+    # The ids may come from a search of all projects; other names are those of this project.
+    looked, others = full_entries(engine, ids, project=None, problems=said)
+    named, unknown = _named_ids(engine, others, said)
+    if named:
+        looked += full_entries(engine, named, project=None, problems=said)[0]
     if not looked:
         raise InvalidEntry("; ".join(said))
     items = [full(each.entry, each.text, each.path, each.origin, each.reason) for each in looked]
@@ -178,8 +180,8 @@ def list_memories(engine: Engine, given: Arguments) -> Answer:
 def forget_memory(engine: Engine, given: Arguments) -> Answer:
     """Retire a memory; nothing is deleted."""
     id, reason = given.text("id").strip(), given.text("reason").strip()
-    if not is_id(id):
-        raise InvalidEntry("id must be the whole id of one memory, as search_memory and list_memories give it")
+    if not id:
+        raise InvalidEntry("id must not be empty: give the id of one memory, as search_memory and list_memories do")
     if not reason:
         raise InvalidEntry("reason must not be empty: say why it does not hold any more")
     done = forget(engine, id, reason)
@@ -197,6 +199,21 @@ TOOLS: dict[str, Tool] = {
     schemas.LIST.name: list_memories,
     schemas.FORGET.name: forget_memory,
 }
+
+
+def _named_ids(engine: Engine, names: list[str], said: list[str]) -> tuple[list[str], list[str]]:
+    """Return the ids of the memories with these names, and the names of none; say why in `said`."""
+    ids: list[str] = []
+    unknown: list[str] = []
+    for name in names:
+        try:
+            ids.append(find_named(engine, name[:_LONGEST_NAME], said).entry.id)
+        except UnknownMemory as error:
+            shown = cut(one_line(name[:_LONGEST_NAME]), 40)
+            unknown.append(shown)
+            no_id = f"no memory has the id {shown}; take ids from search_memory or list_memories"
+            said.append(no_id if looks_like_id(name) else str(error))
+    return ids, unknown
 
 
 def _categories(given: Arguments) -> list[str]:

@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass
 
 from recollect.domain.start_block import MOST_PINNED
-from recollect.domain.stored import ACTIVE, MUTED, PINNED, STATUSES, Mark, StoredEntry
+from recollect.domain.stored import ACTIVE, MUTED, PINNED, Mark, StoredEntry
 from recollect.domain.text import cut, one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StoreError
 from recollect.files.journal.kinds import MARK
 from recollect.files.journal.log import append_lines
-from recollect.memories.forget import find_named
+from recollect.memories.lookup import find_named
 from recollect.store.values import Scope
 from recollect.sync.sync import sync_journal
 
@@ -85,19 +85,8 @@ def unpin(engine: Engine, name: str) -> Marked:
     return _unmarked(engine, name, PINNED, "unpinned")
 
 
-def muted_entries(engine: Engine) -> list[tuple[StoredEntry, Mark]]:
-    """Return the entries muted in this project or everywhere, of any status, each with its mark, oldest mark first.
-
-    Raises:
-        StoreError: the store cannot be used.
-    """
-    sync_journal(engine.store, engine.workspace.global_store, engine.labels())
-    found = engine.store.entries(engine.store.marked(MUTED, Scope(engine.project, statuses=STATUSES)))
-    return [(entry, mark) for entry in found for mark in _marks_of(engine, entry) if mark.kind == MUTED]
-
-
 def named_entry(engine: Engine, name: str) -> tuple[StoredEntry, list[str]]:
-    """Return the entry with a name, as for `forget.find_named`, and warnings. Raises as that does."""
+    """Return the entry with a name, as for `lookup.find_named`, and warnings. Raises as that does."""
     warnings: list[str] = []
     return find_named(engine, name, warnings).entry, warnings
 
@@ -113,10 +102,6 @@ def _unmarked(engine: Engine, name: str, kind: str, outcome: str) -> Marked:
 def _marks(engine: Engine, entry: StoredEntry) -> list[Mark]:
     """Return the marks on an entry that count here, after a sync of the journal."""
     sync_journal(engine.store, engine.workspace.global_store, engine.labels())
-    return _marks_of(engine, entry)
-
-
-def _marks_of(engine: Engine, entry: StoredEntry) -> list[Mark]:
     return [mark for mark in engine.store.marks(entry.id) if mark.project in ("", engine.project)]
 
 

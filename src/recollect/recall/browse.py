@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, cast
 
+from recollect.config.workspace import Workspace
+from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.category_names import category_named
-from recollect.domain.memory import LONGEST_POINTER, MOST_SUPERSEDED
+from recollect.domain.clock import parse_time
+from recollect.domain.memory import LONGEST_POINTER, MOST_SUPERSEDED, slugify
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import REPOSITORY
 from recollect.domain.stored import ACTIVE, STATUSES, StoredEntry
 from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
-from recollect.errors import InvalidEntry, StorageError
-from recollect.files.memory.memories import read_memory
+from recollect.errors import InvalidEntry, StorageError, StoreError
+from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory, scan
 from recollect.recall.search import from_project
 from recollect.store.values import Scope
-from recollect.sync.memories import pointed_id
+from recollect.sync.memories import entry_id, pointed_id
+from recollect.sync.sync import sync
 
 ALL = "all"
 MOST_LISTED = 100
@@ -29,6 +34,7 @@ _LONGEST_ID = 64
 _LONGEST_TEXT = 200
 _MOST_TERMS = 16
 _FURTHEST = 10**9
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,63 @@ def list_entries(
         return Page([], 0)
     found, total = engine.store.page(scope, min(max(limit, 1), MOST_LISTED), min(max(offset, 0), _FURTHEST), terms)
     return Page(_looked(engine, found)[0], total)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An entry in a list for people. A lesson has no path; its tags are its keywords."""
+
+    id: str
+    slug: str
+    category: str
+    status: str
+    title: str
+    updated_at: str
+    tags: list[str]
+    path: str
+    origin: str
+
+
+def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, lessons: bool = True) -> list[Listed]:
+    """Return the memories of a project, and the lessons that it may see, in any status, newest first.
+
+    Memories are read from their files. Without a usable store there are no lessons, and `problems` says so.
+    """
+    found: list[Listed] = []
+    if memories:
+        root = workspace.memory_root()
+        found += [_of_memory(root, memory, workspace.identity) for memory in scan(root, problems)]
+    if lessons:
+        try:
+            with Engine(workspace) as engine:
+                problems += sync(engine.store, workspace, engine.labels())
+                entries, _ = engine.store.page(Scope(engine.project, KNOWLEDGE, STATUSES), _FURTHEST)
+                found += map(_of_lesson, _looked(engine, entries)[0])
+        except StoreError as error:
+            problems.append(f"lessons are not listed: {error}")
+    found.sort(key=lambda each: (each.category, one_line(each.title).lower(), each.slug))
+    return sorted(found, key=lambda each: parse_time(each.updated_at) or _NEVER, reverse=True)
+
+
+def _of_memory(root: MemoryRoot, memory: MemoryFile, identity: str) -> Listed:
+    return Listed(
+        entry_id(identity, memory.category, memory.slug),
+        memory.slug,
+        memory.category,
+        memory.status,
+        memory.title,
+        memory.updated_at,
+        memory.tags,
+        root.shown(memory.path),
+        REPOSITORY,
+    )
+
+
+def _of_lesson(looked: Looked) -> Listed:
+    entry = looked.entry
+    at = entry.updated_at or entry.created_at
+    slug = slugify(entry.name)
+    return Listed(entry.id, slug, entry.category, entry.status, entry.name, at, entry.keywords, "", looked.origin)
 
 
 def full_entries(

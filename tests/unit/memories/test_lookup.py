@@ -124,7 +124,7 @@ def test_unknown_name_is_answered_with_near_ones(root: MemoryRoot) -> None:
     assert "Did you mean use-postgres?" in complaint(root, "postgres")
     assert "Did you mean restart-the-queue?" in complaint(root, "decision/restart-the-queue")
     said = complaint(root, "zzz")
-    assert said == "no memory is called 'zzz'. `recollect list --state all` shows all there are"
+    assert said == "no memory is called 'zzz'. `recollect list --all` shows all there are"
 
 
 def test_unknown_name_without_any_memory_says_so(root: MemoryRoot) -> None:

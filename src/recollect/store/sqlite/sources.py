@@ -66,7 +66,7 @@ class SqliteSources:
             ids,
         )
         for id, source, kind, project in rows:
-            held[id].append((kind, project))
+            held.setdefault(id, []).append((kind, project))  # a damaged index gives others, too
             written[id] = source
         return {id: origin_of(places, written.get(id, "")) for id, places in held.items()}
 
