@@ -15,12 +15,25 @@ from tests.conftest import examples
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.ranking.terms import query_terms
-from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED, STATUSES, Retirement, StoredEntry
+from recollect.domain.stored import ACTIVE, ARCHIVED, MUTED, PINNED, RETIRED, STATUSES, Mark, Retirement, StoredEntry
 from recollect.errors import StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name, open_store
 from recollect.store.repair import set_aside
-from recollect.store.values import BANK, JOURNAL, MEMORY, Model, Receipt, ReceiptLine, Scope, Source, Usage
+from recollect.store.values import (
+    BANK,
+    JOURNAL,
+    MEMORY,
+    OPENED,
+    TITLE,
+    Evidence,
+    Model,
+    Receipt,
+    ReceiptLine,
+    Scope,
+    Source,
+    Usage,
+)  # fmt: skip
 
 EVERYWHERE = Scope(None)
 SHOP, DESK = "/home/dev/shop-front", "/home/dev/desk"
@@ -502,7 +515,7 @@ def test_standing_says_what_prominence_is_made_of(store: Store) -> None:
 def test_receipt_comes_back_as_it_was_given(store: Store) -> None:
     lines = [
         ReceiptLine("a", 0.9, vector=0.1, keyword=0.2, prominence=0.3),
-        ReceiptLine("unknown", -0.5, vector=0.0, keyword=1.0, prominence=0.25),
+        ReceiptLine("unknown", -0.5, vector=0.0, keyword=1.0, prominence=0.25, form=TITLE),
     ]
     store.recalled(
         Receipt(at="2026-01-01T00:00:00Z", event="e", project="p", session="s", query="q\ud800", lines=lines)
@@ -515,10 +528,70 @@ def test_receipt_comes_back_as_it_was_given(store: Store) -> None:
         "s",
         "q?",
     )
-    assert [(each.id, each.score, each.vector, each.keyword, each.prominence) for each in kept.lines] == [
-        ("a", 0.9, 0.1, 0.2, 0.3),
-        ("unknown", -0.5, 0.0, 1.0, 0.25),
+    assert [(each.id, each.score, each.vector, each.keyword, each.prominence, each.form) for each in kept.lines] == [
+        ("a", 0.9, 0.1, 0.2, 0.3, "text"),
+        ("unknown", -0.5, 0.0, 1.0, 0.25, "title"),
     ]
+
+
+def test_title_in_a_receipt_counts_as_no_recall(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    given = receipt("a")
+    given.lines[0].form = TITLE
+    store.recalled(given)
+    assert (len(store.receipts(5)), store.usages()) == (1, [])
+
+
+def test_receipts_are_found_by_project_session_and_entry(store: Store) -> None:
+    store.recalled(receipt("a", session="s-1", project=SHOP))
+    store.recalled(receipt("b", session="s-1", project=DESK))
+    store.recalled(receipt("a", "b", session="t-2", project=SHOP))
+
+    def found(**asked: str) -> list[str]:
+        return [kept.session + kept.project[-1] for kept in store.receipts(5, **asked)]
+
+    assert found(project=SHOP) == ["t-2t", "s-1t"]
+    assert found(session="s-") == ["s-1k", "s-1t"]
+    assert found(entry="b") == ["t-2t", "s-1k"]
+    assert found(entry="b", project=SHOP, session="s") == []
+
+
+def test_signs_of_use_come_back_for_their_entry_oldest_first(store: Store) -> None:
+    store.note_evidence(
+        [
+            Evidence(at=f"2026-02-0{day}T00:00:00Z", kind=OPENED, id=id, project=SHOP, session=f"s-{day}")
+            for day, id in ((1, "a"), (2, "b"), (3, "a"))
+        ]
+    )
+    assert [(each.at[:10], each.kind, each.project, each.session) for each in store.evidence("a")] == [
+        ("2026-02-01", OPENED, SHOP, "s-1"),
+        ("2026-02-03", OPENED, SHOP, "s-3"),
+    ]
+
+
+def test_marks_hold_in_their_project_or_everywhere_until_they_end(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b"), entry("c")])
+    said = [Mark("b", MUTED, at="2026-01-02"), Mark("a", MUTED, SHOP, at="2026-01-01"), Mark("c", PINNED, SHOP)]
+    store.put(journal(), [], marks=said)
+    assert store.marked(MUTED, Scope(SHOP)) == ["a", "b"]
+    assert (store.marked(MUTED, Scope(DESK)), store.marked(PINNED, Scope(SHOP))) == (["b"], ["c"])
+    assert [(mark.kind, mark.project, mark.at) for mark in store.marks("a")] == [(MUTED, SHOP, "2026-01-01")]
+    store.put(journal(), [], marks=[Mark("b", MUTED, ended=True)], anew=False)
+    assert store.marked(MUTED, EVERYWHERE) == ["a"]
+    store.put(journal(), [], marks=said[:1])
+    assert store.marked(MUTED, EVERYWHERE) == ["b"], "the journal was read anew"
+
+
+def test_marked_entry_out_of_scope_is_not_among_the_marked(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    store.put(journal(), [], marks=[Mark("a", PINNED, SHOP)], retirements=[Retirement("a")])
+    assert store.marked(PINNED, Scope(SHOP)) == []
+    assert [mark.id for mark in store.marks("a")] == ["a"]
+
+
+def test_mark_on_an_entry_that_no_file_has_brought_yet_is_known(store: Store) -> None:
+    store.put(journal(), [], marks=[Mark("later", MUTED, SHOP)])
+    assert (store.marked(MUTED, Scope(SHOP)), store.marked(MUTED, Scope(DESK))) == (["later"], [])
 
 
 def test_receipts_come_newest_first_and_no_more_than_asked_for(store: Store) -> None:
@@ -1592,10 +1665,11 @@ def test_usage_and_receipts_are_rescued_from_a_store_that_was_set_aside(opener: 
     with opener() as before:
         before.put(bank(), [entry("a")])
         before.recalled(receipt("a"))
+        before.note_evidence([Evidence(at="2026-02-01T00:00:00Z", kind=OPENED, id="a", project=SHOP, session="s")])
     aside = set_aside(database_name(str(tmp_path)))
     after = opener()
     assert after.usages() == []
-    assert after.rescue(aside) == 3  # a usage, a receipt and its line
+    assert after.rescue(aside) == 4  # a usage, a receipt and its line, a sign of use
     assert [(usage.id, usage.recall_count) for usage in after.usages()] == [("a", 1)]
     assert [line.id for line in after.receipts(5)[0].lines] == ["a"]
     assert after.rescue(aside) == 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 
 import click
 
@@ -19,10 +20,18 @@ from recollect.cli.shared import (
 )
 from recollect.config.settings_keys import EVENTS
 from recollect.config.workspace import Workspace
+from recollect.domain.categories import KNOWLEDGE
+from recollect.domain.entry import Entry
+from recollect.domain.ranking.order import Ranked
+from recollect.domain.secrets.detect import redact
+from recollect.domain.stored import StoredEntry
+from recollect.domain.text import cut, one_line
 from recollect.recall.start_block import inject
 from recollect.recall.start_request import StartRequest
+from recollect.sessions.preview import StartPreview, preview_start
 
 _FIELDS = ("category", "name", "origin", "observation_count", "confidence")
+_LONGEST_TITLE = 80
 
 
 @click.command("inject")
@@ -45,8 +54,13 @@ _FIELDS = ("category", "name", "origin", "observation_count", "confidence")
     is_flag=True,
     help="Only print the settings with which Claude Code injects at the start of every session.",
 )
+@click.option(
+    "--preview", is_flag=True, help="Also show what would come next, with the parts of its score; count nothing."
+)
 @pass_workspace
-def command(workspace: Workspace, limit: int | None, event: str | None, as_json: bool, print_hook: bool) -> None:
+def command(
+    workspace: Workspace, limit: int | None, event: str | None, as_json: bool, print_hook: bool, preview: bool
+) -> None:
     """Print what a session that starts here is given.
 
     Of the project's own knowledge bank (docs/knowledge-bank) and of the global store, the entries that matter most for
@@ -58,16 +72,22 @@ def command(workspace: Workspace, limit: int | None, event: str | None, as_json:
     if print_hook:
         print_json({"hooks": {"SessionStart": [_handler(event) for event in EVENTS]}})
         return
-    asked = StartRequest(workspace, event=event or "", limit=limit)
-    result = inject(asked)
-    result.warnings += asked.notes.problems
+    if preview:
+        seen = preview_start(workspace, event=event or "", limit=limit)
+        result = seen.injection
+    else:
+        seen = None
+        asked = StartRequest(workspace, event=event or "", limit=limit)
+        result = inject(asked)
+        result.warnings += asked.notes.problems
     warn(result.warnings)
     if as_json:
         print_json(
             {
                 "block": result.text,
-                "entries": [{"id": entry.content_hash, **fields_of(entry, *_FIELDS)} for entry in result.entries],
+                "entries": [{"id": _id(entry), **fields_of(entry, *_FIELDS)} for entry in result.entries],
                 "titles": [fields_of(title, "id", "category", "name") for title in result.titles],
+                **({"next": [_next(*each) for each in seen.left]} if seen else {}),
                 **fields_of(result, "dropped", "reason", "warnings"),
             }
         )
@@ -75,9 +95,33 @@ def command(workspace: Workspace, limit: int | None, event: str | None, as_json:
         click.echo(result.text.encode("utf-8", "replace"), nl=False)
     elif is_terminal(sys.stderr):
         click.echo(styled(f"Nothing to inject: {result.reason}.", "cyan", sys.stderr), err=True)
+    if seen and not as_json:
+        click.echo("\n".join(_next_lines(seen)))
     told = len(result.warnings)
     result.finish()
     warn(result.warnings[told:])
+
+
+def _id(entry: Entry) -> str:
+    return entry.content_hash if entry.category in KNOWLEDGE else entry.stored_hash
+
+
+def _next(entry: StoredEntry, item: Ranked) -> dict[str, object]:
+    """Return an entry that would come next, with the parts of its score."""
+    parts = {"score": item.score, "words": item.keyword, "meaning": item.vector, "prominence": item.prominence}
+    rounded = {name: round(value, 3) for name, value in parts.items()}
+    return {**fields_of(entry, "id", "category", "status"), "title": redact(one_line(entry.name)), **rounded}
+
+
+def _next_lines(seen: StartPreview) -> Iterator[str]:
+    if not seen.left:
+        yield "\nNothing else would come next."
+        return
+    yield f"\n{styled('Next, if there were room', 'cyan')}"
+    for entry, item in seen.left:
+        yield f"  {entry.id}  {cut(redact(one_line(entry.name)), _LONGEST_TITLE)}"
+        parts = f"words {item.keyword:.2f}, meaning {item.vector:.2f}, prominence {item.prominence:.2f}"
+        yield f"    {styled(f'score {item.score:.2f}: {parts}', 'bright_black')}"
 
 
 def _handler(event: str) -> dict[str, object]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -10,8 +11,9 @@ from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.clock import parse_time
 from recollect.domain.secrets.detect import redact, redacted
-from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.stored import ACTIVE, MUTED, STATUSES
 from recollect.domain.text import counted, cut, one_line
+from recollect.files.journal.tail import ALL, marked_ids
 from recollect.recall.browse import Listed, listed
 
 _ALL = "all"
@@ -49,6 +51,7 @@ def _moment(_context: click.Context, _parameter: click.Parameter, value: str | N
 @click.option(
     "--since", metavar="TIME", callback=_moment, help="Only entries changed since: a date, or 7d, 2w, 3m, 1y."
 )
+@click.option("--muted", is_flag=True, help="Only muted entries, in any state.")
 @click.option("--all", "everything", is_flag=True, help="All entries in all states, however many there are.")
 @json_option
 @workspace_options
@@ -57,6 +60,7 @@ def command(
     state: str,
     tags: tuple[str, ...],
     since: datetime | None,
+    muted: bool,
     everything: bool,
     as_json: bool,
     workspace: Workspace,
@@ -68,18 +72,20 @@ def command(
     """
     problems: list[str] = []
     entries = listed(workspace, problems, memories=category not in KNOWLEDGE, lessons=category not in PROJECT)
-    state = _ALL if everything else state
+    state = _ALL if everything or muted else state
+    silent = frozenset(marked_ids(workspace.journal, MUTED, workspace.identity, ALL))
     chosen = [each for each in entries if category in (None, each.category) and state in (_ALL, each.status)]
-    chosen = [each for each in chosen if _is_meant(each, tags, since)]
+    chosen = [each for each in chosen if _is_meant(each, tags, since) and (each.id in silent or not muted)]
     warn(problems)
     if as_json:
-        print_json(redacted({"memories": [fields_of(each, *_FIELDS) for each in chosen], "warnings": problems}))
+        found = [{**fields_of(each, *_FIELDS), "muted": each.id in silent} for each in chosen]
+        print_json(redacted({"memories": found, "warnings": problems}))
         return
     if not chosen:
-        click.echo(_nothing(workspace, len(entries), category, state))
+        click.echo(_nothing(workspace, len(entries), category, "muted" if muted else state))
         return
     shown = chosen if everything else chosen[:_MOST_SHOWN]
-    click.echo("\n".join(_lines(shown)))
+    click.echo("\n".join(_lines(shown, silent)))
     if len(shown) < len(chosen):
         click.echo(f"\n{len(chosen) - len(shown):,} more; --all shows all, --since, --tag and --category some of them.")
 
@@ -92,8 +98,8 @@ def _is_meant(entry: Listed, tags: tuple[str, ...], since: datetime | None) -> b
     return since is None or (at is not None and at >= since)
 
 
-def _lines(entries: list[Listed]) -> list[str]:
-    rows = [_row(entry) for entry in entries]
+def _lines(entries: list[Listed], muted: Set[str]) -> list[str]:
+    rows = [_row(entry, entry.id in muted) for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines: list[str] = []
     for row in rows:
@@ -103,8 +109,8 @@ def _lines(entries: list[Listed]) -> list[str]:
     return lines
 
 
-def _row(entry: Listed) -> tuple[str, ...]:
-    state = "" if entry.status == ACTIVE else cut(one_line(entry.status), 10)
+def _row(entry: Listed, is_muted: bool) -> tuple[str, ...]:
+    state = "muted" * is_muted if entry.status == ACTIVE else cut(one_line(entry.status), 10)
     name = redact(entry.slug) if entry.path else entry.id
     title = cut(redact(one_line(entry.title)), _LONGEST_TITLE)
     tags = cut(redact(one_line(", ".join(entry.tags))), _LONGEST_TAGS)

@@ -17,8 +17,9 @@ from recollect.version import VERSION
 
 COMMANDS = (
     *("add", "archive", "backup", "bench", "candidate", "config", "doctor", "edit", "export", "hook"),
-    *("index", "init", "inject", "list", "mcp", "promote", "rebuild", "reembed", "restore"),
-    *("retire", "review", "schema", "search", "show", "status", "triggers", "uninstall", "upsert", "write"),
+    *("index", "init", "inject", "list", "log", "mcp", "mute", "pin", "promote", "rebuild", "reembed", "restore"),
+    *("retire", "review", "schema", "search", "show", "status", "triggers", "try", "uninstall", "unmute", "unpin"),
+    *("upsert", "why", "write"),
 )
 
 

@@ -88,7 +88,8 @@ def command(
 def _shown(place: int, hit: Hit, explain: bool) -> str:
     entry = hit.entry
     label = LABEL.get(entry.category, entry.category.replace("_", " "))
-    state = "" if entry.status == ACTIVE else f"  {styled(entry.status, 'yellow')}"
+    states = [entry.status] * (entry.status != ACTIVE) + ["muted"] * hit.is_muted
+    state = "".join(f"  {styled(each, 'yellow')}" for each in states)
     lines = [
         f"{place}. {styled(f'{label}: {entry.name}', 'green')}  {hit.score:.2f}{state}",
         f"   {styled(' · '.join(_facts(hit)), 'bright_black')}",
@@ -136,6 +137,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         **({"path": hit.path} if hit.path else {}),
         **fields_of(entry, *_FIELDS),
         "origin": hit.origin,
+        "muted": hit.is_muted,
         "score": round(hit.score, 6),
         "vector": hit.vector,
         "keyword": hit.keyword,

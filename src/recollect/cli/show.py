@@ -23,6 +23,7 @@ from recollect.errors import StorageError, UnknownMemory, WriteRefused
 from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, read_memory
 from recollect.files.textfile import read_text
 from recollect.memories.lookup import Known, find_memory, look_up
+from recollect.sessions.given import note_shown
 from recollect.sync.memories import pointed_id
 
 _NEWEST = 10
@@ -61,6 +62,7 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
         with Engine(workspace) as engine:
             known = Known(engine, found.entry)
         _show_knowledge(known, workspace.global_store, as_json)
+        warn(note_shown(workspace, found.entry.id))
         return
     root, memory = workspace.memory_root(), found.memory
     memory.record = redacted(memory.record)
@@ -69,6 +71,7 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
         print_json({**facts, "record": memory.record})
     else:
         click.echo("\n".join(_lines(root, memory, history, workspace.identity)))
+    warn(note_shown(workspace, found.entry.id))
 
 
 def _file_of(workspace: Workspace, name: str) -> str:

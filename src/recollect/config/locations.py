@@ -28,10 +28,13 @@ WAIT_VARIABLE = "RECOLLECT_ENGINE_WAIT"
 TOKEN_VARIABLE = "RECOLLECT_MCP_TOKEN"  # noqa: S105 (a name, no token)
 NOT_SETTINGS = (HOME_VARIABLE, WAIT_VARIABLE, TOKEN_VARIABLE)
 
-# Variables of Claude Code: its folder, and the switch of its own memory.
+# Variables of Claude Code: its folder, the switch of its own memory, and the session.
 CLIENT_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
 CLIENT_MEMORY_VARIABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+CLIENT_SESSION_VARIABLE = "CLAUDE_CODE_SESSION_ID"
 CLIENT_VARIABLES = (CLIENT_FOLDER_VARIABLE, CLIENT_MEMORY_VARIABLE)
+
+_LONGEST_SESSION = 100
 
 
 def global_store() -> str:
@@ -104,6 +107,16 @@ def has_client_memory(environment: Mapping[str, str] | None = None) -> bool:
     """Return False if Claude Code's own memory is switched off; `environment` is that of `claude_config`."""
     switch = (os.environ if environment is None else environment).get(CLIENT_MEMORY_VARIABLE, "")
     return switch.strip().lower() not in ("1", "true", "yes", "on")
+
+
+def client_session() -> str:
+    """Return the id of the client's session that has started this process; empty outside of one.
+
+    A server keeps the first id: `/clear` gives the session another one, and does not start the server again.
+    """
+    named = os.environ.get(CLIENT_SESSION_VARIABLE, "")
+    plain = named.replace("-", "").replace("_", "")
+    return named if plain.isascii() and plain.isalnum() and len(named) <= _LONGEST_SESSION else ""
 
 
 def plugin_data() -> str:

@@ -36,7 +36,7 @@ class Part:
 
 
 class Entry:
-    """A lesson with its metadata.
+    """A lesson with its metadata. A pinned memory is shown like one.
 
     `parts` holds its source lines, to show the entry as written. Only a few of thousands of entries are shown, so
     `parts` may also be a function; it is called on first use.
@@ -49,6 +49,7 @@ class Entry:
         "confidence",
         "description",
         "heading",
+        "is_pinned",
         "last_observed",
         "name",
         "observation_count",
@@ -76,7 +77,7 @@ class Entry:
         self.category = category
         self.name = name
         self.description = description
-        self.heading = heading or f"### {LABEL[category]}: {name}"
+        self.heading = heading or f"### {self.title}"
         self._parts = parts
         self.observation_count = observation_count
         self.confidence = confidence
@@ -84,6 +85,7 @@ class Entry:
         self.stored_hash = stored_hash  # from the source; differs from `content_hash` when the text was edited
         self.origin = origin
         self.position = position
+        self.is_pinned = False  # the user wants it at every start
         self.rank = 0  # in a start block, entries of a category stand in this order
         self._hash = ""
 
@@ -93,7 +95,8 @@ class Entry:
     @property
     def title(self) -> str:
         """Return the name with its label: "Anti-Pattern: Over-Granular Tasks"."""
-        return f"{LABEL[self.category]}: {self.name}"
+        label = LABEL.get(self.category) or self.category.replace("_", " ").capitalize()
+        return f"{label}: {self.name}"
 
     @property
     def parts(self) -> Sequence[Part]:

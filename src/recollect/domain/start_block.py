@@ -33,6 +33,10 @@ CLOSING = "</memory-context>\n"
 
 _HEADING = {category: f"### {CATEGORIES[category].start_heading}" for category in KNOWLEDGE}
 
+# Pinned entries have the first section. So many at most, because they come in every session and take others' room.
+MOST_PINNED = 5
+_PINNED_HEADING = "### Pinned in This Project"
+
 # The categories of memories in the section of titles: those binding for all work first.
 TITLED = tuple(sorted(PROJECT, key=lambda category: CATEGORIES[category].priority))
 _SURE_TITLES = 3  # the newest of a category, listed before any further ones of another
@@ -95,17 +99,22 @@ def fresh_block(
 def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str], titles: str = "") -> Block:
     """Build the block for entries in the given order of importance, below the limit, with a section of titles.
 
-    `status` returns its diagnostic line. Entries too long to ever fit are dropped first. Then others are dropped whole,
-    as few as possible of each category's first three.
+    `status` returns its diagnostic line. Pinned entries come first, as many as fit. Entries too long to ever fit are
+    dropped first. Then others are dropped whole, as few as possible of each category's first three.
     """
     shown = [_Shown(entry) for entry in selected]
     room = CHARACTER_LIMIT - 1 - _frame_length(status(selected), len(shown)) - client_length(titles) - 2
-    fitting = _fitting([item for item in shown if item.length <= room], room)
-    if not fitting and not titles:
+    pinned: list[_Shown] = []
+    for item in shown:
+        if item.entry.is_pinned and item.length + len(_PINNED_HEADING) + 3 <= room:
+            room -= item.length + (0 if pinned else len(_PINNED_HEADING) + 3)
+            pinned.append(item)
+    fitting = _fitting([item for item in shown if not item.entry.is_pinned and item.length <= room], room)
+    if not pinned and not fitting and not titles:
         return Block("", [], len(shown))
-    dropped = len(shown) - len(fitting)
+    dropped = len(shown) - len(pinned) - len(fitting)
     fitting.sort(key=lambda item: item.entry.rank)
-    kept = [item for category in KNOWLEDGE for item in fitting if item.entry.category == category]
+    kept = [*pinned, *(item for category in KNOWLEDGE for item in fitting if item.entry.category == category)]
     entries = [item.entry for item in kept]
     return Block(_assemble(kept, _diagnostic(status(entries), dropped), titles), entries, dropped)
 
@@ -235,8 +244,10 @@ def marked_text(entry: Entry) -> str:
 
 def _assemble(shown: Sequence[_Shown], diagnostic: str, titles: str) -> str:
     pieces = [START_TITLE, diagnostic]
+    pinned = [item.text for item in shown if item.entry.is_pinned]
+    pieces += [_PINNED_HEADING + "\n" + "\n\n".join(pinned)] if pinned else []
     for category in KNOWLEDGE:
-        texts = [item.text for item in shown if item.entry.category == category]
+        texts = [item.text for item in shown if item.entry.category == category and not item.entry.is_pinned]
         if texts:
             pieces.append(_HEADING[category] + "\n" + "\n\n".join(texts))
     pieces += [titles] if titles else []

@@ -1,5 +1,5 @@
 # hot
-"""Entries in a store and their retirements, their standing for ranking, and search matches."""
+"""Entries in a store, their retirements and marks, their standing for ranking, and search matches."""
 
 from __future__ import annotations
 
@@ -30,6 +30,10 @@ _BOOKKEEPING = (
 # The writers of an entry.
 SESSION_CAPTURE = "session-capture"
 SOURCES = ("retro", SESSION_CAPTURE, "manual", "import")
+
+# The marks of a user on an entry: it is never given unasked, or given at every start.
+MUTED = "muted"
+PINNED = "pinned"
 
 LONGEST_REASON = 500
 ID_LENGTH = 16
@@ -183,6 +187,19 @@ class Retirement:
         self.project = project
         self.at = at
         self.reason = reason
+        self.ended = ended
+
+
+class Mark:
+    """A user's mark on an entry in one project, or everywhere if `project` is empty; with `ended`, its end."""
+
+    __slots__ = ("at", "ended", "id", "kind", "project")
+
+    def __init__(self, id: str, kind: str, project: str = "", *, at: str = "", ended: bool = False) -> None:
+        self.id = id
+        self.kind = kind
+        self.project = project
+        self.at = at
         self.ended = ended
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from recollect.config.locations import client_session
 from recollect.domain.category_names import category_named
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import cut, one_line
@@ -31,6 +32,7 @@ from recollect.memories.forget import forget
 from recollect.memories.lookup import find_named, looks_like_id
 from recollect.recall.browse import full_entries, list_entries
 from recollect.recall.find import find_memories, synced_scope
+from recollect.sessions.given import note_opened
 from recollect.sync.if_changed import sync_if_changed
 
 Tool = Callable[[Engine, Arguments], Answer]
@@ -105,6 +107,8 @@ def search_memory(engine: Engine, given: Arguments) -> Answer:
         said += [each.for_models() for each in (*result.retrieval.degraded, *result.retrieval.incomplete)]
     said += result.withheld
     found = [brief(hit.entry, len(result.hits), hit.origin) for hit in result.hits]
+    for item, hit in zip(found, result.hits, strict=True):
+        item.update({"muted": True} if hit.is_muted else {})
     if scores:
         for item, hit in zip(found, result.hits, strict=True):
             item["score"] = round(hit.score, 3)
@@ -136,6 +140,7 @@ def get_memories(engine: Engine, given: Arguments) -> Answer:
     for each, item in zip(looked, fitting, strict=False):
         if is_cut(each.text):
             said.append(f"{item['id']} is longer than this; {f'it is in {each.path}' if each.path else 'it was cut'}")
+    said += note_opened(engine, [item["id"] for item in fitting], client_session())
     data = filled(memories=fitting, unknown=unknown, left_out=left_out)
     return answered(data, ["\n\n".join(map(paragraphs, fitting))], said)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from recollect.config import project
+from recollect.config.locations import client_session
 from recollect.config.workspace import Workspace
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import utc_text
@@ -64,7 +65,7 @@ def synced_scope(
     warnings = sync_if_changed(engine, seconds=reading, thorough=True)
     if project_name == "":
         return engine.project, warnings
-    roots = _roots_of(engine, project_name) if project_name else known_roots(engine.store)
+    roots = project_roots(engine, project_name) if project_name else known_roots(engine.store)
     found: list[str] = []
     try:
         places = [Workspace(root, engine.workspace.global_store) for root in roots]
@@ -77,7 +78,7 @@ def synced_scope(
     return project.identity(roots[0]) if project_name else None, warnings
 
 
-def _roots_of(engine: Engine, project_name: str) -> list[str]:
+def project_roots(engine: Engine, project_name: str) -> list[str]:
     """Return the roots of the project with a name or folder."""
     known = {root: project.identity(root) for root in known_roots(engine.store)}
     named = {identity for identity in known.values() if os.path.basename(identity) == project_name}
@@ -102,7 +103,7 @@ def _count(engine: Engine, result: SearchResult) -> list[str]:
         at=utc_text(time.gmtime()),
         event="search",
         project=engine.project,
-        session="",
+        session=client_session(),
         query=" ".join(known)[:_LONGEST_QUERY],
         lines=[
             ReceiptLine(

@@ -25,12 +25,14 @@ _SHORT = 0.3
 LONG = 60.0
 
 
-def memories_for(prompt: str, workspace: Workspace, session: str = "", *, warm: Warm | None = None) -> PromptRequest:
+def memories_for(
+    prompt: str, workspace: Workspace, session: str = "", *, warm: Warm | None = None, is_preview: bool = False
+) -> PromptRequest:
     """Build the block for a prompt and record it as given; a session never gets an entry twice.
 
-    With `warm`, the record is deferred: it is written when the caller writes the `notes`.
+    With `warm`, the record is deferred: it is written when the caller writes the `notes`. A preview records nothing.
     """
-    asked = PromptRequest(prompt, workspace, session, warm)
+    asked = PromptRequest(prompt, workspace, session, warm, is_preview=is_preview)
     asked.reason = _suppressed(prompt, workspace.settings)
     if asked.reason:
         return asked
@@ -102,12 +104,17 @@ def _record(asked: PromptRequest) -> list[str]:
         from recollect.engine.engine import Engine
         from recollect.files.memory.memories import slug_of
         from recollect.recall.prompt_store import keep_receipt
+        from recollect.store.values import ReceiptLine
         from recollect.sync.memories import entry_id
 
         titles = Wording(" ".join(f"{each.title} {' '.join(each.tags)}" for each in asked.told)).words
         words = sorted(Wording(asked.prompt).words & titles)
         with Engine(asked.workspace, patience=0.5, warm=asked.warm) as engine:
-            given = [(entry_id(engine.project, each.category, slug_of(each.path)), each.nats) for each in asked.told]
+            ids = [entry_id(engine.project, each.category, slug_of(each.path)) for each in asked.told]
+            given = [
+                ReceiptLine(id, each.nats, vector=0.0, keyword=each.nats, prominence=0.0)
+                for id, each in zip(ids, asked.told, strict=True)
+            ]
             keep_receipt(engine, asked.session, words, given)
     except (StoreError, ImportError) as error:
         return [f"the recall was not counted: {error}"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
     from recollect.recall.in_context import InContext
+    from recollect.recall.prompt_store import Hit
 
 
 # Before the key of an entry in a session's record: the session had its title alone.
@@ -40,7 +41,9 @@ _LONGEST = 100_000
 class PromptRequest:
     """A prompt of a session, and the memories found for it. `root` is None if memory files must not be read."""
 
-    def __init__(self, prompt: str, workspace: Workspace, session: str, warm: Warm | None) -> None:
+    def __init__(
+        self, prompt: str, workspace: Workspace, session: str, warm: Warm | None, *, is_preview: bool = False
+    ) -> None:
         self._real: dict[str, bool] = {}  # the cache of `_is_real`
         half = _LONGEST // 2
         self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
@@ -50,12 +53,15 @@ class PromptRequest:
         self.given: Set[str] = frozenset()  # keys of the memories the session has already
         self.root: MemoryRoot | None = None
         self._context: InContext | None = None
-        self.notes = DeferredWrites(wait=warm is not None)
+        self.is_preview = is_preview  # nobody gets the block, so its records are never written
+        self.notes = DeferredWrites(wait=is_preview or warm is not None)
         self.warnings: list[str] = []
         self.text = ""  # the block
         self.reason = ""  # why there is no block
         self.told: list[PromptHit] = []
         self.maybes: list[PromptHit] = []  # shown by their titles alone
+        self.by_meaning = False  # whether it is compared by meaning, too
+        self.found: list[Hit] = []  # everything compared in the store, the best first
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for

@@ -7,14 +7,15 @@ import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_asked_for, is_near
+from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
+from recollect.domain.stored import MUTED
 from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
 from recollect.recall.prompt_request import MAYBE, retell
-from recollect.store.values import Receipt, ReceiptLine, Scope
+from recollect.store.values import TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 
 TYPE_CHECKING = False
@@ -52,19 +53,27 @@ _MOST_SHOWN = LONGEST // 100
 
 
 class Hit:
-    """An entry found for a prompt, and its score in nats."""
+    """An entry found for a prompt: the evidence by words and by meaning, the bar, and its score above it, in nats."""
 
-    def __init__(self, entry: StoredEntry, nats: float) -> None:
+    def __init__(self, entry: StoredEntry, words: float, meaning: float, bar: float) -> None:
         self.entry = entry
-        self.nats = nats
+        self.words = words
+        self.meaning = meaning
+        self.bar = bar
+        self.nats = words + meaning - bar
+        self.is_muted = False
 
 
 class Answer:
-    """The hits for a prompt and the entries just below the bar, the best first, and the words known to the store."""
+    """The hits for a prompt, the entries just below the bar and all others, the best first.
 
-    def __init__(self, hits: list[Hit], maybes: list[Hit], known: list[str]) -> None:
+    `known` are the prompt's words known to the store. Muted entries are among the others.
+    """
+
+    def __init__(self, hits: list[Hit], maybes: list[Hit], others: list[Hit], known: list[str]) -> None:
         self.hits = hits
         self.maybes = maybes
+        self.others = others
         self.known = known
 
 
@@ -77,9 +86,11 @@ def from_store(asked: PromptRequest) -> None:
     with Engine(asked.workspace, patience=_PATIENCE, warm=asked.warm) as engine:
         store = engine.store
         asked.warnings += sync_if_changed(engine, leave=asked.leave)
-        known = choose(asked, engine, _by_meaning(engine, asked))
-        if asked.told:
-            given = [(each.id, each.nats) for each in asked.told]
+        embed = _by_meaning(engine, asked)
+        asked.by_meaning = embed is not None
+        known = choose(asked, engine, embed)
+        given = receipt_lines(asked)
+        if given:
             asked.notes.do(lambda: keep_receipt(engine, asked.session, known, given))
         asked.warnings += store.findings
 
@@ -91,16 +102,18 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     most = asked.workspace.settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
+    asked.found = [*answer.hits, *answer.maybes, *answer.others]
     return answer.known
 
 
 def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
     """Return a function for the vectors of a prompt, or None if only words can be compared.
 
-    Vectors are used only if the model is local and kept loaded by the resident, and has made the store's vectors.
+    Vectors are used only if the model is local and kept loaded by the resident, and has made the store's vectors. A
+    preview loads it.
     """
     settings = engine.settings
-    if asked.warm is None or not settings.flag("memory_embedding_enabled"):
+    if not (asked.warm or asked.is_preview) or not settings.flag("memory_embedding_enabled"):
         return None
     if settings.text("memory_embedding_provider") != "local":
         return None  # prompts are not sent to other providers
@@ -140,7 +153,19 @@ def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mar
     return new
 
 
-def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequence[tuple[str, float]]) -> None:
+def receipt_lines(asked: PromptRequest) -> list[ReceiptLine]:
+    """Return the lines of a receipt for the memories that a prompt gets, texts before titles."""
+    parts = {hit.entry.id: hit for hit in asked.found}
+    return [
+        ReceiptLine(
+            each.id, each.nats, vector=parts[each.id].meaning, keyword=parts[each.id].words, prominence=0.0, form=form
+        )
+        for form, those in ((TEXT, asked.told), (TITLE, asked.maybes))
+        for each in those
+    ]
+
+
+def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequence[ReceiptLine]) -> None:
     """Keep a receipt of the entries given to a prompt, with their scores and the matching words.
 
     Raises:
@@ -152,7 +177,7 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
         project=engine.project,
         session=session[:_LONGEST_SESSION],
         query=" ".join(words)[:_LONGEST_QUERY],
-        lines=[ReceiptLine(id, score, vector=0.0, keyword=score, prominence=0.0) for id, score in given],
+        lines=given,
     )
     engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
 
@@ -167,7 +192,7 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
     """
     question = Question(prompt)
     if not question.terms:
-        return Answer([], [], [])
+        return Answer([], [], [], [])
     frequencies, entries = store.document_frequencies(question.terms)
     rarity = Rarity(frequencies, entries)
     terms = rarity.known(question.terms, _MOST_TERMS)
@@ -178,20 +203,24 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
         ids += [id for id in meant.nearest(scope) if id not in ids]
     places = store.term_places(terms, ids) if ids else {}
     meanings = meant.surprises(ids, places) if meant else {}
+    muted = frozenset(store.marked(MUTED, scope)) if ids else frozenset[str]()
     scored: list[Hit] = []
+    others: list[Hit] = []
     bar = Bar(store.count(scope), len(question.passages))
     for entry in store.entries(ids):
         found, meaning = places.get(entry.id, {}), meanings.get(entry.id)
-        nats = evidence(question, rarity, found, entry.name, meaning)
         needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
+        hit = Hit(entry, by_words(question, rarity, found, entry.name), by_meaning(meaning), needed)
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
-        if is_named or is_near(nats, needed):
-            scored.append(Hit(entry, nats - needed))
-    scored.sort(key=lambda hit: (-hit.nats, hit.entry.id))
+        hit.is_muted = entry.id in muted
+        is_given = (is_named or is_near(hit.words + hit.meaning, needed)) and not hit.is_muted
+        (scored if is_given else others).append(hit)
+    for those in (scored, others):
+        those.sort(key=lambda hit: (-hit.nats, hit.entry.id))
     hits = [hit for hit in scored if hit.nats >= 0]
     origins = store.origins(hit.entry.id for hit in hits)
     told = trusted_first(hits, lambda hit: share(hit.nats), lambda hit: origins[hit.entry.id])
-    return Answer(told, scored[len(hits) :], terms)
+    return Answer(told, scored[len(hits) :], others, terms)
 
 
 class _Meant:

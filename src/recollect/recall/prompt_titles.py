@@ -10,7 +10,9 @@ from recollect.domain.categories import CATEGORIES
 from recollect.domain.memory import UNTAGGED
 from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.title_match import Wording
+from recollect.domain.stored import MUTED
 from recollect.errors import StorageError
+from recollect.files.journal.tail import marked_ids
 from recollect.files.memory.index_md import changed, indexed_memories, read_index
 from recollect.recall.prompt_request import retell
 
@@ -50,12 +52,19 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
     wording = Wording(asked.prompt)
     if not wording.words or not os.path.isdir(root.path):
         return []
-    used = [name for name in root.folders if asked.workspace.settings.flag(f"categories.{name}.enabled")]
+    workspace = asked.workspace
+    used = [name for name in root.folders if workspace.settings.flag(f"categories.{name}.enabled")]
+    muted = marked_ids(workspace.journal, MUTED, workspace.identity)
     scored: list[_Scored] = []
     for entry in _entries(root, asked.warnings):
         points = wording.score(entry.title, [tag for tag in entry.tags if tag != UNTAGGED])
         if points >= least and entry.category in used and entry.path not in asked.given:
             scored.append(_Scored(entry, points))
+    if muted:
+        from recollect.sync.memories import entry_id
+
+        identity = workspace.identity
+        scored = [each for each in scored if entry_id(identity, each.entry.category, each.entry.slug) not in muted]
     scored.sort(key=lambda each: each.order)
     recent = time.strftime("%Y-%m-%d", time.gmtime(time.time() - _RECENT * 86_400))
     best = [each for each in scored[:_OPENED] if each.open(asked, root)]
@@ -64,7 +73,7 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
     kept = sorted([*best, *scored[_OPENED:]], key=lambda each: each.order)
     told: list[PromptHit] = []
     for each in kept:
-        if len(told) == asked.workspace.settings.whole("retrieval.max_inject"):
+        if len(told) == workspace.settings.whole("retrieval.max_inject"):
             break
         if each.open(asked, root) and each.memory:
             path, points = each.entry.path, float(each.points)

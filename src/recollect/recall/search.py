@@ -10,7 +10,7 @@ from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import AS_GOOD, REPOSITORY, trusted_first
-from recollect.domain.stored import ACTIVE
+from recollect.domain.stored import ACTIVE, MUTED, STATUSES
 from recollect.domain.text import utc_text
 from recollect.engine.withhold import harmless_entries
 from recollect.errors import EmbeddingError, ModelLoading, StoreError
@@ -188,8 +188,10 @@ class Hit:
         prominence: float,
         path: str = "",
         origin: str = REPOSITORY,
+        is_muted: bool = False,
     ) -> None:
         self.entry = entry
+        self.is_muted = is_muted  # never given unasked, in the engine's project or everywhere
         self.origin = origin  # who stands behind it, as in `domain.ranking.trust`
         self.score = score
         self.vector = vector  # the cosine; None when it was not found by meaning
@@ -238,6 +240,7 @@ def search(
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
     now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
+    muted = engine.store.marked(MUTED, Scope(engine.project, statuses=STATUSES)) if best else []
     found, result.withheld = harmless_entries(engine.workspace.global_store, engine.store.entries(best))
     most = max((entry.observation_count for entry in found), default=1)
     for entry in found:
@@ -250,6 +253,7 @@ def search(
                 prominence=prominence(entry, most, now),
                 path=from_project(paths.get(entry.id, ""), entry.project),
                 origin=origins[entry.id],
+                is_muted=entry.id in muted,
             )
         )
     if result.withheld and not result.hits:

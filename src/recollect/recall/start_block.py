@@ -11,7 +11,8 @@ import time
 
 from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.selection import deduplicate, rotated, select_rotated
-from recollect.domain.start_block import markdown_status
+from recollect.domain.start_block import MOST_PINNED, markdown_status
+from recollect.domain.stored import MUTED, PINNED
 from recollect.domain.text import one_line
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StoreError
@@ -88,6 +89,7 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
     shared, more_warnings = read_bank(asked.workspace.global_store, "global")
     injection.warnings += warnings + more_warnings
     everything = deduplicate(_not_retired(asked, local, shared))
+    pinned = _marked(asked, everything)
     why = one_line(degraded).replace("*", " ").replace("|", " ")[:200]
 
     def degraded_status(entries: Sequence[Entry]) -> str:
@@ -104,8 +106,9 @@ def _from_markdown(asked: StartRequest, injection: Injection, degraded: str = ""
         return sorted(turned, key=lambda entry: _key(entry) not in asked.without)
 
     def chosen_without(keys: Collection[str]) -> list[Entry]:
-        left = [entry for entry in everything if _key(entry) not in keys] if keys else everything
-        return select_rotated(left, asked.limit, rotate)
+        first = [entry for entry in pinned if _key(entry) not in keys][: asked.limit if asked.limit > 0 else None]
+        left = [entry for entry in everything if not entry.is_pinned and _key(entry) not in keys]
+        return first + select_rotated(left, max(asked.limit - len(first), min(asked.limit, 0)), rotate)
 
     chosen, withheld = harmless_block(
         asked.workspace.global_store,
@@ -132,6 +135,22 @@ def _not_retired(asked: StartRequest, local: list[Entry], shared: list[Entry]) -
         return [*local, *shared]
     kept = [entry for entry in local if _key(entry) not in everywhere | here]
     return kept + [entry for entry in shared if _key(entry) not in everywhere]
+
+
+def _marked(asked: StartRequest, entries: list[Entry]) -> list[Entry]:
+    """Remove the muted ones of the entries, and return the pinned ones, as the journal says."""
+    journal, identity = asked.workspace.journal, asked.workspace.identity
+    if not os.path.exists(journal):
+        return []
+    from recollect.files.journal.tail import marked_ids
+
+    asked.muted = frozenset(marked_ids(journal, MUTED, identity))
+    pins = marked_ids(journal, PINNED, identity)
+    entries[:] = [entry for entry in entries if _key(entry) not in asked.muted] if asked.muted else entries
+    pinned = sorted((entry for entry in entries if _key(entry) in pins), key=lambda entry: pins.index(_key(entry)))
+    for entry in pinned[:MOST_PINNED]:
+        entry.is_pinned = True
+    return pinned[:MOST_PINNED]
 
 
 def _key(entry: Entry) -> str:

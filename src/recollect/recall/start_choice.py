@@ -11,23 +11,24 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import never_outranked
-from recollect.domain.start_block import TitleList
-from recollect.domain.text import escaped, utc_text
+from recollect.domain.start_block import MOST_PINNED, TitleList
+from recollect.domain.stored import MUTED, PINNED
+from recollect.domain.text import cut, escaped, utc_text
 from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
-from recollect.errors import StillReading, StoreError
+from recollect.errors import StillReading, StoreError, WriteRefused
 from recollect.recall.context import Collector
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
-from recollect.store.values import Receipt, ReceiptLine, Scope
+from recollect.store.values import PINNED_TEXT, TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
@@ -51,6 +52,9 @@ _SHOWN_CONTEXT = 30
 _SHOWN_REASON = 200
 _LONGEST_SESSION = 100
 
+# In characters, so that several pinned memories leave room: the description and the reasoning of each.
+_LONGEST_PINNED = (1_000, 400)
+
 
 def session_block(asked: StartRequest, injection: Injection) -> Block:
     """Build the block of the entries most relevant to the current work, and record them as recalled.
@@ -72,21 +76,9 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     workspace, store = asked.workspace, engine.store
     now = utc_text(time.gmtime())
     warnings: list[str] = []
-    labels = engine.labels()
-    brief = BriefLabels(labels, _LABELLING) if labels else None
-    behind: Degradation | None = None
     began, started = time.time_ns(), time.monotonic()
-    try:
-        warnings += sync(store, workspace, brief, end=started + _SYNCING)
-        if brief and brief.cut_short:
-            leave_for_later(engine)
-    except StillReading:
-        raise  # a bank read only in part is no basis for a choice
-    except StoreError as error:
-        if not store.coverage().entries:
-            raise
-        behind = Degradation(STALE)
-        warnings.append(f"{error}; {behind}")
+    behind = _sync(engine, warnings, started + _SYNCING)
+    asked.muted = frozenset(store.marked(MUTED, Scope(workspace.identity)))
     with Collector(workspace.project_root, _left(started), workspace.settings.text("memory_root")) as collector:
         titles = _titles(engine, asked, injection, began, is_current=not behind)  # while git runs
         last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
@@ -95,13 +87,17 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    ranked = _candidates(engine, asked, retrieval, scope, now)
+    pinned = _pinned(engine, asked)
+    candidates = _candidates(engine, asked, retrieval, scope, now, more=len(asked.muted) + len(pinned))
+    held = {*asked.muted, *(entry.stored_hash for entry in pinned)}
+    ranked = [item for item in candidates if item.id not in held] if held else candidates
 
     def chosen_without(ids: Collection[str]) -> list[Entry]:
+        first = [entry for entry in pinned if entry.stored_hash not in ids]
         left = [item for item in ranked if item.id not in ids] if ids else ranked
-        return [
-            as_entry(entry) for entry in store.entries(item.id for item in _selected(engine, asked, retrieval, left))
-        ]
+        limit = asked.limit if asked.limit < 0 else asked.limit - len(first)
+        chosen = _selected(engine, asked, retrieval, left, limit)
+        return first + [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
     rendered, withheld = harmless_block(
@@ -114,34 +110,58 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     injection.withheld += withheld
     injection.titles = [*titles.fresh]
     injection.keys = [*(entry.stored_hash for entry in rendered.entries), *map(title_key, titles.fresh)]
-    if rendered.entries and not behind:  # after one failed write, do not wait for a second
-        shown, found = set(injection.keys), {item.id: item for item in ranked}
-        receipt = Receipt(
-            at=now,
-            event=asked.event or "inject",
-            project=workspace.identity,
-            session=asked.session[:_LONGEST_SESSION],
-            query=retrieval.query or "",
-            lines=[
-                ReceiptLine(item.id, item.score, vector=item.vector, keyword=item.keyword, prominence=item.prominence)
-                for item in (found[entry.stored_hash] for entry in entries if entry.stored_hash in shown)
-            ],
-        )
-        counted = workspace.settings.flag("memory_recall_tracking")
-
-        def record() -> None:
-            from recollect.domain.secrets.detect import find_secret  # its patterns cost time; nobody waits for this
-
-            receipt.query = "" if find_secret(receipt.query) else receipt.query
-            store.recalled(receipt, counted=counted)
-
-        asked.notes.do(record, slow=True)
+    shown = set(injection.keys)
+    injection.next = [item for item in ranked if item.id not in shown]
+    given = _receipt_lines([entry for entry in entries if entry.stored_hash in shown], titles, candidates)
+    injection.keys += _prompt_keys(engine, rendered.entries)
+    if given and not behind:  # after one failed write, do not wait for a second
+        _keep_receipt(engine, asked, retrieval.query or "", given, now)
     injection.warnings += warnings + context.warnings + store.findings
     injection.degraded += retrieval.degraded
     if not behind:
         injection.pending, injection.banks_read = retrieval.pending, began
     injection.engine = None if asked.warm else engine
     return rendered
+
+
+def _sync(engine: Engine, warnings: list[str], end: float) -> Degradation | None:
+    """Sync the store with banks and the journal. Return a degradation if it had to stay as it was."""
+    labels = engine.labels()
+    brief = BriefLabels(labels, _LABELLING) if labels else None
+    try:
+        warnings += sync(engine.store, engine.workspace, brief, end=end)
+        if brief and brief.cut_short:
+            leave_for_later(engine)
+    except StillReading:
+        raise  # a bank read only in part is no basis for a choice
+    except StoreError as error:
+        if not engine.store.coverage().entries:
+            raise
+        behind = Degradation(STALE)
+        warnings.append(f"{error}; {behind}")
+        return behind
+    return None
+
+
+def _keep_receipt(engine: Engine, asked: StartRequest, query: str, given: Sequence[ReceiptLine], now: str) -> None:
+    """Note what the session is given, once the block is used."""
+    receipt = Receipt(
+        at=now,
+        event=asked.event or "inject",
+        project=engine.project,
+        session=asked.session[:_LONGEST_SESSION],
+        query=query,
+        lines=given,
+    )
+    counted = engine.settings.flag("memory_recall_tracking")
+
+    def record() -> None:
+        from recollect.domain.secrets.detect import find_secret  # its patterns cost time; nobody waits for this
+
+        receipt.query = "" if find_secret(receipt.query) else receipt.query
+        engine.store.recalled(receipt, counted=counted)
+
+    asked.notes.do(record, slow=True)
 
 
 def _left(started: float) -> float:
@@ -163,11 +183,71 @@ def _titles(
     return list_titles(asked, injection, None if behind else engine)
 
 
+def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
+    """Return the entries pinned in the project, oldest pin first, as many as a block may have."""
+    settings = engine.settings
+    ids = engine.store.marked(PINNED, Scope(engine.project))
+    if not ids:
+        return []
+    found = [
+        entry
+        for entry in engine.store.entries(id for id in ids if id not in asked.muted)
+        if entry.category in KNOWLEDGE or settings.flag(f"categories.{entry.category}.enabled")
+    ]
+    most = MOST_PINNED if asked.limit < 0 else min(asked.limit, MOST_PINNED)
+    pinned = [as_entry(_short(entry)) for entry in found[:most]]
+    for entry in pinned:
+        entry.is_pinned = True
+    return pinned
+
+
+def _short(stored: StoredEntry) -> StoredEntry:
+    """Cut a memory to its description and its reasoning; a lesson stays as it is."""
+    if stored.category not in KNOWLEDGE:
+        description, reasoning = map(cut, (stored.description, stored.reasoning), _LONGEST_PINNED)
+        stored.description = description
+        stored.details = "\n".join(filter(None, (f"- Why: {reasoning}" * bool(reasoning), f"- Id: {stored.id}")))
+    return stored
+
+
+def _prompt_keys(engine: Engine, entries: Sequence[Entry]) -> list[str]:
+    """Return the keys by which prompts know the memories among the entries, so that none is given again."""
+    memories = [entry.stored_hash for entry in entries if entry.category not in KNOWLEDGE]
+    if not memories:
+        return []
+    try:
+        root = engine.workspace.memory_root()
+    except WriteRefused:
+        return []  # prompts get no memories either
+    return [root.shown(path) for path in engine.store.memory_paths(memories).values()]
+
+
+def _receipt_lines(entries: Sequence[Entry], titles: TitleList, ranked: Sequence[Ranked]) -> list[ReceiptLine]:
+    """Return the lines of a receipt: the entries with the parts of their scores, and the titles."""
+    found = {item.id: item for item in ranked}
+    lines: list[ReceiptLine] = []
+    for entry in entries:
+        item, form = found.get(entry.stored_hash), PINNED_TEXT if entry.is_pinned else TEXT
+        score, vector, keyword, prominence = (
+            (item.score, item.vector, item.keyword, item.prominence) if item else (0.0, 0.0, 0.0, 0.0)
+        )
+        lines.append(
+            ReceiptLine(entry.stored_hash, score, vector=vector, keyword=keyword, prominence=prominence, form=form)
+        )
+    return lines + [
+        ReceiptLine(title.id, 0.0, vector=0.0, keyword=0.0, prominence=0.0, form=TITLE) for title in titles.fresh
+    ]
+
+
 def _candidates(
-    engine: Engine, asked: StartRequest, retrieval: RetrievalResult, scope: Scope, now: str
+    engine: Engine, asked: StartRequest, retrieval: RetrievalResult, scope: Scope, now: str, *, more: int
 ) -> list[Ranked]:
-    """Return the entries to select from, the best first. Without a topic, any entry may have its turn."""
-    ranked = _trusted(engine, _ranked(engine, retrieval, scope, now, asked.limit))
+    """Return the entries to select from, the best first. Without a topic, any entry may have its turn.
+
+    There are enough of them to fill the block without `more` of them.
+    """
+    most = asked.limit if asked.limit < 0 else asked.limit + more
+    ranked = _trusted(engine, _ranked(engine, retrieval, scope, now, most))
     if _varies(engine, retrieval) and 0 < asked.limit < retrieval.total:
         known = {item.id for item in ranked}
         ranked += [item for item in _ranked(engine, retrieval, scope, now, -1) if item.id not in known]
@@ -179,18 +259,20 @@ def _varies(engine: Engine, retrieval: RetrievalResult) -> bool:
     return not retrieval.query and engine.settings.flag("memory_recall_tracking")
 
 
-def _selected(engine: Engine, asked: StartRequest, retrieval: RetrievalResult, ranked: list[Ranked]) -> list[Ranked]:
+def _selected(
+    engine: Engine, asked: StartRequest, retrieval: RetrievalResult, ranked: list[Ranked], limit: int
+) -> list[Ranked]:
     """Select entries by the session's topic; without one, half of them are entries that were not given lately."""
     if not _varies(engine, retrieval):
-        return select_ranked(ranked, asked.limit)
+        return select_ranked(ranked, limit)
     if asked.without:  # a resumed session keeps the entries it has: other turns would give it more each time
-        return select_ranked(sorted(ranked, key=lambda item: item.id not in asked.without), asked.limit)
+        return select_ranked(sorted(ranked, key=lambda item: item.id not in asked.without), limit)
     last = {usage.id: (usage.last_recalled_at, usage.recall_count) for usage in engine.store.usages()}
 
     def unseen_first(items: list[Ranked]) -> list[Ranked]:
         return sorted(items, key=lambda item: last.get(item.id, ("", 0)))
 
-    return select_varied(ranked, asked.limit, unseen_first)
+    return select_varied(ranked, limit, unseen_first)
 
 
 def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:

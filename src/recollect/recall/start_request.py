@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from recollect.config.workspace import Workspace
     from recollect.domain.entry import Entry
+    from recollect.domain.ranking.order import Ranked
     from recollect.domain.stored import Title
     from recollect.engine.engine import Engine
     from recollect.engine.warm import Warm
@@ -45,6 +46,7 @@ class StartRequest:
         self.warm = warm
         self.notes = DeferredWrites()
         self.without: Collection[str] = ()
+        self.muted: Collection[str] = ()  # ids of entries that are never given unasked
         self.context = InContext(workspace)
 
 
@@ -57,6 +59,7 @@ class Injection:
         self.entries: list[Entry] = []
         self.titles: list[Title] = []  # of memories, listed after the entries
         self.keys: list[str] = []  # of everything given: ids of entries in the store, and keys of titles
+        self.next: list[Ranked] = []  # entries that were not chosen, the best first
         self.dropped = 0
         self.pending = 0
         self.banks_read = 0  # when the store has read banks and journal, in nanoseconds; 0 if it has not

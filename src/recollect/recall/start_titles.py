@@ -56,6 +56,7 @@ def list_titles(asked: StartRequest, injection: Injection, engine: Engine | None
         read.titles = engine.store.titles(Scope(workspace.identity, used), _MOST_KNOWN)
     else:
         _read_files(asked, used, read, injection.warnings)
+    read.titles = [title for title in read.titles if title.id not in asked.muted]
     listed = _harmless(workspace.global_store, read, injection.withheld)
     fresh = [title for title in listed if title_key(title) not in asked.without]
     return TitleList(listed, fresh, len(read.titles) + read.unread - len(listed))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.stored import Match, Retirement, Standing, StoredEntry, Title
-from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
+from recollect.domain.stored import Mark, Match, Retirement, Standing, StoredEntry, Title
+from recollect.store.values import Background, Coverage, Evidence, Model, Receipt, Scope, Source, Usage
 
 
 class Store(Protocol):
@@ -48,6 +48,7 @@ class Store(Protocol):
         *,
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
+        marks: Sequence[Mark] = (),
     ) -> None:
         """Store a source's state and its entries.
 
@@ -57,7 +58,7 @@ class Store(Protocol):
 
         A journal also holds retirements. They apply after the entries given with them: in a project, so that the
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
-        longer retired.
+        longer retired. A journal's marks apply in their order.
         """
 
     def rename_source(self, path: str, new: str) -> None:
@@ -77,6 +78,17 @@ class Store(Protocol):
 
     def retirements(self, id: str) -> list[Retirement]:
         """Return the retirements of an entry in the journal, at most one for each project."""
+        ...
+
+    def marked(self, kind: str, scope: Scope) -> list[str]:
+        """Return the ids of entries in scope marked in its project or everywhere, oldest mark first.
+
+        Entries that no file has brought yet are among them. This is cheap.
+        """
+        ...
+
+    def marks(self, id: str) -> list[Mark]:
+        """Return the marks on an entry, at most one of a kind for each project."""
         ...
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
@@ -179,7 +191,7 @@ class Store(Protocol):
         ...
 
     def recalled(self, receipt: Receipt, *, counted: bool = True) -> None:
-        """Store a receipt. If `counted`, increase the recall count of each of its entries by one."""
+        """Store a receipt. If `counted`, increase the recall count of its entries by one, except for titles."""
 
     def usages(self) -> list[Usage]:
         """Return the usage of every entry used so far, sorted by id."""
@@ -191,8 +203,15 @@ class Store(Protocol):
     def hand_on(self, old_id: str, new_id: str) -> None:
         """Copy the usage of an entry to another, keeping the higher values."""
 
-    def receipts(self, limit: int) -> list[Receipt]:
-        """Return the last receipts, newest first."""
+    def receipts(self, limit: int, *, project: str | None = None, session: str = "", entry: str = "") -> list[Receipt]:
+        """Return the last receipts, newest first: of a project, a session by the beginning of its id, or an entry."""
+        ...
+
+    def note_evidence(self, found: Sequence[Evidence]) -> None:
+        """Store signs of use, and drop the oldest."""
+
+    def evidence(self, id: str) -> list[Evidence]:
+        """Return the signs of use of an entry, oldest first."""
         ...
 
     def get_meta(self, key: str) -> str:

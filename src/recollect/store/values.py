@@ -95,17 +95,45 @@ class Usage:
         self.last_recalled_at = last_recalled_at
 
 
+# The forms in which an entry is given: its text, its text because it is pinned, or its title alone.
+TEXT = "text"
+PINNED_TEXT = "pinned"
+TITLE = "title"
+
+# The kinds of evidence for the use of an entry: a session has opened it.
+OPENED = "opened"
+
+
 class ReceiptLine:
-    """An entry in a receipt, with its score and the parts of the score."""
+    """An entry in a receipt: its form, its score and the parts of the score.
 
-    __slots__ = ("id", "keyword", "prominence", "score", "vector")
+    At a prompt, scores are in nats above the bar, `keyword` and `vector` in nats. Otherwise they are between 0 and 1.
+    """
 
-    def __init__(self, id: str, score: float, *, vector: float, keyword: float, prominence: float) -> None:
+    __slots__ = ("form", "id", "keyword", "prominence", "score", "vector")
+
+    def __init__(
+        self, id: str, score: float, *, vector: float, keyword: float, prominence: float, form: str = TEXT
+    ) -> None:
         self.id = id
         self.score = score
         self.vector = vector
         self.keyword = keyword
         self.prominence = prominence
+        self.form = form
+
+
+class Evidence:
+    """A sign that a session has used an entry, of a kind named above."""
+
+    __slots__ = ("at", "id", "kind", "project", "session")
+
+    def __init__(self, *, at: str, kind: str, id: str, project: str, session: str) -> None:
+        self.at = at
+        self.kind = kind
+        self.id = id
+        self.project = project
+        self.session = session
 
 
 class Receipt:

@@ -1,17 +1,18 @@
-"""Lines of the journal as entries and retirements for the store."""
+"""Lines of the journal as entries, retirements and marks for the store."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SOURCES, Retirement, StoredEntry, is_id
+from recollect.domain.stored import SOURCES, Mark, Retirement, StoredEntry, is_id
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, MOVED, RETIREMENT, SUPERSEDES, kind_of
+from recollect.files.journal.kinds import CAPTURE, MARK, MOVED, RETIREMENT, SUPERSEDES, kind_of
 from recollect.keywords.base import Labeller
 from recollect.sync.entry_input import LONGEST_NAME, parse_entry_input
 
@@ -45,6 +46,8 @@ def captured(
                 if find_secret(said.reason):
                     said.reason = ""
                 retirements.setdefault(said.id, {})[said.project] = said
+            elif kind is MARK:
+                kind.parse(line)  # `marks_in` returns it
             elif kind is MOVED:
                 gone = kind.parse(line)
                 moved[gone.id] += gone.observations
@@ -52,6 +55,16 @@ def captured(
             problems.append(f"a {kind.name} in the journal cannot be used: {error}")
     counted = without_moved(entries, lambda entry: entry.id, moved)
     return counted, [said for projects in retirements.values() for said in projects.values()], problems
+
+
+def marks_in(lines: Iterable[dict[str, Any]]) -> list[Mark]:
+    """Return the marks in lines of the journal, in their order. `captured` tells about invalid ones."""
+    found: list[Mark] = []
+    for line in lines:
+        if kind_of(line) is MARK:
+            with suppress(InvalidEntry):
+                found.append(MARK.parse(line))
+    return found
 
 
 def without_moved(items: Iterable[Item], id_of: Callable[[Item], str], moved: Mapping[str, int]) -> list[Item]:

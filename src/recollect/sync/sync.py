@@ -130,7 +130,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         return []
     from recollect.files.journal.kinds import MOVED, kind_of
     from recollect.files.journal.log import fingerprint, read_lines
-    from recollect.sync.journal import NAMED, captured
+    from recollect.sync.journal import NAMED, captured, marks_in
 
     with store.writing():
         former = _adopt(store, key)
@@ -155,7 +155,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         entries, retirements, unusable = captured(found.lines, labels)
         problems = found.problems + few(unusable, NAMED)
         source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=found.end)
-        store.put(source, entries, anew=anew, retirements=retirements)
+        store.put(source, entries, anew=anew, retirements=retirements, marks=marks_in(found.lines))
         for old in former:
             store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name
     if known and status.st_size < known.offset:

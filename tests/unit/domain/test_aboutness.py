@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_asked_for, is_near
+from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
 from recollect.domain.ranking.common_words import is_common
 from recollect.domain.ranking.fusion import surprise
 
@@ -28,7 +28,7 @@ def judged(
     held = dict.fromkeys(question.terms, 0) | dict.fromkeys(places, 1) | (frequencies or {})
     bar = Bar(entries if among is None else among, len(question.passages))
     needed = bar.of(triggers, has_meaning=meaning is not None)
-    return evidence(question, Rarity(held, entries), places, name, meaning) - needed
+    return by_words(question, Rarity(held, entries), places, name) + by_meaning(meaning) - needed
 
 
 def test_two_rare_words_of_the_name_make_a_prompt_about_an_entry() -> None:
@@ -133,7 +133,7 @@ def test_common_words_are_known_in_all_their_forms() -> None:
 def test_any_prompt_can_be_judged(prompt: str, entries: int) -> None:
     question = Question(prompt)
     places = {term: {"name"} for term in question.terms[::2]}
-    nats = evidence(question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt)
+    nats = by_words(question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt)
     assert nats >= 0
     assert Bar(entries, len(question.passages)).of(3, has_meaning=True) > 0
 

@@ -13,12 +13,13 @@ from recollect.config.locations import journal as journal_of
 from recollect.config.project import identity
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
-from recollect.domain.stored import LONGEST_REASON, Retirement
+from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Retirement
 from recollect.errors import InvalidEntry
 from recollect.files.archive import JOURNAL_FILE, Archive, Member, write_archive
 from recollect.files.journal.kinds import (
     CAPTURE,
     KINDS,
+    MARK,
     MOVED,
     RETIREMENT,
     REVIEWED,
@@ -80,6 +81,16 @@ EXAMPLES = [
         Retirement(ID, at=AT, ended=True),
         '{"restored": "0123456789abcdef", "at": "2026-01-02T03:04:05Z", "project": ""}',
         [{"restored": 7}],
+    ),
+    *(
+        Example(
+            MARK,
+            Mark(ID, kind, "/home/dev/shop", at=AT, ended=bool(end)),
+            f'{{"{end}{kind}": "0123456789abcdef", "at": "2026-01-02T03:04:05Z", "project": "/home/dev/shop"}}',
+            [{f"{end}{kind}": "short"}, {f"{end}{kind}": ID, "project": 7}, {"muted": ID, "pinned": ID}],
+        )
+        for kind in (MUTED, PINNED)
+        for end in ("", "un")
     ),
     Example(
         MOVED,

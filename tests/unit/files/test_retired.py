@@ -1,4 +1,4 @@
-"""What the journal says is retired, read without a store."""
+"""What the journal says is retired, muted or pinned, read without a store."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.conftest import examples
 from recollect.config.locations import journal as journal_of
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
-from recollect.domain.stored import ACTIVE, Retirement
-from recollect.files.journal.kinds import CAPTURE, RETIREMENT
+from recollect.domain.stored import ACTIVE, MUTED, PINNED, Mark, Retirement
+from recollect.files.journal.kinds import CAPTURE, MARK, RETIREMENT
 from recollect.files.journal.log import append_lines, read_lines
-from recollect.files.journal.tail import retired_ids
+from recollect.files.journal.tail import marked_ids, retired_ids
 from recollect.promote.candidates import from_given
 from recollect.promote.classify import UNIVERSAL
 from recollect.promote.promote import promote
@@ -48,6 +48,22 @@ def capture(number: int, **more: object) -> dict[str, object]:
 def test_what_is_retired_everywhere_and_here_is_told_apart(journal: str) -> None:
     write(journal, [Retirement(IDS[0]), Retirement(IDS[1], HERE), Retirement(IDS[2], THERE)])
     assert retired_ids(journal, HERE) == ({IDS[0]}, {IDS[1]})
+
+
+def test_marks_of_this_project_and_of_all_are_read_in_order_until_they_end(journal: str) -> None:
+    append_lines(journal, MARK, [Mark(IDS[2], MUTED), Mark(IDS[0], MUTED, HERE), Mark(IDS[1], MUTED, THERE)])
+    append_lines(journal, MARK, [Mark(IDS[1], PINNED, HERE)])
+    assert (marked_ids(journal, MUTED, HERE), marked_ids(journal, PINNED, HERE)) == ([IDS[2], IDS[0]], [IDS[1]])
+    append_lines(journal, MARK, [Mark(IDS[2], MUTED, HERE, ended=True)])
+    assert marked_ids(journal, MUTED, HERE) == [IDS[2], IDS[0]], "it ended here and not everywhere"
+    append_lines(journal, MARK, [Mark(IDS[2], MUTED, ended=True)])
+    assert marked_ids(journal, MUTED, HERE) == [IDS[0]]
+
+
+def test_marks_hold_after_another_observation(journal: str) -> None:
+    append_lines(journal, MARK, [Mark(IDS[0], MUTED)])
+    append_lines(journal, CAPTURE, [{"id": IDS[0], **capture(0)}])
+    assert marked_ids(journal, MUTED, HERE) == [IDS[0]]
 
 
 def test_what_was_restored_or_observed_again_is_retired_no_more(journal: str) -> None:

@@ -281,15 +281,20 @@ def contents(path: str) -> dict[str, list[tuple[object, ...]]]:
 def carried_over(
     before: dict[str, list[tuple[object, ...]]], version: int = NEWEST
 ) -> dict[str, list[tuple[object, ...]]]:
-    """All of it, but from version 3 on the journal is to be read again, and from version 5 on entries have triggers."""
+    """All of it, but from version 3 on the journal is to be read again, from 5 on entries have triggers, and so on."""
     bank, _ = before["sources"]
     read_again = {"sources": [bank, (5, "/journal", "journal", "", -1, 1, "", 9)]} if version >= 3 else {}
-    return {**(grown(before) if version >= 5 else before), **read_again}
+    return {**grown(before, version), **read_again}
 
 
-def grown(before: dict[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
-    """The same, and no entry has triggers."""
-    return {**before, "entries": [(*row, "[]") for row in before["entries"]]}
+def grown(before: dict[str, list[tuple[object, ...]]], version: int = NEWEST) -> dict[str, list[tuple[object, ...]]]:
+    """The same with the columns of later versions: no entry has triggers, and each was given as text."""
+    after = dict(before)
+    if version >= 5:
+        after["entries"] = [(*row, "[]") for row in before["entries"]]
+    if version >= 6:
+        after["receipt_lines"] = [(*row, "text") for row in before["receipt_lines"]]
+    return after
 
 
 def test_store_of_the_first_version_is_carried_over_intact(first_version: str) -> None:
@@ -356,6 +361,26 @@ def test_journal_is_read_again_after_the_step_to_retirements(first_version: str,
         assert entry.status == RETIRED
 
 
+def test_journal_is_read_again_after_the_step_to_marks(third_version: str, tmp_path: Path) -> None:
+    journal = tmp_path / "session-captures.jsonl"
+    lines = (
+        {"name": "n", "description": "About caching.", "category": "patterns"},
+        {"muted": content_hash("About caching."), "project": ""},
+    )
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    status = journal.stat()
+    connection = sqlite3.connect(third_version)
+    connection.execute(  # a version that did not know such lines has read it to its end
+        "UPDATE sources SET path = ?, size = ?, modified = ?, hash = ?, offset = ? WHERE kind = 'journal'",
+        (str(journal), status.st_size, status.st_mtime_ns, fingerprint(str(journal), status.st_size), status.st_size),
+    )
+    connection.commit()
+    connection.close()
+    with SqliteStore(third_version) as store:
+        assert sync_journal(store, str(tmp_path)) == []
+        assert store.marked("muted", Scope("/p")) == [content_hash("About caching.")]
+
+
 # From a list of categories in the schema to the table in the code
 
 
@@ -410,8 +435,8 @@ def test_step_to_free_categories_keeps_everything_but_the_check(
     assert (version_of(third_opened), contents(third_version)) == (NEWEST, grown(before))
     new_schema = {name: sql for _, name, sql in schema(third_opened)}
     changed = {name for name in old_schema if old_schema[name] != new_schema[name]}
-    added = {"entries_with_triggers", "trigger_vectors", "trigger_vector_bits"}
-    assert (set(new_schema), changed) == (set(old_schema) | added, {"entries"})
+    added = {"entries_with_triggers", "trigger_vectors", "trigger_vector_bits", "marks", "evidence", "evidence_by_id"}
+    assert (set(new_schema), changed) == (set(old_schema) | added, {"entries", "receipt_lines"})
     assert "category TEXT NOT NULL,\n" in str(new_schema["entries"])
     assert third_opened.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert third_opened.execute("PRAGMA writable_schema").fetchone() == (0,)

@@ -127,9 +127,14 @@ class Bar:
         return bar + growth * self._among + self._chances + triggered * log(1 + triggers)
 
 
+def title_bar(bar: float) -> float:
+    """Return the evidence that a prompt needs for a title, in nats, by the bar for the text."""
+    return bar - min(_NEAR, bar / 2)
+
+
 def is_near(nats: float, bar: float) -> bool:
     """Return True if so much evidence falls short of the bar by little."""
-    return nats >= bar - min(_NEAR, bar / 2)
+    return nats >= title_bar(bar)
 
 
 def is_asked_for(question: Question, rarity: Rarity, places: Mapping[str, Collection[str]]) -> bool:
@@ -143,17 +148,21 @@ def is_asked_for(question: Question, rarity: Rarity, places: Mapping[str, Collec
     return bool(named) and sum(map(rarity.of, named)) >= _NAMING * sum(map(rarity.of, question.terms))
 
 
-def evidence(
-    question: Question, rarity: Rarity, places: Mapping[str, Collection[str]], name: str, meaning: float | None = None
-) -> float:
-    """Return the evidence for a prompt being about an entry, in nats.
+def by_words(question: Question, rarity: Rarity, places: Mapping[str, Collection[str]], name: str) -> float:
+    """Return the evidence by words for a prompt being about an entry, in nats.
 
-    `places` maps the prompt's terms to the entry's fields containing them. `meaning` is the surprise at the similarity
-    of the rest of a passage (`fusion.surprise`), or None without a comparison.
+    `places` maps the prompt's terms to the entry's fields containing them.
     """
     words = [term for term in query_terms(name) if term not in STOP_WORDS]
-    shared = max((_shared(passage, rarity, places, len(words)) for passage in question.passages), default=0.0)
-    return shared if meaning is None else shared + _MEANING * meaning
+    return max((_shared(passage, rarity, places, len(words)) for passage in question.passages), default=0.0)
+
+
+def by_meaning(surprise: float | None) -> float:
+    """Return the evidence by meaning, in nats, which adds to that by words.
+
+    `surprise` is the one at the similarity of the rest of a passage (`fusion.surprise`), or None without a comparison.
+    """
+    return _MEANING * (surprise or 0.0)
 
 
 def _shared(passage: Sequence[str], rarity: Rarity, places: Mapping[str, Collection[str]], words: int) -> float:

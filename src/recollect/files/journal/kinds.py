@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.quick_json import dump, parse
-from recollect.domain.stored import LONGEST_REASON, Retirement, is_id
+from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Retirement, is_id
 from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry
 
@@ -24,6 +24,9 @@ SUPERSEDES = "supersedes"
 _LONGEST_PROJECT = 4096
 _LONGEST_TIME = 20
 _LONGEST_TEXT = 64 * 1024
+
+# The key of a mark's line, and that of the line with its end.
+_MARKS = {MUTED: "unmuted", PINNED: "unpinned"}
 _STAGED_FIELDS = ("at", "project", "session", "category", "score", "snippets", "context")
 
 
@@ -144,16 +147,13 @@ def _parse_retirement(line: dict[str, Any]) -> Retirement:
     ended = "restored" in line
     if ended and "retired" in line:
         raise InvalidEntry("a line says either retired or restored, not both")
-    id, project = line["restored" if ended else "retired"], line.get("project", "")
+    id, reason = line["restored" if ended else "retired"], line.get("reason")
     if not is_id(id):
         raise InvalidEntry("an entry that is retired or restored is named by 16 hexadecimal digits")
-    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not _can_be_written(project):
-        raise InvalidEntry("the project of an entry that is retired or restored is the path of a folder")
-    at, reason = line.get("at"), line.get("reason")
     return Retirement(
         id,
-        project,
-        at=one_line(at[: 2 * _LONGEST_TIME])[:_LONGEST_TIME] if isinstance(at, str) else "",
+        _project(line, "retired or restored"),
+        at=_time(line),
         reason=cut(one_line(reason[: 4 * LONGEST_REASON]), LONGEST_REASON) if isinstance(reason, str) else "",
         ended=ended,
     )
@@ -162,6 +162,20 @@ def _parse_retirement(line: dict[str, Any]) -> Retirement:
 def _write_retirement(said: Retirement) -> str:
     line = {"restored" if said.ended else "retired": said.id, "at": said.at, "project": said.project}
     return dump(line | ({"reason": said.reason} if said.reason else {}))
+
+
+def _parse_mark(line: dict[str, Any]) -> Mark:
+    said = [(kind, key) for kind, end in _MARKS.items() for key in (kind, end) if key in line]
+    if len(said) != 1:
+        raise InvalidEntry(f"a line says one of {', '.join((*_MARKS, *_MARKS.values()))}")
+    ((kind, key),) = said
+    if not is_id(line[key]):
+        raise InvalidEntry("an entry that is muted or pinned is named by 16 hexadecimal digits")
+    return Mark(line[key], kind, _project(line, "muted or pinned"), at=_time(line), ended=key != kind)
+
+
+def _write_mark(said: Mark) -> str:
+    return dump({_MARKS[said.kind] if said.ended else said.kind: said.id, "at": said.at, "project": said.project})
 
 
 def _parse_moved(line: dict[str, Any]) -> Moved:
@@ -194,6 +208,19 @@ def _text(line: dict[str, Any], name: str) -> str:
     return value[:_LONGEST_TEXT] if isinstance(value, str) else ""
 
 
+def _time(line: dict[str, Any]) -> str:
+    at = line.get("at")
+    return one_line(at[: 2 * _LONGEST_TIME])[:_LONGEST_TIME] if isinstance(at, str) else ""
+
+
+def _project(line: dict[str, Any], what: str) -> str:
+    """Return the project of a line, empty for all. Raise InvalidEntry if it is none."""
+    project = line.get("project", "")
+    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not _can_be_written(project):
+        raise InvalidEntry(f"the project of an entry that is {what} is the path of a folder")
+    return project
+
+
 def _can_be_written(text: str) -> bool:
     """Return True if a text has no lone surrogates. JSON may have them, but no store can keep them."""
     return text.encode("utf-8", "replace").decode() == text
@@ -202,8 +229,9 @@ def _can_be_written(text: str) -> bool:
 STAGED = Kind("staged capture", ("staged",), _parse_staged, _writer("staged", *_STAGED_FIELDS))
 REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _writer("reviewed", "at", "outcome"))
 RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _write_retirement)
+MARK = Kind("mark", (*_MARKS, *_MARKS.values()), _parse_mark, _write_mark)
 MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.
-KINDS = (STAGED, REVIEWED, RETIREMENT, MOVED, CAPTURE)
+KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, MOVED, CAPTURE)

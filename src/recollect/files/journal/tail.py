@@ -1,5 +1,5 @@
 # hot
-"""The end of the journal, for callers without a store or without time: staged captures and retired entries."""
+"""The end of the journal, for callers without a store or without time: staged captures, retired and marked entries."""
 
 from __future__ import annotations
 
@@ -77,6 +77,29 @@ def retired_ids(path: str, project: str, largest: int = LARGEST) -> tuple[set[st
         elif kind is CAPTURE and isinstance(value.get("description"), str):
             retired.pop(content_hash(value["description"]), None)  # it was observed again
     return tuple({id for id, projects in retired.items() if name in projects} for name in ("", project))  # pyright: ignore
+
+
+def marked_ids(path: str, kind: str, project: str, largest: int = LARGEST) -> list[str]:
+    """Return the ids with a mark in a project or everywhere, oldest mark first. It is as lenient as `retired_ids`."""
+    mark = f'"{kind}"'.encode()
+    try:
+        lines = read_tail(path, largest, mark)
+    except StorageError:
+        lines = []
+    if not lines:
+        return []
+    from recollect.files.journal.kinds import MARK, parse_line
+
+    end = f'"un{kind}"'.encode()
+    marked: dict[tuple[str, str], None] = {}
+    for text in lines:
+        if mark not in text and end not in text:
+            continue
+        found, value = parse_line(text)
+        if found is MARK and value.kind == kind and value.project in ("", project):
+            marked.pop((value.id, value.project), None)
+            marked |= {} if value.ended else {(value.id, value.project): None}
+    return list(dict.fromkeys(id for id, _ in marked))
 
 
 def read_tail(path: str, largest: int, mark: bytes) -> list[bytes]:

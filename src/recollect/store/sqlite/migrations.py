@@ -166,6 +166,39 @@ def m005_triggers(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m006_given(connection: Connection) -> None:
+    """Add the user's marks on entries, the form in which an entry was given, and signs of its use.
+
+    The journal is read again from its beginning: an older version has skipped the lines of marks.
+    """
+    for statement in (
+        """
+        CREATE TABLE marks (
+            id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            project TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES sources (number),
+            at TEXT NOT NULL,
+            PRIMARY KEY (id, kind, project)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE evidence (
+            number INTEGER PRIMARY KEY,
+            at TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            id TEXT NOT NULL,
+            project TEXT NOT NULL,
+            session TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX evidence_by_id ON evidence (id)",
+        "ALTER TABLE receipt_lines ADD COLUMN form TEXT NOT NULL DEFAULT 'text'",
+        "UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'",
+    ):
+        connection.execute(statement)
+
+
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
@@ -201,6 +234,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m003_retirements,
     m004_categories,
     m005_triggers,
+    m006_given,
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

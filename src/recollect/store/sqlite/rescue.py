@@ -14,10 +14,15 @@ from recollect.store.sqlite.rows import marks
 from recollect.store.values import Source
 
 # The tables no file can restore, each with the order for reading it from its end.
-_KEPT = {"usage": "rowid DESC", "receipts": "number DESC", "receipt_lines": "receipt DESC, place DESC"}
+_KEPT = {
+    "usage": "rowid DESC",
+    "receipts": "number DESC",
+    "receipt_lines": "receipt DESC, place DESC",
+    "evidence": "number DESC",
+}
 
 # The tables with texts to read. The others hold no texts, or are derived from these.
-_TABLES = ("entries", "sources", "origins", "retirements", "usage", "receipts", "receipt_lines", "_metadata")
+_TABLES = ("entries", "sources", "origins", "retirements", "marks", *_KEPT, "_metadata")
 
 
 def is_damaged(path: str) -> bool:
@@ -104,9 +109,14 @@ def refuse_irregular(path: str) -> None:
 
 
 def _copied(database: SqliteConnection, table: str, row: tuple[object, ...]) -> bool:
-    """Insert a row and return True, or return False if damage has made it invalid or it exists already."""
+    """Insert a row and return True, or return False if damage has made it invalid or it exists already.
+
+    A row of an older version has fewer columns; the others get their defaults.
+    """
+    columns = [column[1] for column in database.run(f"PRAGMA table_info({table})")][: len(row)]
     try:
-        return bool(database.run(f"INSERT OR IGNORE INTO {table} VALUES ({marks(row)}) RETURNING 1", row))
+        insert = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks(row)}) RETURNING 1"
+        return bool(database.run(insert, row))
     except StoreDamaged:
         return False
 

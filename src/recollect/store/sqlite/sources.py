@@ -1,15 +1,15 @@
 # hot
-"""Sources, their entries and retirements in the SQLite store. Writing methods need a transaction."""
+"""Sources, their entries, retirements and marks in the SQLite store. Writing methods need a transaction."""
 
 from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.ranking.trust import more_trusted, origin_of
-from recollect.domain.stored import RETIRED, Retirement, StoredEntry
+from recollect.domain.stored import RETIRED, Mark, Retirement, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.sqlite.rows import ENTRY, HIDDEN, account, changeable, entry_of, merged
-from recollect.store.values import BANK, JOURNAL, MEMORY, Source
+from recollect.store.sqlite.rows import ENTRY, HIDDEN, account, changeable, entry_of, in_scope, merged
+from recollect.store.values import BANK, JOURNAL, MEMORY, Scope, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
 
 class SqliteSources:
-    """The sources of a database, their entries, and the retirements in the journal.
+    """The sources of a database, their entries, and the retirements and marks in the journal.
 
-    A retirement is stored whether or not a file holds its entry now.
+    These are stored whether or not a file holds the entry now.
     """
 
     def __init__(self, database: SqliteConnection, vectors: EntryVectors, usage: SqliteUsage) -> None:
@@ -75,12 +75,37 @@ class SqliteSources:
         rows = self._run("SELECT id, project, at, reason FROM retirements WHERE id = ? ORDER BY project", (id,))
         return [Retirement(id, project, at=at, reason=reason) for id, project, at, reason in rows]
 
+    def marked(self, kind: str, scope: Scope) -> list[str]:
+        """Return the ids of entries in scope marked in its project or everywhere, oldest mark first.
+
+        Entries that no file has brought yet are among them.
+        """
+        condition, values = in_scope(scope)
+        where = "" if scope.project is None else " AND m.project IN ('', ?)"
+        rows = self._run(
+            "SELECT m.id FROM marks m LEFT JOIN entries e ON e.id = m.id"
+            f" WHERE m.kind = ?{where} AND (e.id IS NULL OR ({condition})) ORDER BY m.at, m.id",
+            [kind, *(() if scope.project is None else (scope.project,)), *values],
+        )
+        return list(dict.fromkeys(row[0] for row in rows))
+
+    def marks_of(self, id: str) -> list[Mark]:
+        """Return the marks on an entry, at most one of a kind for each project."""
+        rows = self._run("SELECT id, kind, project, at FROM marks WHERE id = ? ORDER BY kind, project", (id,))
+        return [Mark(id, kind, project, at=at) for id, kind, project, at in rows]
+
     def projects(self, kind: str) -> list[str]:
         """Return the projects with sources of a kind."""
         return [row[0] for row in self._run("SELECT DISTINCT project FROM sources WHERE kind = ?", (kind,))]
 
     def put(
-        self, source: Source, entries: Sequence[StoredEntry], retirements: Sequence[Retirement], *, anew: bool
+        self,
+        source: Source,
+        entries: Sequence[StoredEntry],
+        retirements: Sequence[Retirement],
+        marks: Sequence[Mark],
+        *,
+        anew: bool,
     ) -> None:
         """Store a source with all its entries or, if not `anew`, with additional ones."""
         for entry in entries:
@@ -107,6 +132,7 @@ class SqliteSources:
         self._read_again(gone)
         if source.kind == JOURNAL:
             changed |= self._put_retirements(number, [entry.id for entry in entries], retirements, anew=anew)
+            self._put_marks(number, marks, anew=anew)
         for entry in changed | gone:
             self._settle(entry)
 
@@ -279,6 +305,18 @@ class SqliteSources:
             " JOIN sources s ON s.number = o.source WHERE o.entry = entries.number AND s.kind = 'memory')"
         )
         return {row[0] for row in self._database.select(known, sorted(ids))}
+
+    def _put_marks(self, source: int, said: Sequence[Mark], *, anew: bool) -> None:
+        """Store the marks of a journal in their order. If `anew`, its earlier ones are deleted first."""
+        if anew:
+            self._run("DELETE FROM marks WHERE source = ?", (source,))
+        for each in said:
+            if each.ended:
+                gone = "DELETE FROM marks WHERE id = ? AND kind = ? AND project = ?"
+                self._run(gone, (each.id, each.kind, each.project))
+            else:
+                row = (each.id, each.kind, each.project, source, visible(each.at))
+                self._run("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?)", row)
 
     def _hand_on(self, gone: set[int], new: set[int]) -> None:
         """Copy usage from removed entries to new ones of the same name and category: an edit makes a new entry."""

@@ -15,14 +15,14 @@ from recollect.store.sqlite.entry_vectors import EntryVectors
 from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, json_list, more_text
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
-from recollect.store.values import Background, Coverage, Model, Receipt, Scope, Source, Usage
+from recollect.store.values import Background, Coverage, Evidence, Model, Receipt, Scope, Source, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.stored import Retirement
+    from recollect.domain.stored import Mark, Retirement
     from recollect.store.base import Store
 
     _Result = TypeVar("_Result")
@@ -110,10 +110,11 @@ class SqliteStore:
         *,
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
+        marks: Sequence[Mark] = (),
     ) -> None:
         def put() -> None:
             with self.writing():
-                self._sources.put(source, entries, retirements, anew=anew)
+                self._sources.put(source, entries, retirements, marks, anew=anew)
                 self._database.count_change()
 
         self._mended(put)
@@ -133,6 +134,12 @@ class SqliteStore:
 
     def retirements(self, id: str) -> list[Retirement]:
         return self._sources.retirements_of(id)
+
+    def marked(self, kind: str, scope: Scope) -> list[str]:
+        return self._sources.marked(kind, scope)
+
+    def marks(self, id: str) -> list[Mark]:
+        return self._sources.marks_of(id)
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
@@ -335,8 +342,15 @@ class SqliteStore:
         with self.writing():
             self._usage.hand_on(old_id, new_id)
 
-    def receipts(self, limit: int) -> list[Receipt]:
-        return self._usage.receipts(limit)
+    def receipts(self, limit: int, *, project: str | None = None, session: str = "", entry: str = "") -> list[Receipt]:
+        return self._usage.receipts(limit, project, session, entry)
+
+    def note_evidence(self, found: Sequence[Evidence]) -> None:
+        with self.writing():
+            self._usage.note(found)
+
+    def evidence(self, id: str) -> list[Evidence]:
+        return self._usage.evidence(id)
 
     def get_meta(self, key: str) -> str:
         rows = self._run("SELECT value FROM _metadata WHERE key = ?", (key,))
@@ -348,7 +362,7 @@ class SqliteStore:
 
     def forget_sources(self, paths: Sequence[str]) -> None:
         with self.writing():
-            for table in ("retirements", "origins"):
+            for table in ("retirements", "marks", "origins"):
                 gone = f"DELETE FROM {table} WHERE source IN (SELECT number FROM sources WHERE path IN ({{}}))"
                 self._database.select(gone, paths)
             self._database.select("DELETE FROM sources WHERE path IN ({})", paths)

@@ -1,19 +1,20 @@
 # hot
-"""Usage and receipts in the SQLite store. No file can restore them. Writing methods need a transaction."""
+"""Usage, receipts and signs of use in the SQLite store. No file can restore them. Writing needs a transaction."""
 
 from __future__ import annotations
 
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.values import Receipt, ReceiptLine, Usage
+from recollect.store.values import TITLE, Evidence, Receipt, ReceiptLine, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from recollect.store.sqlite.connection import SqliteConnection
 
 _KEPT_RECEIPTS = 5_000
+_KEPT_EVIDENCE = 20_000
 _LONGEST_ID = 64
 _LONGEST_TIME = 40
 _HIGHEST_COUNT = 2**31 - 1
@@ -39,10 +40,10 @@ class SqliteUsage:
         )
         for place, line in enumerate(receipt.lines, 1):
             self._run(
-                "INSERT INTO receipt_lines VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, place, line.id, line.score, line.vector, line.keyword, line.prominence),
+                "INSERT INTO receipt_lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, place, line.id, line.score, line.vector, line.keyword, line.prominence, line.form),
             )
-            if counted:
+            if counted and line.form != TITLE:
                 self._run(
                     "INSERT INTO usage (id, recall_count, last_recalled_at) VALUES (?, 1, ?)"
                     " ON CONFLICT (id) DO UPDATE SET recall_count = recall_count + 1,"
@@ -52,22 +53,48 @@ class SqliteUsage:
         self._run("DELETE FROM receipt_lines WHERE receipt <= ?", (number - _KEPT_RECEIPTS,))
         self._run("DELETE FROM receipts WHERE number <= ?", (number - _KEPT_RECEIPTS,))
 
-    def receipts(self, limit: int) -> list[Receipt]:
-        """Return the last receipts, newest first."""
+    def receipts(self, limit: int, project: str | None, session: str, entry: str) -> list[Receipt]:
+        """Return the last receipts, newest first: of a project, a session by the beginning of its id, or an entry."""
+        asked: list[tuple[str, str]] = []
+        asked += [("project = ?", project)] if project is not None else []
+        asked += [(f"substr(session, 1, {len(session)}) = ?", session)] if session else []
+        asked += [("number IN (SELECT receipt FROM receipt_lines WHERE id = ?)", entry)] if entry else []
+        where = " AND ".join(condition for condition, _ in asked) or "true"
         found: list[Receipt] = []
         rows = self._run(
-            "SELECT number, at, event, project, session, query FROM receipts ORDER BY number DESC LIMIT ?", (limit,)
+            f"SELECT number, at, event, project, session, query FROM receipts WHERE {where}"
+            " ORDER BY number DESC LIMIT ?",
+            [*(value for _, value in asked), limit],
         )
-        for number, at, event, project, session, query in rows:
+        for number, *fields in rows:
             lines = [
-                ReceiptLine(id, score, vector=vector, keyword=keyword, prominence=prominence)
-                for id, score, vector, keyword, prominence in self._run(
-                    "SELECT id, score, vector, keyword, prominence FROM receipt_lines WHERE receipt = ? ORDER BY place",
+                ReceiptLine(id, score, vector=vector, keyword=keyword, prominence=prominence, form=form)
+                for id, score, vector, keyword, prominence, form in self._run(
+                    "SELECT id, score, vector, keyword, prominence, form FROM receipt_lines"
+                    " WHERE receipt = ? ORDER BY place",
                     (number,),
                 )
             ]
-            found.append(Receipt(at=at, event=event, project=project, session=session, query=query, lines=lines))
+            at, event, of_project, of_session, query = fields
+            found.append(Receipt(at=at, event=event, project=of_project, session=of_session, query=query, lines=lines))
         return found
+
+    def note(self, found: Sequence[Evidence]) -> None:
+        """Store signs of use, and drop the oldest."""
+        for each in found:
+            ((number,),) = self._run(
+                "INSERT INTO evidence (at, kind, id, project, session) VALUES (?, ?, ?, ?, ?) RETURNING number",
+                [visible(text) for text in (each.at, each.kind, each.id, each.project, each.session)],
+            )
+            self._run("DELETE FROM evidence WHERE number <= ?", (number - _KEPT_EVIDENCE,))
+
+    def evidence(self, id: str) -> list[Evidence]:
+        """Return the signs of use of an entry, oldest first."""
+        rows = self._run("SELECT at, kind, id, project, session FROM evidence WHERE id = ? ORDER BY number", (id,))
+        return [
+            Evidence(at=at, kind=kind, id=id, project=project, session=session)
+            for at, kind, id, project, session in rows
+        ]
 
     def all(self) -> list[Usage]:
         """Return the usage of every entry used so far, sorted by id."""

@@ -1,0 +1,51 @@
+"""Parts of what was given, for people and as JSON, shared by the commands that show it."""
+
+from __future__ import annotations
+
+from recollect.sessions.given import PROMPT, GivenEntry
+
+_LEAST_BAR = 0.05  # in nats; without a bar, an entry was found by its title alone
+
+
+def parts_of(given: GivenEntry, event: str) -> dict[str, float]:
+    """Return the score of an entry and its parts: at a prompt in nats, otherwise each between 0 and 1."""
+    line = given.line
+    parts = {"score": line.score, "words": line.keyword, "meaning": line.vector}
+    if event == PROMPT:
+        parts["bar"] = line.keyword + line.vector - line.score
+    else:
+        parts["prominence"] = line.prominence
+    return {name: round(value, 3) for name, value in parts.items()}
+
+
+def nats_text(words: float, meaning: float, bar: float) -> str:
+    """Return a sentence on the evidence for an entry and the bar."""
+    nats = words + meaning - bar
+    side = "above" if nats >= 0 else "below"
+    return f"{abs(nats):.1f} nats {side} the bar of {bar:.1f}: words {words:.1f}, meaning {meaning:.1f}"
+
+
+def score_text(given: GivenEntry, event: str) -> str:
+    """Return the parts of a score in words; empty if there is no score."""
+    parts = parts_of(given, event)
+    if event == PROMPT and parts["bar"] > _LEAST_BAR:
+        return nats_text(parts["words"], parts["meaning"], parts["bar"])
+    if not any(parts.values()):
+        return ""
+    if event == PROMPT:
+        return f"score {parts['score']:.1f}, by words of its title and tags"
+    return (
+        f"score {parts['score']:.2f}: words {parts['words']:.2f}, meaning {parts['meaning']:.2f},"
+        f" prominence {parts['prominence']:.2f}"
+    )
+
+
+def given_document(given: GivenEntry, event: str) -> dict[str, object]:
+    entry = given.entry
+    return {
+        "id": given.line.id,
+        "title": given.title,
+        "category": entry.category if entry else "",
+        "form": given.line.form,
+        **parts_of(given, event),
+    }

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import click
+
+from recollect.cli.mark import print_marked
+from recollect.cli.memory import change_options
+from recollect.config.workspace import Workspace
+from recollect.engine.engine import Engine
+from recollect.memories.marks import unpin
+
+_SENTENCES = {
+    "unpinned": "Not pinned any more in this project: {title}. It is given when it matters.",
+    "already_unpinned": "Nothing changed: {title} is not pinned here.",
+}
+
+
+@click.command("unpin")
+@change_options
+def command(name: str, workspace: Workspace, as_json: bool) -> None:
+    """Give a pinned entry only when it matters.
+
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them.
+    """
+    with Engine(workspace) as engine:
+        print_marked(unpin(engine, name), as_json, _SENTENCES)

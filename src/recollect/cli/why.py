@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from recollect.cli.given import given_document, score_text
+from recollect.cli.memory import name_argument
+from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.config.workspace import Workspace
+from recollect.domain.secrets.detect import redact
+from recollect.domain.text import counted, cut, one_line
+from recollect.engine.engine import Engine
+from recollect.memories.marks import named_entry
+from recollect.sessions.given import Account, GivenEntry, account_of
+
+_LAST = 5
+_MOST_WORDS = 12
+_WIDTH = 10
+_LONGEST_QUERY = 100
+_OPENED = "opened afterwards by get_memories or `recollect show` in the same session"
+
+
+@click.command("why")
+@name_argument
+@workspace_options
+@json_option
+def command(name: str, workspace: Workspace, as_json: bool) -> None:
+    """Show why and how often an entry was given, for which words, and whether it was used.
+
+    Used means here: a session opened the entry by get_memories or `recollect show` after it was given. A session may
+    have used what it was given without opening it; that is not known.
+
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them.
+    """
+    with Engine(workspace) as engine:
+        entry, warnings = named_entry(engine, name)
+        account = account_of(engine, entry)
+    warn(warnings)
+    if as_json:
+        print_json(_document(account, warnings))
+    else:
+        click.echo("\n".join(_lines(account)))
+
+
+def _document(account: Account, warnings: list[str]) -> dict[str, object]:
+    entry = account.entry
+    return {
+        **fields_of(entry, "id", "category", "status"),
+        "title": redact(one_line(entry.name)),
+        **{mark.kind: "everywhere" if not mark.project else "here" for mark in account.marks},
+        **fields_of(account, "texts", "titles", "events", "words"),
+        "used": {"opened": account.used, "of": len(account.given), "openings": len(account.opened)},
+        "given": [
+            {
+                **fields_of(receipt, "at", "event", "session", "project"),
+                "query": redact(receipt.query),
+                **given_document(GivenEntry(line, entry), receipt.event),
+                "opened": account.was_opened(receipt),
+            }
+            for receipt, line in account.given
+        ],
+        "warnings": warnings,
+    }
+
+
+def _lines(account: Account) -> Iterator[str]:
+    entry, given = account.entry, account.given
+    yield styled(redact(one_line(entry.name)), "green")
+    yield _field("id", entry.id)
+    yield _field("category", entry.category)
+    marks = [f"{mark.kind} {'here' if mark.project else 'everywhere'} since {mark.at[:10]}" for mark in account.marks]
+    yield _field("state", ", ".join([entry.status, *marks]))
+    if not given:
+        yield _field("given", "never, as far as is known; `recollect try PROMPT` shows what a prompt would be given")
+        return
+    parts = [counted(account.texts, "time", "times") + " as text"] * bool(account.texts)
+    parts += [counted(account.titles, "time", "times") + " by its title"] * bool(account.titles)
+    sessions = {receipt.session for receipt, _ in given if receipt.session}
+    yield _field("given", f"{', '.join(parts)}, in {counted(len(sessions), 'session', 'sessions')}")
+    yield _field("", f"from {given[-1][0].at} to {given[0][0].at}")
+    yield _field("at", ", ".join(f"{event} ({count})" for event, count in account.events.items()))
+    words = [f"{redact(word)} ({count})" for word, count in list(account.words.items())[:_MOST_WORDS]]
+    if words:
+        yield _field("words", ", ".join(words))
+    yield _field("used", f"{_OPENED}: after {account.used} of {len(given)}")
+    others = len(account.opened)
+    if others:
+        yield _field("", f"{counted(others, 'opening', 'openings')} in all; whether it helped unopened is not known")
+    yield ""
+    yield styled(f"The last {min(_LAST, len(given))} of {counted(len(given), 'time', 'times')}", "cyan")
+    for receipt, line in given[:_LAST]:
+        opened = ", opened" if account.was_opened(receipt) else ""
+        yield f"  {receipt.at}  {receipt.event}, {line.form}{opened}"
+        if receipt.query:
+            yield f"    words: {cut(redact(one_line(receipt.query)), _LONGEST_QUERY)}"
+        score = score_text(GivenEntry(line, entry), receipt.event)
+        if score:
+            yield f"    {styled(score, 'bright_black')}"
+
+
+def _field(name: str, value: str) -> str:
+    return f"  {styled(name.ljust(_WIDTH), 'cyan')}{value}"

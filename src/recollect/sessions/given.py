@@ -1,0 +1,160 @@
+"""What sessions were given lately, and what is known of its use."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recollect.config.locations import client_session
+from recollect.config.workspace import Workspace
+from recollect.domain.secrets.detect import redact
+from recollect.domain.stored import Mark, StoredEntry
+from recollect.domain.text import one_line, utc_text
+from recollect.engine.engine import Engine
+from recollect.errors import StoreError
+from recollect.store.open import store_exists
+from recollect.store.values import OPENED, TITLE, Evidence, Receipt, ReceiptLine
+
+PROMPT = "prompt"
+SEARCH = "search"
+
+_MOST_RECEIPTS = 5_000
+_LONGEST_SESSION = 100
+_NOT_RECORDED = "it was not recorded that this was opened"
+
+# In seconds: how long to wait for another writer of the store.
+_PATIENCE = 1.0
+
+
+@dataclass(frozen=True)
+class GivenEntry:
+    """An entry as a session was given it. Of an entry that is gone, only the id is known."""
+
+    line: ReceiptLine
+    entry: StoredEntry | None
+
+    @property
+    def title(self) -> str:
+        return redact(one_line(self.entry.name)) if self.entry else ""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a session was given at once: the receipt, and its entries in their order."""
+
+    receipt: Receipt
+    entries: list[GivenEntry]
+
+
+def given_lately(
+    engine: Engine, *, project: str | None, session: str = "", entry: str = "", limit: int = 10
+) -> list[Given]:
+    """Return what sessions were given, newest first: of a project, a session by the beginning of its id, an entry.
+
+    None for the project stands for all. Of an entry, only its own lines are returned.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    receipts = engine.store.receipts(limit, project=project, session=session, entry=entry)
+    ids = {line.id for receipt in receipts for line in receipt.lines}
+    known = {each.id: each for each in engine.store.entries(ids)}
+    return [
+        Given(
+            receipt,
+            [GivenEntry(line, known.get(line.id)) for line in receipt.lines if entry in ("", line.id)],
+        )
+        for receipt in receipts
+    ]
+
+
+@dataclass(frozen=True)
+class Account:
+    """All that is known of how often an entry was given, for which words, and of its use.
+
+    `given` has the entry's line of each receipt, newest first. `marks` are those that count here.
+    """
+
+    entry: StoredEntry
+    marks: list[Mark]
+    given: list[tuple[Receipt, ReceiptLine]]
+    opened: list[Evidence]
+
+    @property
+    def texts(self) -> int:
+        """Return how often the text was given; searches are among it."""
+        return sum(line.form != TITLE for _, line in self.given)
+
+    @property
+    def titles(self) -> int:
+        """Return how often the title alone was given."""
+        return sum(line.form == TITLE for _, line in self.given)
+
+    @property
+    def events(self) -> dict[str, int]:
+        """Return how often it was given at each kind of event, the most frequent first."""
+        return dict(Counter(receipt.event for receipt, _ in self.given).most_common())
+
+    @property
+    def words(self) -> dict[str, int]:
+        """Return how often it was given for each word of prompts and searches, the most frequent first."""
+        asked = [receipt.query.split() for receipt, _ in self.given if receipt.event in (PROMPT, SEARCH)]
+        return dict(Counter(word for words in asked for word in set(words)).most_common())
+
+    def was_opened(self, receipt: Receipt) -> bool:
+        """Return True if the session has opened the entry after it was given."""
+        return any(
+            receipt.session and each.session == receipt.session and each.at >= receipt.at for each in self.opened
+        )
+
+    @property
+    def used(self) -> int:
+        """Return after how many times of giving the same session has opened the entry."""
+        return sum(self.was_opened(receipt) for receipt, _ in self.given)
+
+
+def account_of(engine: Engine, entry: StoredEntry) -> Account:
+    """Return all that is known of how an entry was given and used, in all projects.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    store = engine.store
+    given = [
+        (receipt, line)
+        for receipt in store.receipts(_MOST_RECEIPTS, entry=entry.id)
+        for line in receipt.lines
+        if line.id == entry.id
+    ]
+    marks = [mark for mark in store.marks(entry.id) if mark.project in ("", engine.project)]
+    opened = [each for each in store.evidence(entry.id) if each.kind == OPENED]
+    return Account(entry, marks, given, opened)
+
+
+def note_shown(workspace: Workspace, id: str) -> list[str]:
+    """Record that the session around this process has opened an entry; do nothing outside of one."""
+    session = client_session()
+    if not session or not store_exists(workspace.global_store):
+        return []
+    try:
+        with Engine(workspace, patience=_PATIENCE) as engine:
+            return note_opened(engine, [id], session)
+    except StoreError as error:
+        return [f"{_NOT_RECORDED}: {error}"]
+
+
+def note_opened(engine: Engine, ids: Sequence[str], session: str) -> list[str]:
+    """Record that a session has opened entries, unless recalls are not to be counted; return warnings."""
+    if not ids or not engine.settings.flag("memory_recall_tracking"):
+        return []
+    now = utc_text(time.gmtime())
+    found = [
+        Evidence(at=now, kind=OPENED, id=id, project=engine.project, session=session[:_LONGEST_SESSION]) for id in ids
+    ]
+    try:
+        engine.store.note_evidence(found)
+    except StoreError as error:
+        return [f"{_NOT_RECORDED}: {error}"]
+    return []
