@@ -159,7 +159,7 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
 
 
 def _check_switch(key: Key, raw: Any) -> tuple[Value | None, str]:
-    """Return True or False for a switch. Whoever wrote an unreadable value did not leave the switch alone: it is off."""
+    """Return True or False for a switch. An unreadable value means off: nobody writes one to leave things on."""
     word = str(raw).lower() if isinstance(raw, bool | int | str) else ""
     if word in _ON or word in _OFF:
         return word in _ON, ""
@@ -269,7 +269,7 @@ def _is_object(value: Any) -> bool:
 def _local_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str, str, Any]]:
     text = _read(root, LOCAL_SETTINGS, problems)
     if "\0" in text:
-        problems.append(Problem(LOCAL_SETTINGS, "it is not UTF-8 (perhaps UTF-16), so not all of it is read; save it again"))
+        problems.append(Problem(LOCAL_SETTINGS, "it is not UTF-8 and cannot be read in full; save it as UTF-8"))
     for number, name, raw in local_lines(text):
         if raw:
             yield f"{LOCAL_SETTINGS} line {number}", LOCAL, name, raw

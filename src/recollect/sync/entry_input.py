@@ -12,12 +12,12 @@ from typing import Any, cast
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import CONFIDENCE
 from recollect.domain.hashing import content_hash
+from recollect.domain.ranking.labels import validated
 from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS, clean_triggers
 from recollect.domain.secrets.detect import find_secret
 from recollect.domain.text import one_line, unclosed_fence, visible
 from recollect.errors import InvalidEntry
 from recollect.files.bank.entry import bare_name
-from recollect.keywords.base import validated
 
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 8_000  # leaves room for the text injected around it
