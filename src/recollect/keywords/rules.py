@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from recollect.domain.ranking.labels import GENERIC, LONGEST, MOST, validated
 from recollect.keywords.shapes import PLAIN, POOR, PRODUCT, QUOTED, shaped
@@ -203,6 +204,7 @@ def _akin(word: str, other: str) -> bool:
     return word == other or (len(short) > 3 and len(long) - len(short) < 5 and long.startswith(short))
 
 
+@lru_cache(10_000)
 def _stem(word: str) -> str:
     """Return a rough common stem for the forms of an English word. It is never shown."""
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
