@@ -97,6 +97,20 @@ def test_relevance_goes_before_prominence_and_the_explanation_shows_both(library
     assert plain.splitlines()[0] == shown.splitlines()[0]
 
 
+def test_keywords_of_a_bank_in_json_form_are_labels(semantic_world: World) -> None:
+    semantic_world.write_bank(
+        "patterns",
+        "### Pattern: Ask for the lock early\nA writer asks for the lock before it reads.\n"
+        '- Keywords: ["write-lock", "SQLite", "code", "naïve", "begin immediate"]\n\n'
+        '### Pattern: Count retries\nWorking with the appropriate retries enables a breaker.\n- Keywords: ["?"]\n',
+    )
+    hits = {hit["name"]: hit for hit in searched(semantic_world, "writer lock retries breaker", **BY_WORDS)["hits"]}
+    assert hits["Ask for the lock early"]["keywords"] == ["write-lock", "sqlite", "begin-immediate"]
+    by_rules = set(hits["Count retries"]["keywords"])
+    assert "breaker" in by_rules
+    assert by_rules.isdisjoint(["working", "appropriate", "enables"])
+
+
 def test_json_holds_the_query_the_counts_and_each_part_of_each_hit(library: World) -> None:
     result = searched(library, "tokenizer", **BY_WORDS)
     assert result["query"] == "tokenizer"

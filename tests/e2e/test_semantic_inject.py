@@ -265,6 +265,30 @@ def test_entries_are_shown_as_their_files_have_them(semantic_world: World) -> No
         assert hidden not in chosen
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_headings_and_counts_are_shown_as_written_in_every_mode(semantic_world: World, shared: bool) -> None:
+    banks = {
+        "heuristics": "### Size of a Reference File\nAbout a hundred lines.\n- **Observation count:** 2 (two)\n",
+        "patterns": "### pattern:  Ask  Once\nAsk before the work.\n- Observation count: 31, at least\n",
+        "anti-patterns": "## Known\r\n\r\n### Granular Tasks\r\nOne file, one task.\r\n- Observation count: some\r\n",
+    }
+    for category, text in banks.items():
+        semantic_world.write_bank(category, text, shared=shared)
+    chosen = inject(semantic_world, **BY_WORDS)
+    assert "### Size of a Reference File" in chosen
+    assert "- **Observation count:** 2 (two)" in chosen
+    assert body(chosen) == body(inject(semantic_world, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false"))
+
+
+def test_a_count_that_has_changed_since_is_shown_as_it_is_now(semantic_world: World) -> None:
+    semantic_world.write_bank(
+        "patterns", "### Ask Once\nAsk before the work.\n- Observation count: 2 (two)\n", shared=True
+    )
+    entry = {"name": "Ask Once", "description": "Ask before the work.", "category": "patterns"}
+    assert semantic_world.run("upsert", "--entry-json", json.dumps(entry), **BY_WORDS).returncode == 0
+    assert "- Observation count: 3" in inject(semantic_world, **BY_WORDS)
+
+
 def test_an_entry_without_details_is_shown_as_its_file_has_it(semantic_world: World) -> None:
     semantic_world.write_bank("patterns", "### Pattern: Bare\nJust a sentence.\n")
     chosen = inject(semantic_world, **BY_WORDS)

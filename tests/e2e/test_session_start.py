@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -713,6 +714,31 @@ def test_wrong_settings_are_logged_and_stop_nothing(world: World) -> None:
     world.write_local_settings("memory_injection_limit: lots\n")
     assert "Pattern: One" in begin(world).block
     assert "session-start: .claude/iflow-dev.local.md line 1: memory_injection_limit must be" in log_of(world)
+
+
+@pytest.mark.parametrize("value", ["False", "no", "off", '"false"', "0", "false  # why", "flase"])
+def test_every_value_but_true_switches_the_start_block_off(world: World, value: str) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings(f"---\nmemory_injection_enabled: {value}\n---\n")
+    assert begin(world).block == ""
+
+
+def test_a_value_that_cannot_be_read_is_said_at_the_next_start_once_a_day(world: World) -> None:
+    world.write_bank("patterns", ONE)
+    world.write_local_settings("retrieval.enabled: flase\nmemory_injection_limit: lots\n")
+    event = {"prompt": "what is known about the one lesson?", "session_id": "s0", "cwd": str(world.project)}
+    world.run_hook("prompt", event)
+    assert "settings: .claude/iflow-dev.local.md line 1: retrieval.enabled must be true or false" in log_of(world)
+    assert begin(world, "compact").message == ""
+    assert begin(world, session="s1").message == (
+        "recollect: .claude/iflow-dev.local.md line 1: retrieval.enabled must be true or false, not 'flase';"
+        " false is used; `recollect config` shows it and 1 more of the kind. 1 lesson recalled."
+    )
+    assert begin(world, session="s2").message == "recollect: 1 lesson recalled"
+    other = replace(world, project=world.home / "till")
+    other.project.mkdir()
+    other.write_local_settings("retrieval.enabled: flase\n")
+    assert "retrieval.enabled must be" in begin(other, session="s3").message
 
 
 def test_memories_that_an_editor_has_changed_are_followed(semantic_world: World) -> None:

@@ -6,11 +6,13 @@ import json
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +103,10 @@ def test_first_line_is_the_stated_confirmation_and_the_id_is_the_hash_of_the_des
         ({**LESSON, "description": "\u200b\u200b"}, "description"),
         ({**LESSON, "description": "d" * 20_000}, "description"),
         ({**LESSON, "category": "pattern"}, "category"),
-        ({**LESSON, "confidence": "certain"}, "confidence"),
+        ({**LESSON, "confidence": "certain"}, "confidence must be one of high, medium, low, not 'certain'"),
+        ({**LESSON, "confidence": "High"}, "confidence must be one of"),
+        ({**LESSON, "source": "model"}, "source must be one of retro, session-capture, manual, import, not 'model'"),
+        ([LESSON, {**LESSON, "source": "Retro"}], "entry 2: source must be one of"),
         ({**LESSON, "keywords": "a, b"}, "keywords"),
         ({**LESSON, "reasoning": 1.5}, "reasoning"),
         ({**LESSON, "keyword": ["a"]}, "keywords"),
@@ -160,6 +165,78 @@ def test_entries_come_from_a_file_from_standard_input_and_several_at_once(semant
     piped = semantic_world.run("upsert", "--entry-file", "-", stdin=json.dumps(lessons[2]), **BY_WORDS)
     assert piped.stdout.startswith("Stored: Lesson 2 (id: ")
     assert {hit["name"] for hit in found(semantic_world, "description")} == {"Lesson 0", "Lesson 1", "Lesson 2"}
+
+
+def batch(world: World, count: int = 250) -> tuple[str, list[dict[str, Any]]]:
+    """A file of lessons, one of them twice."""
+    lessons = [{**LESSON, "name": f"Lesson {n}", "description": f"Description number {n}."} for n in range(count - 1)]
+    lessons.append(lessons[0])
+    path = world.project / "entries.json"
+    path.write_text(json.dumps(lessons), encoding="utf-8")
+    return str(path), lessons
+
+
+def test_the_same_file_of_entries_twice_changes_nothing(semantic_world: World) -> None:
+    path, _ = batch(semantic_world)
+    first = semantic_world.run("upsert", "--entry-file", path, **BY_WORDS)
+    assert (first.returncode, first.stdout) == (0, "250 entries: 249 stored, 1 seen again.\n")
+    lines = journal(semantic_world)
+    assert len(lines) == 250
+    for again in (("upsert", "--entry-file", path), ("upsert", "--entry-file", "-")):
+        stdin = Path(path).read_text(encoding="utf-8") if again[-1] == "-" else ""
+        done = semantic_world.run(*again, stdin=stdin, **BY_WORDS)
+        assert (done.returncode, done.stdout) == (0, "250 entries: 250 there already.\n")
+        assert journal(semantic_world) == lines
+    counts = {hit["name"]: hit["observation_count"] for hit in found(semantic_world, "number 0")}
+    assert counts["Lesson 0"] == 2
+
+
+def test_more_of_a_file_adds_only_what_is_new(semantic_world: World) -> None:
+    path, lessons = batch(semantic_world, 5)
+    semantic_world.run("upsert", "--entry-file", path, **BY_WORDS)
+    lessons.insert(2, {**LESSON, "name": "New", "description": "A lesson in between."})
+    Path(path).write_text(json.dumps(lessons), encoding="utf-8")
+    done = semantic_world.run("upsert", "--entry-file", path, "--json", **BY_WORDS)
+    outcomes = {item["name"]: (item["outcome"], item["added"]) for item in json.loads(done.stdout)}
+    assert outcomes.pop("New") == ("stored", True)
+    assert set(outcomes.values()) == {("unchanged", False)}
+    assert len(journal(semantic_world)) == 6
+
+
+def test_two_processes_with_one_file_store_it_once(semantic_world: World) -> None:
+    path, _ = batch(semantic_world)
+    running = [semantic_world.start("upsert", "--entry-file", path, encoding="utf-8", **BY_WORDS) for _ in range(2)]
+    assert ["Traceback" in process.communicate()[1] for process in running] == [False, False]
+    assert [process.returncode for process in running] == [0, 0]
+    assert len(journal(semantic_world)) == 250
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_file_of_thousands_goes_on_after_an_interruption(semantic_world: World, how: signal.Signals) -> None:
+    path, _ = batch(semantic_world, 5_000)
+    world = replace(semantic_world, forked=False)
+    process = world.start("upsert", "--entry-file", path, encoding="utf-8", **BY_WORDS)
+    kept = semantic_world.store / "session-captures.jsonl"
+    while not kept.exists() or not kept.stat().st_size:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.01)
+    process.send_signal(how)
+    _, stderr = process.communicate()
+    written = len(journal(semantic_world))
+    assert 100 <= written < 5_000
+    if how == signal.SIGINT:
+        assert process.returncode == 2
+        assert f"Error: interrupted; {written:,} of 5,000 entries are in the journal" in stderr
+    done = semantic_world.run("upsert", "--entry-file", path, **BY_WORDS)
+    assert done.returncode == 0
+    assert f"{written:,} there already" in done.stdout
+    assert len(journal(semantic_world)) == 5_000
+
+
+def test_a_file_of_entries_shows_its_progress_on_a_terminal(semantic_world: World) -> None:
+    path, _ = batch(semantic_world)
+    shown = semantic_world.on_a_terminal("upsert", "--entry-file", path, **BY_WORDS).decode()
+    assert re.search(r"Storing.* 250/250", shown)
 
 
 def test_json_is_an_object_for_one_entry_and_an_array_for_an_array(semantic_world: World) -> None:

@@ -266,6 +266,7 @@ SCENES = (
     Scene("upsert", entry(LESSON)),
     Scene("upsert again", entry(OLD_LESSON)),
     Scene("upsert first", entry(LESSON), prepare=_without_store),
+    Scene("upsert file", ("upsert", "--entry-file", "-"), json.dumps([LESSON, OLD_LESSON])),
     Scene(
         "write create", ("write", "--action", "create", "--category", "decision", "--input", "-"), json.dumps(DECISION)
     ),

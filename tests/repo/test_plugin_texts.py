@@ -14,9 +14,9 @@ import pytest
 from recollect.cli.main import cli
 from recollect.config.settings_keys import BY_NAME
 from recollect.domain.categories import PROJECT
+from recollect.domain.ranking.labels import GENERIC
 from recollect.hooks import permit
 from recollect.hooks.run import HOOKS
-from recollect.keywords.base import GENERIC
 from recollect.mcp.schemas import TOOLS
 from recollect.plugin.own_steps import FLAG, STEPS, own_step
 

@@ -1,15 +1,29 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from recollect.cli.shared import entry_options, entry_text, fields_of, json_option, print_json, warn, workspace_options
+from recollect.cli.shared import (
+    entry_options,
+    entry_text,
+    fields_of,
+    is_terminal,
+    json_option,
+    print_json,
+    warn,
+    workspace_options,
+)
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
+from recollect.domain.text import counted
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, RecollectError, StoreError
+from recollect.learn.batch import UNCHANGED, Batch, Item
 from recollect.learn.remember import (
     JOURNALLED,
     REINFORCED,
@@ -23,6 +37,10 @@ from recollect.learn.remember import (
 from recollect.sync.entry_input import entries_from_json
 
 _NOT_WRITTEN = 2
+
+# How many entries of a batch are named; more are only counted.
+_MOST_NAMED = 20
+_SAID = {STORED: "Stored", REINFORCED: "Seen again", UNCHANGED: "There already", JOURNALLED: "Journalled"}
 
 
 class _Command(click.Command):
@@ -50,13 +68,18 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
     optionally reasoning, keywords, triggers, references, confidence, source, source_project and feature; an array holds
     several.
     It goes to session-captures.jsonl in the global store, and from there to the database. If the database cannot be
-    used, the entry is kept all the same, and a warning says that searches will find it later. Exit code 1 means that
-    the entry cannot be stored as it is, 2 that nothing could be written.
+    used, the entry is kept all the same, and a warning says that searches will find it later. An array in a file is
+    taken once: the same file again changes nothing, and after an interruption it goes on where it stopped. Exit code 1
+    means that the entry cannot be stored as it is, 2 that nothing could be written.
     """
     if (entry_json is None) == (entry_file is None):
         raise InvalidEntry("give the entry with --entry-json or with --entry-file")
     text = entry_text(entry_json, entry_file) or ""
     given = entries_from_json(text)
+    is_array = text.lstrip("\ufeff \t\r\n").startswith("[")
+    if entry_file is not None and is_array:
+        _take(Batch(workspace, given), as_json)
+        return
     try:
         noted = note_down(workspace, given)  # before the store is opened: opening it may fail
     except RecollectError as error:
@@ -81,7 +104,57 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
                 click.echo(f"Journalled: {each.given.name} (id: {each.given.content_hash})")
     warn(warnings)
     if as_json:
-        print_json(documents if text.lstrip("\ufeff \t\r\n").startswith("[") else documents[0])
+        print_json(documents if is_array else documents[0])
+
+
+def _take(batch: Batch, as_json: bool) -> None:
+    """Store a batch, with progress on a terminal, and print the result."""
+    try:
+        with _progress("Storing", len(batch.entries)) as advance:
+            batch.write(advance)
+        with _progress("Embedding", len(batch.entries)) as advance, Engine(batch.workspace) as engine:
+            batch.store(engine, advance)
+    except StoreError as failure:
+        batch.leave_to_journal(failure)
+    except (RecollectError, KeyboardInterrupt) as error:
+        why = "interrupted" if isinstance(error, KeyboardInterrupt) else error
+        safe = f"{len(batch.items):,} of {counted(len(batch.entries), 'entry is', 'entries are')} in the journal"
+        click.echo(redact(f"Error: {why}; {safe}, and the same command goes on from there"), err=True)
+        sys.exit(_NOT_WRITTEN)
+    warn(dict.fromkeys([*(warning for item in batch.items for warning in item.noted.warnings), *batch.warnings]))
+    if as_json:
+        print_json([_item(item, batch.pending) for item in batch.items])
+        return
+    if len(batch.items) <= _MOST_NAMED:
+        for item in batch.items:
+            click.echo(f"{_SAID[item.outcome]}: {item.noted.given.name} (id: {item.noted.given.content_hash})")
+        return
+    outcomes = Counter(item.outcome for item in batch.items)
+    told = ", ".join(f"{outcomes[outcome]:,} {said.lower()}" for outcome, said in _SAID.items() if outcomes[outcome])
+    click.echo(f"{len(batch.items):,} entries: {told}.")
+
+
+@contextmanager
+def _progress(label: str, length: int) -> Generator[Callable[[int], object]]:
+    if not is_terminal(sys.stderr):
+        yield lambda _count: None
+        return
+    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
+        yield bar.update
+
+
+def _item(item: Item, pending: int) -> dict[str, object]:
+    if item.entry is None:
+        return _journalled(item.noted, "") | {"outcome": item.outcome, "warnings": list(item.noted.warnings)}
+    return {
+        **fields_of(item.entry, "id", "name", "category"),
+        "outcome": item.outcome,
+        "added": item.outcome == STORED,
+        **fields_of(item.entry, "observation_count", "keywords"),
+        "keywords_from": item.noted.keyword_tier,
+        "pending_embedding": pending,
+        "warnings": list(item.noted.warnings),
+    }
 
 
 def _tell(result: Remembered) -> None:

@@ -1,8 +1,8 @@
 # hot
 """Merged settings: defaults, memory-config.json, iflow-dev.local.md, RECOLLECT_* variables.
 
-An unusable value is recorded as a problem, and the next weaker source counts instead. The contents of a file never
-raise an exception.
+An unusable value is recorded as a problem. It closes a switch; of other keys, the next weaker source counts instead.
+The contents of a file never raise an exception.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _INFINITY = float("inf")
 LARGEST_FILE = 1024 * 1024
 _IN_NAMES = {ord(mark): "a" for mark in ".-_"}
 _IN_VALUES = {ord(mark): "a" for mark in "._:/"}
+_ON = ("true", "yes", "on", "y", "1")
+_OFF = ("false", "no", "off", "n", "0")
 _DEEPEST = max(key.name.count(".") for key in KEYS)
 
 _FILES = {PROJECT_FILE: PROJECT_SETTINGS, LOCAL: LOCAL_SETTINGS}
@@ -147,13 +149,21 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
         if not text or any(char.isspace() for char in text) or (key.choices and text not in key.choices):
             return None, _must(key, raw)
         return (None, _must(key, raw)) if key.deepest and not _is_folder(text, key.deepest) else (text, "")
+    if key.kind is bool:
+        return _check_switch(key, raw)
     if isinstance(raw, str):
         raw = coerce(raw)
-    if key.kind is bool:
-        return (raw, "") if isinstance(raw, bool) else (None, _must(key, raw))
     if isinstance(raw, bool) or not isinstance(raw, (int, float)) or (key.kind is int and isinstance(raw, float)):
         return None, _must(key, raw)
     return _check_number(key, raw)
+
+
+def _check_switch(key: Key, raw: Any) -> tuple[Value | None, str]:
+    """Return True or False for a switch. An unreadable value means off: nobody writes one to leave things on."""
+    word = str(raw).lower() if isinstance(raw, bool | int | str) else ""
+    if word in _ON or word in _OFF:
+        return word in _ON, ""
+    return None if key.off_removes else False, _must(key, raw)
 
 
 def _is_folder(text: str, deepest: int) -> bool:
@@ -187,9 +197,26 @@ def local_lines(text: str) -> Iterator[tuple[int, str, str]]:
     seen: set[str] = set()
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         name, colon, raw = line.partition(":")
+        name = name.rstrip(" \t")
         if colon and name not in seen and name.replace("_", "").replace(".", "").isalnum():
             seen.add(name)
-            yield number, name, raw.replace(" ", "").strip()
+            yield number, name, bare_value(raw)
+
+
+def bare_value(raw: str) -> str:
+    """Return a value without its comment, its quotes and its spaces. A comment begins after a space, as in YAML."""
+    text = raw.strip()
+    inner, closing, rest = text[1:].partition(text[:1]) if text[:1] in ("'", '"') else ("", "", "")
+    if inner and closing and not _before_comment(rest).strip():
+        return inner.replace(" ", "").strip()
+    return _before_comment(raw).replace(" ", "").strip()
+
+
+def _before_comment(text: str) -> str:
+    at = text.find("#")
+    while at == 0 or (at > 0 and not text[at - 1].isspace()):
+        at = text.find("#", at + 1)
+    return text if at < 0 else text[:at]
 
 
 # Each source yields tuples: the place for messages, the source's name, the key's name and the value.
@@ -241,6 +268,8 @@ def _is_object(value: Any) -> bool:
 
 def _local_file(root: str, problems: list[Problem]) -> Iterator[tuple[str, str, str, Any]]:
     text = _read(root, LOCAL_SETTINGS, problems)
+    if "\0" in text:
+        problems.append(Problem(LOCAL_SETTINGS, "it is not UTF-8 and cannot be read in full; save it as UTF-8"))
     for number, name, raw in local_lines(text):
         if raw:
             yield f"{LOCAL_SETTINGS} line {number}", LOCAL, name, raw
@@ -250,7 +279,7 @@ def _variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str, str, 
     for variable in sorted(environment):
         if variable.startswith("RECOLLECT_") and variable not in NOT_SETTINGS:
             key = BY_VARIABLE.get(variable)
-            yield variable, variable, key.name if key else variable, environment[variable].replace(" ", "")
+            yield variable, variable, key.name if key else variable, bare_value(environment[variable])
 
 
 def settings_path(root: str, relative: str) -> str:

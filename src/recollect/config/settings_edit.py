@@ -150,7 +150,7 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
         comment = re.search(r"\s#(.*?)\r?$", lines[number - 1])
         lines[number - 1 : number] = [f"#{comment[1]}{end}", *line] if comment else line
         if not line:  # only the first line of a key counts: without it, a second would take effect
-            lines = [other for other in lines if not other.startswith(f"{key.name}:")]
+            lines = [other for other in lines if key.name not in _names(other)]
             lines += [""] if lines and lines[-1].endswith("\r") else []  # keep the final line break
         return "\n".join(lines)
     at = _insertion_point(lines)
@@ -158,6 +158,10 @@ def _edit_local(text: str, key: Key, value: Value | None) -> str:
         lines[-1] += end
         return "\n".join([*lines, *line, ""])
     return "\n".join([*lines[:at], *line, *lines[at:]])
+
+
+def _names(line: str) -> list[str]:
+    return [name for _, name, _ in local_lines(line)]
 
 
 def _insertion_point(lines: list[str]) -> int:

@@ -33,7 +33,8 @@ class Key:
 
     `used_by` names the commands and hooks using it in this version; if empty, it is checked and kept for later
     versions. `harmless` is for a key with effects on the machine or the network, or with costs: the values a repository
-    may set, in words and as a function. Any other value counts only with the user's consent.
+    may set, in words and as a function. Any other value counts only with the user's consent. An unreadable value of a
+    switch means off, unless `off_removes` something.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Key:
         choices: Sequence[str] = (),
         deepest: int = 0,
         harmless: tuple[str, Callable[[Any], bool]] | None = None,
+        off_removes: bool = False,
     ) -> None:
         self.name = name
         self.kind = type(default)
@@ -59,6 +61,7 @@ class Key:
         self.deepest = deepest  # of a folder: the most names in its path; 0 if the value is not a folder
         self.used_by = used_by
         self.harmless, self.is_harmless = harmless or ("", None)
+        self.off_removes = off_removes
 
     @property
     def file(self) -> str:
@@ -372,6 +375,7 @@ KEYS: tuple[Key, ...] = (
         True,
         "Whether a retired memory is archived after the grace period instead of removed.",
         "index",
+        off_removes=True,
     ),
 )
 

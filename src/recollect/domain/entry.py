@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from recollect.domain.categories import LABEL
 from recollect.domain.hashing import content_hash
+from recollect.domain.ranking.labels import parse_keywords
 from recollect.domain.ranking.triggers import parse_triggers
 
 TYPE_CHECKING = False
@@ -117,17 +118,13 @@ class Entry:
                 return part.value
         return ""
 
-    def items(self, key: str) -> list[str]:
-        """Return a comma-separated metadata value as a list."""
-        return [item for item in map(str.strip, self.metadata(key).split(",")) if item]
-
     @property
     def keywords(self) -> list[str]:
-        return self.items("keywords")
+        return parse_keywords(self.metadata("keywords"))
 
     @property
     def references(self) -> list[str]:
-        return self.items("references")
+        return [item for item in map(str.strip, self.metadata("references").split(",")) if item]
 
     @property
     def triggers(self) -> list[str]:

@@ -103,13 +103,16 @@ class Engine:
         return _labels_by_rules
 
 
-def find_keywords(settings: Settings, name: str, description: str, reasoning: str, category: str) -> Keywords:
-    """Return keyword labels for one entry, as set in the settings. Needs no store."""
+def find_keywords(
+    settings: Settings, name: str, description: str, reasoning: str, category: str, *, by_rules: bool = False
+) -> Keywords:
+    """Return keyword labels for one entry, as set in the settings, or `by_rules` alone. Needs no store."""
     from recollect.keywords.registry import Keywords, TieredKeywords, tiers
 
     if not settings.flag("memory_keyword_generation"):
         return Keywords()
     provider = settings.text("memory_keyword_provider")
+    provider = "rules" if by_rules and provider != "off" else provider
     return TieredKeywords(tiers(provider, os.environ)).generate(name, description, reasoning, category)
 
 

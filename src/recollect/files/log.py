@@ -13,6 +13,7 @@ from recollect.files.textfile import lines_of, make_private_folder, open_private
 NAME = "recollect.log"
 LARGEST = 128 * 1024
 _LONGEST = 10_000  # in characters: a longer sentence is not worth reading
+SETTINGS = "settings"  # the kind of a line about a value that cannot be used
 WITHOUT_RESIDENT = "without-resident"  # the kind of a line about a resident that failed to answer a hook
 
 

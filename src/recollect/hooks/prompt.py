@@ -49,9 +49,9 @@ def _found(prompt: str, event: Event, store: str) -> Answer:
     answer = _answer(found.text, found.said, found.warnings)
     if workspace.settings.problems:
         from recollect.recall.deferred import DeferredWrites
-        from recollect.sessions.attention import settings_problems
+        from recollect.sessions.attention import log_settings_problems
 
-        answer.warnings += settings_problems(workspace, DeferredWrites())
+        log_settings_problems(workspace, DeferredWrites())
     answer.afterwards = found.afterwards
     if found.afterwards and found.is_long:
         answer.afterwards = _apart(found.afterwards, store)

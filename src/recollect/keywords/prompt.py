@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+from recollect.domain.ranking.labels import GENERIC, MOST, validated
 from recollect.domain.secrets.detect import find_secret
 from recollect.domain.text import visible
 from recollect.errors import KeywordError
-from recollect.keywords.base import GENERIC, MOST, validated
 
 INSTRUCTIONS = f"""\
 You label entries of an engineering knowledge base, so that they are found again in other contexts.

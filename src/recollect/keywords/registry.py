@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from recollect.domain.ranking.labels import validated
 from recollect.errors import KeywordError
 from recollect.keywords import anthropic, ollama
-from recollect.keywords.base import KeywordGenerator, validated
+from recollect.keywords.base import KeywordGenerator
 from recollect.keywords.rules import RulesKeywords
 
 

@@ -2,7 +2,7 @@
 
 A word is scored by its form, by its place (a name counts more than a description, and a description more than a
 reasoning), and by how often it occurs. Two adjacent words make one label if they are adjacent in the name or at least
-twice, or if both score well by themselves.
+twice, or if both score well by themselves. Everyday verbs, participles and adjectives of degree are never labels alone.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
-from recollect.keywords.base import GENERIC, LONGEST, MOST, validated
+from recollect.domain.ranking.labels import GENERIC, LONGEST, MOST, validated
 from recollect.keywords.shapes import PLAIN, POOR, PRODUCT, QUOTED, shaped
-from recollect.keywords.words import STOP, TECHNICAL, WEAK
+from recollect.keywords.words import STOP, TECHNICAL, THINGS, WEAK
 
 _FEWEST = 3
 _PLENTY = 6
@@ -25,7 +26,12 @@ _TELLING = 1.9  # the score one of two words needs to make a label of both if th
 # No character can match in two ways, so the pattern does not backtrack: the time is linear in the text.
 _TOKEN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./'’]|::)[A-Za-z0-9_]+)*")
 _URL = re.compile(r"https?://\S+")
-_QUALIFYING = ("ly", "ed", "able", "ible", "ous", "ful", "ical")  # endings of words for qualities, not for things
+
+# Endings of words for qualities and actions, not for things. THINGS has the exceptions.
+_QUALIFYING = (
+    *("ly", "ed", "able", "ible", "ous", "ful", "ical", "ional", "ental", "ural", "ioral", "sive", "tive", "icient"),
+    *("istent", "ward", "ing", "ify", "ifies", "ize", "izes", "ise", "ises"),
+)
 _SIDE_BY_SIDE = (" ", "\n")
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L", "đ": "d", "ı": "i"})
 
@@ -50,6 +56,7 @@ class _Words:
         self._scores: dict[str, float] = {}
         self._shown: dict[str, str] = {}
         self._pairs: dict[tuple[str, str], list[float]] = {}
+        self._telling: set[str] = set()  # the words fit for a label by themselves
 
     def read(self, text: str, weight: float) -> None:
         """Add one field of an entry."""
@@ -65,12 +72,13 @@ class _Words:
         scores = {**self._scores, **pairs}
         ranked = sorted(scores, key=scores.__getitem__, reverse=True)
         chosen: list[str] = []
-        for key in ranked:
+        fit = [key for key in ranked if key in pairs or key in self._telling]
+        for key in fit:
             if scores[key] < (_ENOUGH if len(chosen) < _PLENTY else _GOOD) or len(chosen) == MOST:
                 break
             if _adds_something(key, chosen, key in pairs):
                 chosen.append(key)
-        spare = (key for key in ranked if key not in chosen)
+        spare = (key for key in fit if key not in chosen)
         while len(chosen) < _FEWEST and (key := next(spare, "")):
             chosen.append(key)
         return [self._shown[key] for key in chosen]
@@ -79,14 +87,14 @@ class _Words:
         tokens = _TOKEN.findall(piece[:400])
         lower = [token.lower() for token in tokens]
         if len(tokens) == 2 and piece.split() == tokens and all(map(str.isalpha, tokens)) and STOP.isdisjoint(lower):
-            self._add("-".join(lower), weight * QUOTED)
+            self._add("-".join(lower), weight, QUOTED)
             return
         for token in tokens:
             labels = shaped(token, quoted=True)
             if not labels and len(tokens) == 1 and _is_content(token.lower()):
-                labels = [(token.lower(), POOR if token.lower() in WEAK else QUOTED)]
+                labels = [(token.lower(), POOR if _is_weak(token.lower()) else QUOTED)]
             for label, score in labels:
-                self._add(label, weight * score)
+                self._add(label, weight, score)
 
     def _read_prose(self, piece: str, weight: float) -> None:
         end = 0
@@ -111,18 +119,20 @@ class _Words:
             if not _is_content(word) or not word.isalpha():
                 return ""
             labels = [(word, _plain(token, word, weight, named))]
-        keys = [self._add(label, weight * score) for label, score in labels]
+        keys = [self._add(label, weight, score) for label, score in labels]
         if len(keys) > 1 or "-" in labels[0][0]:
             return ""
-        if before and (weight > 1 or (word not in WEAK and not word.endswith(_QUALIFYING))):
+        if before and (weight > 1 or not _is_poor(word)):
             self._add_pair(before, keys[0], f"{self._shown[before]}-{word}", weight)
         return keys[0] if keys[0] in self._shown and word not in WEAK else ""
 
-    def _add(self, label: str, score: float) -> str:
+    def _add(self, label: str, weight: float, score: float) -> str:
         key = "-".join(map(_stem, label.split("-")))
-        if label in GENERIC:
+        if key in _GENERIC:
             return key
-        self._scores[key] = self._scores.get(key, 0.0) + score
+        if score > POOR:
+            self._telling.add(key)
+        self._scores[key] = self._scores.get(key, 0.0) + weight * score
         self._shown[key] = min(self._shown.get(key, label), label, key=_by_fitness)
         return key
 
@@ -161,12 +171,21 @@ def _by_fitness(label: str) -> tuple[bool, int]:
 
 
 def _is_content(word: str) -> bool:
-    return len(word) > 2 and word not in STOP and word not in GENERIC
+    return len(word) > 2 and word not in STOP and _stem(word) not in _GENERIC
+
+
+def _is_weak(word: str) -> bool:
+    """Return True for a weak word in any of its forms: "enables" is as weak as "enable"."""
+    return _stem(word) in _WEAK and word not in THINGS and word not in TECHNICAL
+
+
+def _is_poor(word: str) -> bool:
+    return _is_weak(word) or (word.endswith(_QUALIFYING) and word not in THINGS and word not in TECHNICAL)
 
 
 def _plain(token: str, word: str, weight: float, named: bool) -> float:
     """Return the score of a word without a special form. A longer word is rarer."""
-    if word in WEAK or (weight <= 1 and word.endswith(_QUALIFYING)):
+    if word in WEAK if weight > 1 else _is_poor(word):
         return POOR
     return PRODUCT if named and token[0].isupper() else PLAIN * (0.6 + 0.05 * min(len(word), 12))
 
@@ -185,6 +204,7 @@ def _akin(word: str, other: str) -> bool:
     return word == other or (len(short) > 3 and len(long) - len(short) < 5 and long.startswith(short))
 
 
+@lru_cache(10_000)
 def _stem(word: str) -> str:
     """Return a rough common stem for the forms of an English word. It is never shown."""
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -197,3 +217,7 @@ def _stem(word: str) -> str:
             word = word[:-1] if word[-1] == word[-2] and word[-1] not in "lsz" else word
             break
     return word[:-1] if len(word) > 4 and word[-1] == "e" else word
+
+
+_GENERIC = frozenset(map(_stem, GENERIC))
+_WEAK = frozenset(map(_stem, WEAK))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.keywords.base import LONGEST, MOST_WORDS
+from recollect.domain.ranking.labels import LONGEST, MOST_WORDS
 from recollect.keywords.words import EXTENSIONS, NUMBERS, STOP, TECHNICAL, WEAK
 
 IDENTIFIER, FILE, ACRONYM, COMPOUND, KNOWN, PRODUCT, QUOTED, PLAIN, POOR = 2.6, 2.4, 2.4, 2.2, 2.0, 1.8, 1.8, 1.0, 0.2

@@ -40,52 +40,84 @@ NUMBERS = frozenset(
 # Words with little meaning of their own: everyday verbs, adjectives of degree, nouns without a subject.
 WEAK = frozenset(
     """
-    able accept accepted accepts act acts actual add added adding addresses adds afterwards alive allow allowed allows
-    announce announces answer answered answering answers appear appears applied applies apply arrive arrived arrives ask
-    asked asking asks assume assumed attach attempt attempted attempts avoid avoided avoids bad base based basic begin
-    begins behave behaves behavior behaviour belief believe belong belongs best bet better big blame break breaking
-    breaks bring brings broke broken build building builds built call called caller callers calling calls care careful
-    carries carry case cases catch catches caught cause caused causes certain changed changes changing cheap check
-    checked checking checks choose chosen clean clear clearly close closed combine common compare compared compares
-    complete complex confirm confirmed confirms consider constrain constrains contain contains content continue
-    continues copied copy correct correctly cost costs count counted counts cover covers create created creates creating
-    current currently customer damage date deal decide decided decides decision default defaults deliberate deliver
-    delivered delivering depend depends describe described describes design desired detail details differ different
-    differs direct directly discover discovered documentation draw draws drop drops dump dumping earlier early easily
-    easy edge effect effort element elements empty encodes end ending ends ensure enter enters entire entry exact
-    exactly exist existing exists expect expected expects expire expires explain explained explains explicit express
-    extra fact fail failed failing fails far fast feel feels fetch field fields final find finding finds fine finish
-    finished fit fits fixed fixes fixing follow followed follows force forever forget forgets form found free fresh full
-    fully future gain general generally genuine good great grow grows guess guesses hand handle handled handles handling
-    happen happened happens hard harder harmless healthy help helps hidden hide hides high hold holds honor honour huge
-    human idea identify ignore ignored ignores implies imply important improve include included includes including
-    increase inner input insert intend intended internal intervals introduce invalid involve issue item items job
-    keeping kills kind kinds knock knocks know knowing knowledge known knows lack land lands large largest lasted late
-    lead leading leads learn learned leave leaves leaving left legal level line lines list local logical long longer
-    look looked looking looks lose loses loss lost low machine machines main maintenance manage match matches matter
-    matters meaning measure measured meet mention merged met miss missed missing mistake mistakes mix mode modern moment
-    move moved moves moving name named names natural necessary need needed needing needs new newer nice normal note
-    noted notes notice noticed number numbers object obvious occur occurs old older oldest open opens operation optional
-    order ordinary original outcome outlive output pair paper part particular parts pass passed passes past people
-    perfect perform permanent permit permits permitted persistent person personal pick picked piece place placed places
-    plain plan plausible point points poor possible practice prefer prevent prevents previous problem problems proceed
-    process product production proper properly prove proves provide provided provides publish published purely question
-    quick quickly raise raised raises range rare reach read reader readers reading reads ready real realistic reason
-    reasons receive received receives recognise recognize reconsider record recorded records recover recovering reduce
-    refuse refused refuses reject rejects relate related relevant rely remain remains remember remove removed removes
-    removing rename renaming repair repeat repeated repeats replace report reported require required requirement
-    requires resolve resolved rest restart restarts result results return returned returning returns review right risk
-    risks rolled round rule rules run running runs safe safely save saved saves send sender sending sends sent separate
-    separately serve serves set sets setting setup shape short shorter shortest show showed showing shown shows side
-    sign signs silent similar simple simply single sit situation size slight slow small smaller solution solve solved
-    sort sound source space speak special specific spend spends spot stale start started starting starts state stated
-    status stay stays step steps stop stopped stops stored stores storing strange strict strings strong stuck style
-    subject succeed succeeds success suddenly suit sure surprise surprises switch symptom talk tell tells term text thin
-    think time times total touch travel travels treat treated treatment treats tried tries trip trips trust trusting
-    truth try trying turn turned turning turns type types understand unexpected unique unit unknown unseen unused
-    useless user users valid validate valuable value values version versions view visible wait waited waiting waits walk
-    walks want wanted watch win wins wish word words work worked working works worse worst worth wrap wrapping write
-    writes writing written wrong yield yields
+    ability able accept acceptable accepted accepts accurate achieve act acts actual add added adding additional
+    addresses adds adequate affect afterwards alive allow allowed allows amount announce announces answer answered
+    answering answers appear appears applied applies apply approach appropriate area arrive arrived arrives ask
+    asked asking asks aspect assume assumed attach attempt attempted attempts attention available avoid avoided
+    avoids aware bad base based basic basis begin begins behave behaves behavior behaviour belief believe belong
+    belongs benefit best bet better big blame break breaking breaks bring brings broke broken build building builds
+    built call called caller callers calling calls capability care careful carries carry case cases catch catches
+    caught cause caused causes certain changed changes changing cheap check checked checking checks choose chosen
+    circumstance claim clarify clean clear clearly close closed combine common compare compared compares complete
+    complex complicated comprehensive concern conclude conclusion conduct confirm confirmed confirms conform confuse
+    consequence consider consideration consistent constrain constrains contain contains content continue continues
+    contribute convenience convenient copied copy correct correctly correlate cost costs count counted counts course
+    cover covers create created creates creating crucial current currently customer damage date deal decide decided
+    decides decision dedicated default defaults define degree deliberate deliver delivered delivering demonstrate
+    depend depends describe described describes design desirable desired detail details determine differ different
+    differs difficulty direct direction directly disable discover discovered distinguish documentation double doubt
+    draw draws drop drops dump dumping earlier early easily easy edge effect effective efficient effort element
+    elements eliminate emphasis emphasize empty enable encodes encounter encourage end ending ends ensure enter
+    enters entire entry equivalent escalate essential establish evaluate evidence exact exactly examine exceed
+    excellent excessive exhibit exist existence existing exists expect expected expects experience expire expires
+    explain explained explains explanation explicit expose express extend extensive extent extra extreme facilitate
+    fact factor fail failed failing fails familiar far fashion fast feel feels fetch field fields final find finding
+    finds fine finish finished fit fits fixed fixes fixing follow followed follows force forever forget forgets form
+    found foundational free frequent fresh full fully functionality fundamental future gain gather general generally
+    genuine goal good great grow grows guess guesses hand handle handled handles handling happen happened happens
+    hard harder harmless healthy help helpful helps hidden hide hides high highlight hold holds honor honour huge
+    human idea identical identify ignore ignored ignores illustrate impact implement implies imply importance
+    important improve improvement include included includes including incorporate incorrect increase indicate
+    indication inevitable inform information inherent initial inner input insert inspect instance intend intended
+    intention interest internal introduce invalid involve irrelevant issue item items job justify keeping kills kind
+    kinds knock knocks know knowing knowledge known knows lack land lands large largest lasted late lead leading
+    leads learn learned leave leaves leaving left legal legitimate level line lines list local logical long longer
+    look looked looking looks lose loses loss lost low machine machines main maintain maintenance major manage
+    manner match matches matter matters maximum meaning meaningful measure measured meet mention merged met minimal
+    minimum minor miss missed missing mistake mistakes mix mode moderate modern modification modify moment move
+    moved moves moving multiple mutual name named names natural nature necessary need needed needing needs new newer
+    nice normal notable note noted notes notice noticed notion number numbers numerous object obtain obvious
+    occasion occasional occur occurs offer old older oldest omit open opens operation opinion opportunity optional
+    order ordinary original originate outcome outlive output overall pair paper part partial participate particular
+    parts pass passed passes past people perfect perform permanent permit permits permitted persistent person
+    personal perspective pick picked piece place placed places plain plan plausible point points poor popular
+    possess possibility possible potential powerful practice precise predict prefer preparation presence present
+    pretend prevent prevents previous primary prior problem problems proceed process produce product production
+    prone proper properly propose prove proves provide provided provides publish published purely purpose pursue
+    quality question quick quickly raise raised raises range rare rationale reach read reader readers reading reads
+    ready real realistic reality realize reason reasonable reasons receive received receives recognise recognize
+    recommend reconsider record recorded records recover recovering reduce reflect refuse refused refuses regard
+    reject rejects relate related relevant reliable rely remain remains remember remove removed removes removing
+    rename renaming repair repeat repeated repeats replace report reported represent require required requirement
+    requires resemble resolve resolved resort respond rest restart restarts result results return returned returning
+    returns reveal review right risk risks robust role rolled round rule rules run running runs safe safely satisfy
+    save saved saves scenario secondary seek send sender sending sends sense sensible sent separate separately
+    serious serve serves set sets setting setup severe shape short shorter shortest show showed showing shown shows
+    side sign significance significant signs silent similar similarity simple simply single sit situation size
+    slight slow small smaller solution solve solved sophisticated sort sound source space speak special specific
+    spend spends spot stale start started starting starts state stated status stay stays step steps stop stopped
+    stops stored stores storing straightforward strange strict strings strive strong struggle stuck stuff style
+    subject subsequent subtle succeed succeeds success suddenly suffer sufficient suggest suggestion suit suitable
+    superfluous supply support sure surprise surprises switch symptom talk tell tells tend tendency term text thank
+    thanks thin think thorough thought time times total touch travel travels treat treated treatment treats tried
+    tries trip trips trivial trouble trust trusting truth try trying turn turned turning turns type types typical
+    unclear undergo understand understanding unexpected unique unit unknown unnecessary unseen unused unusual usable
+    usage useless user users utilize vague valid validate valuable value values variety vary version versions viable
+    view visible wait waited waiting waits walk walks want wanted warrant watch widespread win wins wish word words
+    work worked working works worse worst worth wrap wrapping write writes writing written wrong yield yields
+    """.split()
+)
+
+# Words for things, in spite of an ending for actions or qualities.
+THINGS = frozenset(
+    """
+    batching bearing billing binding branching buffering casing ceiling coupling directive drawing embed embedding
+    escaping exercise expertise feed handful hardcoding hashing heading hosting indexing iterable lexing licensing
+    listing mapping monitoring motive naming native nesting objective onboarding ordering packaging padding paging
+    pairing pricing primitive processing profiling provisioning quoting ranking rendering ring roaming rounding
+    routing salting sampling scheduling scoring scraping seed sequencing signing sorting speed spelling spring
+    staging streaming string templating testing threading timing tokenizing tooling tracing training tuning variable
+    versioning warning wiring
     """.split()
 )
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import SOURCES, StoredEntry
@@ -79,22 +80,24 @@ def note_down(
         LockTimeout: other writers held the journal for too long; nothing was written.
         StorageError: the journal cannot be written; nothing was changed.
     """
-    settings = workspace.settings
-    noted: list[Noted] = []
+    noted = [labelled(workspace.settings, given) for given in entries]
     lines: list[dict[str, object]] = []
-    for given in entries:
-        labels, tier, failures = given.keywords, "given" if given.keywords else "", ()
-        if not labels:
-            found = find_keywords(settings, given.name, given.description, given.reasoning, given.category)
-            labels, tier, failures = found.labels, found.tier if found.labels else "", found.failures
-        warnings = tuple(f"no keywords from {failure}" for failure in failures)
-        noted.append(Noted(given, len(lines), tuple(labels), tier, warnings))
-        line = _capture(given, labels, source) | ({"project": identity} if identity else {})
+    for each in noted:
+        line = capture_of(each.given, each.keywords, source) | ({"project": identity} if identity else {})
         if supersedes:
             line["supersedes"] = {"id": supersedes.id, "name": redact(one_line(supersedes.name))}
         lines.append(line)
     places = append_lines(workspace.journal, CAPTURE, lines)
     return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
+
+
+def labelled(settings: Settings, given: EntryInput, by_rules: bool = False) -> Noted:
+    """Return an entry with its keywords: its own, or else those that the settings' provider or the rules find."""
+    if given.keywords:
+        return Noted(given, 0, given.keywords, "given")
+    found = find_keywords(settings, given.name, given.description, given.reasoning, given.category, by_rules=by_rules)
+    warnings = tuple(f"no keywords from {failure}" for failure in found.failures)
+    return Noted(given, 0, tuple(found.labels), found.tier if found.labels else "", warnings)
 
 
 def stored(engine: Engine, noted: Noted) -> Remembered:
@@ -139,7 +142,8 @@ def _observed_since(journal: str, noted: Noted) -> int:
     return max(1, sum(line.get("id") == noted.given.content_hash for line in lines))
 
 
-def _capture(given: EntryInput, keywords: tuple[str, ...], source: str) -> dict[str, object]:
+def capture_of(given: EntryInput, keywords: tuple[str, ...], source: str = "") -> dict[str, object]:
+    """Return the journal's line for one observation of an entry."""
     named = given.source if given.source in SOURCES else ""
     line: dict[str, object] = {
         "id": given.content_hash,

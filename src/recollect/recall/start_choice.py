@@ -10,7 +10,7 @@ from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked, select_varied
-from recollect.domain.ranking.trust import never_outranked
+from recollect.domain.ranking.trust import MOST_CLAIMED, never_outranked
 from recollect.domain.start_block import MOST_PINNED, TitleList
 from recollect.domain.stored import MUTED, PINNED
 from recollect.domain.text import cut, escaped, utc_text
@@ -18,6 +18,8 @@ from recollect.engine.engine import Engine
 from recollect.engine.label import BriefLabels, leave_for_later
 from recollect.engine.withhold import harmless_block
 from recollect.errors import StillReading, StoreError, WriteRefused
+from recollect.files.bank.bank import set_headings
+from recollect.files.bank.entry import counted_in
 from recollect.recall.context import Collector
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
@@ -100,6 +102,8 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         return first + [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
+    set_headings(workspace.bank, "local", entries)
+    set_headings(workspace.global_store, "global", entries)
     rendered, withheld = harmless_block(
         workspace.global_store,
         entries,
@@ -349,15 +353,16 @@ def as_entry(stored: StoredEntry) -> Entry:
 
 
 def _counted(stored: StoredEntry) -> list[str]:
-    """Return the lines after the description, with the current count of observations."""
+    """Return the lines after the description. The count of observations is as written, unless it has changed."""
     count = f"- Observation count: {stored.observation_count}"
     if not stored.details:
         return [] if stored.source == "import" else [count, f"- Confidence: {stored.confidence}"]
     lines = stored.details.split("\n")
     for place, line in enumerate(lines):
-        label = line[2:].partition(":")[0].strip("*_` ").lower().replace("-", " ")
-        if line.startswith("- ") and label == "observation count":
-            if stored.observation_count > 1:
+        label, _, value = line[2:].partition(":")
+        if line.startswith("- ") and label.strip("*_` ").lower().replace("-", " ") == "observation count":
+            written = counted_in(value)
+            if stored.observation_count not in (1, written, min(written, MOST_CLAIMED)):
                 lines[place] = count
             break
     return lines

@@ -80,8 +80,9 @@ def prepare(warm: Warm, workspace: Workspace) -> list[str]:
 def _prompt(question: Mapping[str, Any], warm: Warm) -> Answered:
     workspace = _workspace(question, warm)
     found = memories_for(_text(question, "prompt"), workspace, _text(question, "session"), warm=warm)
-    warnings = found.warnings + attention.settings_problems(workspace, found.notes)
-    return Answered({"text": found.text, "said": found.said, "warnings": warnings}, found.notes.write, found.afterwards)
+    attention.log_settings_problems(workspace, found.notes)
+    fields: dict[str, object] = {"text": found.text, "said": found.said, "warnings": found.warnings}
+    return Answered(fields, found.notes.write, found.afterwards)
 
 
 def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:

@@ -95,12 +95,12 @@ def _entries(folder: str) -> int:
 def log_notes(global_store: str, notes: DeferredWrites) -> str:
     """Return a notice about recent log lines of hooks with the newest line, once a day at most.
 
-    Left out are lines of the session start hook, which `weakness` reports, and lines about a slow resident, which do
-    no harm.
+    Left out are lines of the session start hook, which `weakness` reports, lines about settings, which the start
+    itself reports, and lines about a slow resident, which do no harm.
     """
-    from recollect.files.log import WITHOUT_RESIDENT, lately
+    from recollect.files.log import SETTINGS, WITHOUT_RESIDENT, lately
 
-    lines = [line for line in lately(global_store) if line[0] not in ("session-start", WITHOUT_RESIDENT)]
+    lines = [line for line in lately(global_store) if line[0] not in ("session-start", SETTINGS, WITHOUT_RESIDENT)]
     if not lines:
         return ""
     told = f"a hook left a note in the log ({cut(': '.join(lines[-1]), _LONGEST_NOTE)}); /memory:status has more"
@@ -108,9 +108,22 @@ def log_notes(global_store: str, notes: DeferredWrites) -> str:
 
 
 def settings_problems(workspace: Workspace, notes: DeferredWrites) -> list[str]:
-    """Return the problems of the settings for the log, each once a day, because every hook finds them again."""
+    """Return the problems of a project's settings for the user, each once a day."""
+    return _new_problems(workspace, "said", notes)
+
+
+def log_settings_problems(workspace: Workspace, notes: DeferredWrites) -> None:
+    """Log the problems of a project's settings, each once a day. The next session's start tells the user."""
+    for problem in _new_problems(workspace, "logged", notes):
+        from recollect.files.log import SETTINGS, log
+
+        notes.do(lambda problem=problem: log(workspace.global_store, SETTINGS, problem))
+
+
+def _new_problems(workspace: Workspace, how: str, notes: DeferredWrites) -> list[str]:
     problems = [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
-    return [problem for problem in problems if _is_news(workspace.global_store, problem, notes)]
+    key = f"{how} {workspace.identity}: " if problems else ""
+    return [problem for problem in problems if _is_news(workspace.global_store, key + problem, notes)]
 
 
 def settings_not_used(problems: Sequence[str]) -> str:

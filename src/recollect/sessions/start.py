@@ -48,7 +48,7 @@ class Start(StartRequest):
     def __init__(self, workspace: Workspace, event: str, session: str, warm: Warm | None = None) -> None:
         super().__init__(workspace, event=event, session=session, warm=warm)
         self.notes = DeferredWrites(wait=True)  # written once the notices were shown
-        self.problems = attention.settings_problems(workspace, self.notes)
+        self.problems = [] if event in _QUIET else attention.settings_problems(workspace, self.notes)
         self.transcript = ""
         self.idle: float | None = None
 

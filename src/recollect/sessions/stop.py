@@ -148,9 +148,9 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     settings = workspace.settings
     if settings.problems:
         from recollect.recall.deferred import DeferredWrites
-        from recollect.sessions.attention import settings_problems
+        from recollect.sessions.attention import log_settings_problems
 
-        done.warnings += settings_problems(workspace, DeferredWrites())
+        log_settings_problems(workspace, DeferredWrites())
     mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
     thresholds = {
         category: settings.real(f"triage.thresholds.{category}")

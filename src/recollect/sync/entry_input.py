@@ -12,12 +12,13 @@ from typing import Any, cast
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.entry import CONFIDENCE
 from recollect.domain.hashing import content_hash
+from recollect.domain.ranking.labels import validated
 from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS, clean_triggers
 from recollect.domain.secrets.detect import find_secret
+from recollect.domain.stored import SOURCES
 from recollect.domain.text import one_line, unclosed_fence, visible
 from recollect.errors import InvalidEntry
 from recollect.files.bank.entry import bare_name
-from recollect.keywords.base import validated
 
 LONGEST_NAME = 200
 LONGEST_DESCRIPTION = 8_000  # leaves room for the text injected around it
@@ -65,7 +66,12 @@ def entries_from_json(text: str) -> list[EntryInput]:
     items = cast(list[Any], document) if isinstance(document, list) else [document]
     if not items:
         raise InvalidEntry("the JSON array holds no entry")
-    return [parse_entry_input(item, f"entry {n}: " if len(items) > 1 else "") for n, item in enumerate(items, 1)]
+    places = [f"entry {n}: " if len(items) > 1 else "" for n in range(1, len(items) + 1)]
+    entries = [parse_entry_input(item, where) for item, where in zip(items, places, strict=True)]
+    for entry, where in zip(entries, places, strict=True):
+        if entry.source and entry.source not in SOURCES:  # not of journal lines, which other tools write too
+            raise InvalidEntry(f"{where}source must be one of {', '.join(SOURCES)}, not {entry.source!r}")
+    return entries
 
 
 def parse_entry_input(item: object, where: str = "") -> EntryInput:

@@ -130,7 +130,6 @@ def test_tabs_around_a_value_and_carriage_returns_are_tolerated(tmp_path, conten
         "# memory_injection_limit: 7",
         "> memory_injection_limit: 7",
         "`memory_injection_limit: 7`",
-        "memory_injection_limit : 7",
         "memory_injection_limit = 7",
         "MEMORY_INJECTION_LIMIT: 7",
         "xmemory_injection_limit: 7",
@@ -147,15 +146,100 @@ def test_value_may_hold_colons(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["memory_injection_limit: 7 # seven", "memory_injection_enabled: false # off", "memory_vector_weight: 0.7 # more"],
+    ("line", "value"),
+    [
+        ("memory_injection_limit: 7 # seven", 7),
+        ("memory_injection_limit: 7\t# seven\r", 7),
+        ("memory_injection_limit : 7", 7),
+        ("memory_injection_enabled: false # off", False),
+        ("memory_relevance: 1\nmemory_vector_weight: 0.7  # 0.0 = none, 1.0 = all", 0.7),
+        ("memory_injection_events: startup, resume # not clear", ("startup", "resume")),
+        ("memory_injection_events: 'startup, resume'", ("startup", "resume")),
+        ('memory_embedding_model: "nomic # embed"  # the # belongs to it', "nomic#embed"),
+        ("memory_embedding_model: nomic#embed", "nomic#embed"),
+        ("memory_embedding_model: 'nomic' embed", "'nomic'embed"),
+        ("memory_embedding_model: 'nomic", "'nomic"),
+        ("memory_injection_limit: # none", 20),
+    ],
 )
-def test_comment_after_a_value_makes_the_value_wrong(tmp_path, line):
-    loaded = load(tmp_path, line + "\n")
-    name = line.partition(":")[0]
-    assert loaded.value(name) == BY_NAME[name].default
-    assert len(loaded.problems) == 1
-    assert name in str(loaded.problems[0])
+def test_value_is_read_without_its_comment_and_its_quotes(tmp_path, line, value):
+    name = line.rpartition("\n")[2].partition(":")[0].strip()
+    assert load(tmp_path, line + "\n").value(name) == value
+
+
+def test_comment_needs_a_space_before_it(tmp_path):
+    loaded = load(tmp_path, "memory_injection_limit: 7#seven\nmemory_injection_enabled:#true\n")
+    assert loaded.value("memory_injection_limit") == 20
+    assert loaded.value("memory_injection_enabled") is False
+    assert len(loaded.problems) == 2
+
+
+SWITCHES = [key.name for key in KEYS if key.kind is bool and not key.off_removes]
+OFF = ["false", "False", "FALSE", "no", "off", "Off", "n", "0", '"false"', "'no'", '"0"', "False  # why"]
+ON = ["true", "True", "yes", "on", "y", "1", '"true"', "'Yes'", "On # why"]
+UNREADABLE = ["flase", "disabled", "null", "~", "2", "-1", "0.5", "{}", '""', "true false", "true,", "“false”"]
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_every_false_word_switches_off_and_every_true_word_switches_on(tmp_path, name):
+    for words, value in ((OFF, False), (ON, True)):
+        for word in words:
+            for sources in ({"local": f"{name}: {word}\r\n"}, {"local": "", "env": {BY_NAME[name].variable: word}}):
+                loaded = load(tmp_path, **sources)
+                assert (loaded.value(name), loaded.problems) == (value, []), word
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_value_of_a_switch_that_cannot_be_read_switches_off_and_is_reported(tmp_path, name):
+    for word in UNREADABLE:
+        for sources in ({"local": f"{name}: {word}\n"}, {"local": "", "env": {BY_NAME[name].variable: word}}):
+            loaded = load(tmp_path, **sources)
+            assert loaded.value(name) is False, word
+            [sentence] = complaints(loaded)
+            assert f"{name} must be true or false, not " in sentence
+            assert sentence.endswith("; false is used")
+
+
+@pytest.mark.parametrize(
+    ("value", "read", "problems"),
+    [
+        ("false", False, 0),
+        ("No", False, 0),
+        (0, False, 0),
+        (False, False, 0),
+        ("true", True, 0),
+        (1, True, 0),
+        (None, False, 1),
+        ("", False, 1),
+        ("maybe", False, 1),
+        (2, False, 1),
+        (1.0, False, 1),
+        ([], False, 1),
+        ({"is": True}, False, 1),
+    ],
+)
+@pytest.mark.parametrize("name", ["retrieval.enabled", "memory_injection_enabled", "triage.parallel.enabled"])
+def test_switch_in_json_is_read_from_a_text_and_a_number_too(tmp_path, name, value, read, problems):
+    loaded = load(tmp_path, shared=nested(name, value))
+    assert loaded.value(name) is read
+    assert len(complaints(loaded)) == problems
+
+
+def test_unreadable_value_of_a_switch_closes_it_whatever_a_weaker_source_says(tmp_path):
+    loaded = load(tmp_path, "retrieval.enabled: flase\n", shared={"retrieval": {"enabled": True}})
+    assert loaded.flag("retrieval.enabled") is False
+
+
+def test_unreadable_value_never_makes_recollect_remove_a_memory(tmp_path):
+    loaded = load(tmp_path, "delete.archive_retired: ture\n")
+    assert loaded.flag("delete.archive_retired") is True
+    assert len(complaints(loaded)) == 1
+    assert load(tmp_path, "delete.archive_retired: no\n").flag("delete.archive_retired") is False
+
+
+def test_local_file_in_utf16_is_reported(tmp_path):
+    loaded = load(tmp_path, "memory_injection_enabled: false\r\n".encode("utf-16"))
+    assert any("UTF-8" in sentence for sentence in complaints(loaded))
 
 
 @pytest.mark.parametrize(
@@ -233,10 +317,10 @@ def test_value_of_any_number_of_digits_is_out_of_range_and_never_raises(tmp_path
 
 
 def read_local_md_field(text, field):
-    """grep "^${field}:" file | head -1 | sed 's/^[^:]*: *//' | tr -d ' '"""
+    """grep "^${field} *:" file | head -1 | sed 's/^[^:]*://; s/ #.*//' | tr -d ' '"""
     for line in text.split("\n"):
-        if line.startswith(field + ":"):
-            return re.sub(r"^[^:]*: *", "", line).replace(" ", "")
+        if re.match(field + " *:", line):
+            return re.sub(r"^[^:]*:", "", line).partition(" #")[0].replace(" ", "")
     return ""
 
 
@@ -331,9 +415,6 @@ def test_each_key_can_be_set_in_each_source(tmp_path, key):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("memory_injection_enabled", "yes"),
-        ("memory_injection_enabled", 1),
-        ("memory_injection_enabled", "True"),
         ("memory_injection_limit", 2.5),
         ("memory_injection_limit", True),
         ("memory_injection_limit", -2),
@@ -355,7 +436,6 @@ def test_each_key_can_be_set_in_each_source(tmp_path, key):
         ("categories.decision.retention_days", -1),
         ("categories.session_summary.max_retained", 0),
         ("categories.decision.folder", ["x"]),
-        ("auto_commit", "no"),
         ("max_memories_per_category", 0),
         ("retrieval.match_strategy", "magic"),
         ("triage.max_messages", 50.5),

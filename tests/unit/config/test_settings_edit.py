@@ -444,7 +444,7 @@ def test_unset_takes_a_threshold_out_that_stands_there_in_upper_case(tmp_path):
         ("memory_injection_limit", "-2"),
         ("memory_injection_limit", "7.5"),
         ("memory_injection_limit", ""),
-        ("memory_injection_enabled", "True"),
+        ("memory_injection_enabled", "flase"),
         ("memory_injection_events", "startup,lunch"),
         ("memory_vector_weight", "nan"),
         ("memory_vector_weight", "1.01"),

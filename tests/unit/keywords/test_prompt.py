@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.domain.ranking.labels import GENERIC, validated
 from recollect.errors import KeywordError
-from recollect.keywords.base import GENERIC, validated
 from recollect.keywords.prompt import INSTRUCTIONS, describe, parse_answer
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.text import fenced_lines, unclosed_fence
 from recollect.errors import StorageError, UnsafeEdit
-from recollect.files.bank.entry import may_have_fences, parse_entry, set_in_block
+from recollect.files.bank.entry import bare_name, may_have_fences, parse_entry, set_in_block
 from recollect.files.textfile import leads_out, read_text
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recollect.domain.entry import Entry
 
 _LEFT_OUT = ("constitution.md",)
+_LARGEST_LOOKED_AT = 4 * 1024 * 1024  # in bytes: a person waits
 
 
 class BankFile:
@@ -79,6 +80,24 @@ def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
         except StorageError as error:
             warnings.append(f"{error}; skipped")
     return entries, warnings
+
+
+def set_headings(directory: str, origin: str, entries: Sequence[Entry]) -> None:
+    """Give entries of the store the headings that the bank in a folder has for them. A very large file is not read."""
+    wanted = {(entry.category, entry.name): entry for entry in entries if entry.origin == origin}
+    for path in bank_paths(directory, origin)[0] if wanted else ():
+        category = os.path.basename(path).removesuffix(".md")
+        if not any(key[0] == category for key in wanted):
+            continue
+        try:
+            blocks = ("\n" + read_text(path, _LARGEST_LOOKED_AT)).split("\n### ")[1:]
+        except StorageError:
+            continue
+        for block in blocks:
+            written = block.partition("\n")[0].rstrip()
+            entry = wanted.get((category, bare_name(written)))
+            if entry:
+                entry.heading = f"### {written}"
 
 
 def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:

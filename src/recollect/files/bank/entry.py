@@ -43,7 +43,7 @@ def parse_entry(block: str, category: str, origin: str, position: int) -> Entry:
         description=_trimmed(description),
         heading=heading,
         parts=lambda: parts_of(block),
-        observation_count=_count(values.get("observation count", "")),
+        observation_count=counted_in(values.get("observation count", "")),
         confidence=_confidence(values.get("confidence", "")),
         last_observed=_iso_date(values.get("last observed", "")),
         stored_hash=values.get("content hash", "").removeprefix("sha256:"),
@@ -208,7 +208,7 @@ def _with_value(line: str, value: str) -> str:
     return f"{line[:start]}{space}{value}{line[end:]}"
 
 
-def _count(value: str) -> int:
+def counted_in(value: str) -> int:
     """Return the first number in the value, at most 999,999,999; 1 if there is none or it is negative."""
     if not value:
         return 1

@@ -9,7 +9,7 @@ from recollect.errors import StorageError
 from recollect.files.textfile import open_private, open_regular, sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from recollect.files.journal.kinds import Kind
@@ -32,6 +32,15 @@ class JournalLines:
 def append_lines(path: str, kind: Kind, values: Iterable[Any]) -> list[int]:
     """Append one line for each value of a kind in a single write, and return the offset of each line.
 
+    Raises as `append_chosen` does.
+    """
+    given = list(values)
+    return append_chosen(path, kind, lambda: given) if given else []
+
+
+def append_chosen(path: str, kind: Kind, choose: Callable[[], Iterable[Any]]) -> list[int]:
+    """Append the values that `choose` returns, as `append_lines` does. No other writer comes between the two.
+
     The append is safe from other writers, from a kill and from a power cut.
 
     Raises:
@@ -40,10 +49,10 @@ def append_lines(path: str, kind: Kind, values: Iterable[Any]) -> list[int]:
     """
     from recollect.files.locks import locked  # it loads threads; readers need none
 
-    lines = [f"{kind.write(value)}\n".encode("utf-8", "replace") for value in values]
-    if not lines:
-        return []
     with locked(path):
+        lines = [f"{kind.write(value)}\n".encode("utf-8", "replace") for value in choose()]
+        if not lines:
+            return []
         try:
             descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
             try:

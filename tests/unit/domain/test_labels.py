@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.keywords.base import GENERIC, LONGEST, MOST, MOST_WORDS, validated
+from recollect.domain.ranking.labels import GENERIC, LONGEST, MOST, MOST_WORDS, parse_keywords, validated
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,19 @@ def test_label_is_accepted_and_spelled_as_one(candidate, label):
 )
 def test_anything_else_is_left_out_and_spoils_no_other(candidate):
     assert validated(["before", candidate, "after"]) == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['["sqlite", "busy-timeout"]', "sqlite, busy timeout", "[sqlite, 'busy_timeout']", "`SQLite`,`busy-timeout`"],
+)
+def test_line_of_a_bank_holds_labels_as_text_or_as_json(line):
+    assert parse_keywords(line) == ["sqlite", "busy-timeout"]
+
+
+@pytest.mark.parametrize("line", ["", "[]", '[""]', ",", '["code", "日本", "a.b", "{}"]', '"'])
+def test_line_without_a_valid_label_holds_none(line):
+    assert parse_keywords(line) == []
 
 
 @pytest.mark.parametrize("word", sorted(GENERIC))
