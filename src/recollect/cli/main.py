@@ -16,8 +16,8 @@ from recollect.errors import RecollectError, WriteRefused
 from recollect.version import VERSION
 
 COMMANDS = (
-    *("archive", "backup", "bench", "candidate", "config", "doctor", "edit", "export", "hook"),
-    *("index", "init", "inject", "list", "mcp", "promote", "rebuild", "reembed", "restore"),
+    *("archive", "backup", "bench", "candidate", "check", "config", "doctor", "edit", "export", "hook"),
+    *("index", "init", "inject", "list", "mcp", "merge-driver", "promote", "rebuild", "reembed", "restore"),
     *("retire", "review", "schema", "search", "show", "status", "triggers", "uninstall", "upsert", "write"),
 )
 
@@ -52,7 +52,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"recollect.cli.{cmd_name}").command
+        return importlib.import_module(f"recollect.cli.{cmd_name.replace('-', '_')}").command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
