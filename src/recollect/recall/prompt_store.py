@@ -8,6 +8,7 @@ import time
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
 from recollect.domain.ranking.aboutness import Bar, Question, Rarity, evidence, is_asked_for, is_near
+from recollect.domain.ranking.at_hand import BONUS, is_at_hand
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
 from recollect.domain.text import utc_text
@@ -52,11 +53,12 @@ _MOST_SHOWN = LONGEST // 100
 
 
 class Hit:
-    """An entry found for a prompt, and its score in nats."""
+    """An entry found for a prompt, and its score in nats; `rank` has the bonus for the package at hand besides."""
 
-    def __init__(self, entry: StoredEntry, nats: float) -> None:
+    def __init__(self, entry: StoredEntry, nats: float, bonus: float = 0.0) -> None:
         self.entry = entry
         self.nats = nats
+        self.rank = nats + bonus
 
 
 class Answer:
@@ -87,8 +89,10 @@ def from_store(asked: PromptRequest) -> None:
 def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[str]:
     """Take the best memories for a prompt. Return the words of the prompt known to the store: no others are kept."""
     store = engine.store
-    answer = ask(store, asked.prompt, Scope(asked.workspace.identity, _used(asked.workspace.settings)), embed)
-    most = asked.workspace.settings.whole("retrieval.max_inject")
+    workspace = asked.workspace
+    scope = Scope(workspace.identity, _used(workspace.settings))
+    answer = ask(store, asked.prompt, scope, embed, package=workspace.package)
+    most = workspace.settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
     return answer.known
@@ -157,10 +161,11 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
     engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
 
 
-def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> Answer:
+def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None, *, package: str = "") -> Answer:
     """Return the entries in scope relevant to a prompt, the best first.
 
     Without `embed`, or if it returns no vector, only words are compared. The same goes for entries without a vector.
+    Of about equally good entries, those about the `package` come first; it makes no entry relevant.
 
     Raises:
         StoreError: the store cannot be read.
@@ -186,12 +191,12 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
         needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
         if is_named or is_near(nats, needed):
-            scored.append(Hit(entry, nats - needed))
-    scored.sort(key=lambda hit: (-hit.nats, hit.entry.id))
+            scored.append(Hit(entry, nats - needed, BONUS * is_at_hand(entry.references, package)))
+    scored.sort(key=lambda hit: (-hit.rank, hit.entry.id))
     hits = [hit for hit in scored if hit.nats >= 0]
     origins = store.origins(hit.entry.id for hit in hits)
-    told = trusted_first(hits, lambda hit: share(hit.nats), lambda hit: origins[hit.entry.id])
-    return Answer(told, scored[len(hits) :], terms)
+    told = trusted_first(hits, lambda hit: share(hit.rank), lambda hit: origins[hit.entry.id])
+    return Answer(told, [hit for hit in scored if hit.nats < 0], terms)
 
 
 class _Meant:
