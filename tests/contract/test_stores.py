@@ -743,6 +743,17 @@ def test_titles_are_those_of_active_entries_in_scope_last_changed_first(store: S
     assert [each.id for each in store.titles(Scope(SHOP, ("decision",)), 2)] == ["b", "c"]
 
 
+def test_titles_about_a_package_come_first_and_the_others_follow(store: Store) -> None:
+    files = {"a": ["packages/api/x.py"], "b": [], "c": ["packages/api-old/x.py"], "d": ['packages/a"p/x.py'], "e": []}
+    for place, (id, references) in enumerate(files.items()):
+        known = {"category": "decision", "updated_at": f"2026-01-0{place + 1}", "references": references}
+        store.put(memory(f"/{place}.json"), [entry(id, **known)])
+    scope = Scope(SHOP, ("decision",))
+    assert [each.id for each in store.titles(scope, 10, "packages/api")] == ["a", "e", "d", "c", "b"]
+    assert [each.id for each in store.titles(scope, 10, 'packages/a"p')] == ["d", "e", "c", "b", "a"]
+    assert [each.id for each in store.titles(scope, 1, "packages/api")] == ["a"]
+
+
 def test_empty_store_has_nothing_to_cover(store: Store) -> None:
     coverage = store.coverage()
     assert (coverage.entries, coverage.pending, coverage.skipped) == (0, 0, 0)

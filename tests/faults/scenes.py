@@ -225,6 +225,15 @@ def _without_store(world: World) -> None:
     shutil.rmtree(world.store)
 
 
+def _three_versions(world: World) -> None:
+    """Write the versions of a memory that git hands to the merge driver."""
+    path = world.project / ".claude" / "memory" / "decisions" / f"{_COOKIE}.json"
+    base = path.read_text(encoding="utf-8")
+    versions = {"base": base, "ours": base.replace("httpOnly", "secure"), "theirs": base.replace("auth", "login")}
+    for name, text in versions.items():
+        (world.home / f"{name}.json").write_text(text, encoding="utf-8")
+
+
 def _registered(world: World) -> None:
     path = world.project / ".cursor" / "mcp.json"
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -287,6 +296,11 @@ SCENES = (
     Scene("triggers of lesson", ("triggers", _SAID_WHAT_FAILED, "writing a message for users")),
     Scene("promote", ("promote",)),
     Scene("index rebuild", ("index", "--rebuild")),
+    Scene(
+        "merge-driver",
+        ("merge-driver", "{home}/base.json", "{home}/ours.json", "{home}/theirs.json"),
+        prepare=_three_versions,
+    ),
     Scene("index gc", ("index", "--gc")),
     Scene("rebuild", ("rebuild",)),
     Scene("rebuild first", ("rebuild",), prepare=_without_store),
@@ -355,6 +369,7 @@ READING = (
     Scene("review", ("review",)),
     Scene("promote dry", ("promote", "--dry-run")),
     Scene("index validate", ("index", "--validate")),
+    Scene("check", ("check",)),
     Scene("index health", ("index", "--health")),
     Scene("index query", ("index", "--query", "cookie")),
     Scene("index gc dry", ("index", "--gc", "--dry-run")),

@@ -16,8 +16,8 @@ _ENGINE = _LOW | {"config", "store", "embedding", "keywords"}
 _SYNC = _ENGINE | {"engine"}
 _RECALL = _SYNC | {"sync"}
 _USE_CASES = {
-    "config", "engine", "sync", "recall", "sessions", "memories", "learn", "promote", "transfer", "resident", "plugin",
-    "doctor",
+    "config", "engine", "sync", "recall", "sessions", "memories", "learn", "promote", "transfer", "share", "resident",
+    "plugin", "doctor",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "learn": _RECALL | {"memories"},
     "promote": _RECALL | {"memories"},
     "transfer": _RECALL | {"memories"},
+    "share": _RECALL | {"memories"},
     "resident": _RECALL | {"recall", "sessions"},
     "plugin": _RECALL | {"resident"},
     "doctor": _ENGINE | _USE_CASES,

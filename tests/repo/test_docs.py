@@ -55,8 +55,8 @@ def test_every_command_and_option_has_help_and_is_documented() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_documented_commands_exist(page: Path) -> None:
     known = {name.removeprefix("recollect ").split(" ")[0] for name in commands_of(cli, "recollect")}
-    called = re.findall(r"`recollect ([a-z]+)", page.read_text(encoding="utf-8"))
-    called += re.findall(r"^(?:\w[\w-]*)?\$? ?recollect ([a-z]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    called = re.findall(r"`recollect ([a-z][a-z-]*)", page.read_text(encoding="utf-8"))
+    called += re.findall(r"^(?:\w[\w-]*)?\$? ?recollect ([a-z][a-z-]*)", page.read_text(encoding="utf-8"), re.MULTILINE)
     prose = {"recollect never", "recollect ranks"}
     assert {name for name in called if f"recollect {name}" not in prose} <= known
 
@@ -101,7 +101,15 @@ def test_one_version_everywhere() -> None:
 
 def test_commands_are_modules_of_their_own() -> None:
     modules = {path.stem for path in (TOP / "src" / "recollect" / "cli").glob("*.py")}
-    assert modules == {*COMMANDS, "__init__", "editor", "main", "memory", "screen", "shared"}
+    assert modules == {
+        *(name.replace("-", "_") for name in COMMANDS),
+        "__init__",
+        "main",
+        "memory",
+        "screen",
+        "shared",
+        "editor",
+    }
 
 
 def test_no_file_names_a_machine() -> None:

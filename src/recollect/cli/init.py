@@ -5,8 +5,10 @@ import sys
 
 import click
 
-from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, styled
-from recollect.errors import InstallError
+from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, settings_of, styled, warn
+from recollect.config.locations import global_store
+from recollect.config.workspace import Workspace
+from recollect.errors import InstallError, RecollectError
 from recollect.plugin.claude_client import SCOPES, Claude, find_claude
 from recollect.plugin.install import Installation, install
 from recollect.plugin.register import (
@@ -18,6 +20,7 @@ from recollect.plugin.register import (
     server_command,
 )
 from recollect.plugin.register_clients import CLIENTS
+from recollect.share.setup import offers_git, plan_git, set_up_git
 
 _WITHOUT = (
     "Claude Code's command, claude, was not found. Install Claude Code, or give the path with --claude. To go without"
@@ -43,11 +46,19 @@ _OTHER = "other"
 )
 @click.option("--claude", metavar="PATH", default="", help="Claude Code's command.  [default: claude]")
 @click.option("--user", is_flag=True, help="Other clients: for all your projects, where there is a choice.")
-@click.option("--dry-run", is_flag=True, help="Other clients: print the change and write nothing.")
+@click.option("--git", "for_git", is_flag=True, help="Set up this repository for sharing memories; nothing else.")
+@click.option("--dry-run", is_flag=True, help="Other clients and --git: print the change and write nothing.")
 @project_root_option
 @json_option
 def command(
-    client: str, scope: str | None, claude: str, user: bool, dry_run: bool, project_root: str, as_json: bool
+    client: str,
+    scope: str | None,
+    claude: str,
+    user: bool,
+    for_git: bool,
+    dry_run: bool,
+    project_root: str,
+    as_json: bool,
 ) -> None:
     """Install the plugin into Claude Code, or make the MCP server known to another client.
 
@@ -59,10 +70,18 @@ def command(
     everything else in it as it is.
 
     Doing it again changes nothing. `recollect uninstall` takes it all back.
+
+    With --git: lets git merge memories field by field, and keeps index.md out of commits. It adds lines to
+    .gitattributes and .gitignore, for everybody, and a merge driver to .git/config, for this clone. To undo that, run
+    `git config --remove-section merge.recollect`; git then merges memories as text.
     """
-    if client == _CLAUDE_CODE:
+    if for_git:
+        if client != _CLAUDE_CODE or scope or claude or user:
+            raise click.UsageError("--git goes with --dry-run, --project-root and --json only")
+        _set_up_git(project_root, dry_run=dry_run, as_json=as_json)
+    elif client == _CLAUDE_CODE:
         if user or dry_run:
-            raise click.UsageError("--user and --dry-run are for other clients than Claude Code; see --scope")
+            raise click.UsageError("--user and --dry-run are not for Claude Code; see --scope")
         _install(scope or "user", claude, project_root, as_json)
     elif scope or claude:
         raise click.UsageError("--scope and --claude are for Claude Code; see --user")
@@ -81,6 +100,35 @@ def _install(scope: str, claude: str, project_root: str, as_json: bool) -> None:
         print_json(_document(result))
     else:
         _print(result)
+        _offer_git(project_root)
+
+
+def _offer_git(project_root: str) -> None:
+    try:
+        if offers_git(Workspace(project_root, global_store())):
+            click.echo("To share this project's memories through git: `recollect init --git`.")
+    except RecollectError:
+        return  # the plugin is installed; a .gitattributes that cannot be read is told by --git
+
+
+def _set_up_git(project_root: str, *, dry_run: bool, as_json: bool) -> None:
+    planned = plan_git(Workspace(project_root, global_store(), load=settings_of), server_command()[0])
+    if not dry_run:
+        set_up_git(planned)
+    if as_json:
+        changed = [{"path": path, "what": what} for path, what in planned.changes]
+        print_json({"root": planned.root, "changed": changed, "written": not dry_run, "notes": planned.notes})
+        return
+    for path, what in planned.changes:
+        click.echo(f"  {path}  {what}")
+    warn(planned.notes)
+    if not planned.changes:
+        click.echo("Git is set up for memories already; nothing was changed.")
+    elif dry_run:
+        click.echo("Nothing was changed.")
+    else:
+        click.echo(styled("Git merges memories field by field now.", "green"))
+        click.echo("Commit .gitattributes and .gitignore. Everybody runs `recollect init --git` once in their clone.")
 
 
 def _document(result: Installation) -> dict[str, object]:

@@ -16,9 +16,23 @@ from recollect.errors import RecollectError, WriteRefused
 from recollect.version import VERSION
 
 COMMANDS = (
-    *("add", "archive", "backup", "bench", "candidate", "config", "doctor", "edit", "export", "hook"),
-    *("index", "init", "inject", "list", "log", "mcp", "mute", "pin", "promote", "rebuild", "reembed", "restore"),
-    *("retire", "review", "schema", "search", "show", "status", "triggers", "try", "uninstall", "unmute", "unpin"),
+    *("add", "archive", "backup", "bench", "candidate", "check", "config", "doctor", "edit", "export", "hook"),
+    *("index", "init", "inject", "list", "log", "mcp", "merge-driver", "mute", "pin", "promote", "rebuild"),
+    *(
+        "reembed",
+        "restore",
+        "retire",
+        "review",
+        "schema",
+        "search",
+        "show",
+        "status",
+        "triggers",
+        "try",
+        "uninstall",
+        "unmute",
+        "unpin",
+    ),
     *("upsert", "why", "write"),
 )
 
@@ -53,7 +67,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"recollect.cli.{cmd_name}").command
+        return importlib.import_module(f"recollect.cli.{cmd_name.replace('-', '_')}").command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

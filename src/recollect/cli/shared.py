@@ -30,6 +30,13 @@ _LARGEST_INPUT = 16 * 1024 * 1024
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
 def _here() -> str:
     try:
         return project.find_root(os.getcwd())
@@ -75,7 +82,8 @@ def pass_workspace(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def with_workspace(*args: Any, project_root: str, global_store: str, **options: Any) -> None:
-        command(*args, workspace=Workspace(project_root, global_store, load=settings_of), **options)
+        workspace = Workspace(project_root, global_store, load=settings_of, folder=_current_folder())
+        command(*args, workspace=workspace, **options)
 
     return with_workspace
 

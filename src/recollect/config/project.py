@@ -9,6 +9,13 @@ from recollect.config.locations import BANK, home
 
 _LARGEST_CONFIG = 256 * 1024
 
+# Files that make a folder a package of a monorepo, and how many folders up one is searched for.
+_MANIFESTS = tuple(
+    "BUILD.bazel Cargo.toml Gemfile build.gradle build.gradle.kts composer.json go.mod mix.exs package.json pom.xml"
+    " pyproject.toml setup.py".split()
+)
+_DEEPEST_PACKAGE = 20
+
 
 def find_root(start: str) -> str:
     """Return the repository around `start`, else the nearest folder with a bank or a .claude, else `start`.
@@ -46,6 +53,23 @@ def identity(root: str) -> str:
     repository = os.path.realpath(os.path.join(place, common))
     is_listed = os.path.dirname(place) == os.path.join(repository, "worktrees")
     return _checkout(repository) if is_listed else root
+
+
+def package(root: str, folder: str) -> str:
+    """Return the package around a folder of a project, relative to the root; empty at the root and outside.
+
+    It is the nearest folder with a manifest, or the folder itself without one below the root.
+    """
+    root, folder = os.path.realpath(root), os.path.realpath(folder)
+    below = os.path.relpath(folder, root)
+    if below == os.curdir or below.split(os.sep, 1)[0] == os.pardir:
+        return ""
+    names = below.split(os.sep)
+    for count in range(len(names), max(0, len(names) - _DEEPEST_PACKAGE), -1):
+        near = os.path.join(root, *names[:count])
+        if any(os.path.exists(os.path.join(near, manifest)) for manifest in _MANIFESTS):
+            return "/".join(names[:count])
+    return "/".join(names)
 
 
 def git_dir(root: str) -> str:

@@ -28,16 +28,19 @@ class Workspace:
         *,
         load: Callable[[str], Settings] = load_settings,
         environment: Mapping[str, str] | None = None,
+        folder: str = "",
     ) -> None:
         """Make a workspace with the given settings; without them, `load` is called when they are needed.
 
-        `environment` has the variables of the session's process; without it, they are those of this process.
+        `environment` has the variables of the session's process; without it, they are those of this process. `folder`
+        is the session's own, at or below the project's root.
         """
         self.project_root = project_root
         self.global_store = global_store
         self._settings = settings
         self._load = load
         self.environment = environment
+        self.folder = folder
         self._identity = ""
         self._memory_root: MemoryRoot | None = None
 
@@ -58,6 +61,11 @@ class Workspace:
     def name(self) -> str:
         """Return the project's name, the same for all its worktrees."""
         return project.name(self.identity)
+
+    @property
+    def package(self) -> str:
+        """Return the package of a monorepo that the session works in, relative to the root; empty at the root."""
+        return project.package(self.project_root, self.folder) if self.folder and self.project_root else ""
 
     @property
     def bank(self) -> str:
@@ -89,4 +97,5 @@ def load_workspace(folder: str, global_store: str = "", environment: Mapping[str
     """Return the workspace of the project around a folder; `environment` takes the place of this process's."""
     root = project.find_root(folder)
     settings = None if environment is None else load_settings(root, environment)
-    return Workspace(root, global_store or locations.global_store(), settings, environment=environment)
+    store = global_store or locations.global_store()
+    return Workspace(root, store, settings, environment=environment, folder=folder)

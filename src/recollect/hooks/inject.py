@@ -27,8 +27,10 @@ def run(arguments: Sequence[str]) -> int:
     try:
         options = _parse(arguments, warnings)
         store = os.path.expanduser(options.get("--global-store") or locations.global_store())
-        root = os.path.expanduser(options.get("--project-root") or project.find_root(os.getcwd()))
-        workspace = Workspace(root, store)
+        given = options.get("--project-root")
+        here = "" if given else os.getcwd()
+        root = os.path.expanduser(given or project.find_root(here))
+        workspace = Workspace(root, store, folder=here)
         warnings += [str(problem) for problem in workspace.settings.problems if not problem.doubtful]
         limit = _limit(options.get("--limit"), warnings)
         event = options.get("--event", "")

@@ -8,6 +8,7 @@ import time
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
 from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
+from recollect.domain.ranking.at_hand import BONUS, is_at_hand
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
 from recollect.domain.stored import MUTED
@@ -53,14 +54,18 @@ _MOST_SHOWN = LONGEST // 100
 
 
 class Hit:
-    """An entry found for a prompt: the evidence by words and by meaning, the bar, and its score above it, in nats."""
+    """An entry found for a prompt: the evidence by words and by meaning, the bar, and its score above it, in nats.
 
-    def __init__(self, entry: StoredEntry, words: float, meaning: float, bar: float) -> None:
+    `rank` is the score with the bonus for the package at hand.
+    """
+
+    def __init__(self, entry: StoredEntry, words: float, meaning: float, bar: float, bonus: float = 0.0) -> None:
         self.entry = entry
         self.words = words
         self.meaning = meaning
         self.bar = bar
         self.nats = words + meaning - bar
+        self.rank = self.nats + bonus
         self.is_muted = False
 
 
@@ -98,8 +103,10 @@ def from_store(asked: PromptRequest) -> None:
 def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[str]:
     """Take the best memories for a prompt. Return the words of the prompt known to the store: no others are kept."""
     store = engine.store
-    answer = ask(store, asked.prompt, Scope(asked.workspace.identity, _used(asked.workspace.settings)), embed)
-    most = asked.workspace.settings.whole("retrieval.max_inject")
+    workspace = asked.workspace
+    scope = Scope(workspace.identity, _used(workspace.settings))
+    answer = ask(store, asked.prompt, scope, embed, package=workspace.package)
+    most = workspace.settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
     asked.found = [*answer.hits, *answer.maybes, *answer.others]
@@ -182,10 +189,11 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
     engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
 
 
-def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> Answer:
+def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None, *, package: str = "") -> Answer:
     """Return the entries in scope relevant to a prompt, the best first.
 
     Without `embed`, or if it returns no vector, only words are compared. The same goes for entries without a vector.
+    Of about equally good entries, those about the `package` come first; it makes no entry relevant.
 
     Raises:
         StoreError: the store cannot be read.
@@ -210,17 +218,18 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None) -> 
     for entry in store.entries(ids):
         found, meaning = places.get(entry.id, {}), meanings.get(entry.id)
         needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
-        hit = Hit(entry, by_words(question, rarity, found, entry.name), by_meaning(meaning), needed)
+        bonus = BONUS * is_at_hand(entry.references, package)
+        hit = Hit(entry, by_words(question, rarity, found, entry.name), by_meaning(meaning), needed, bonus)
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
         hit.is_muted = entry.id in muted
         is_given = (is_named or is_near(hit.words + hit.meaning, needed)) and not hit.is_muted
         (scored if is_given else others).append(hit)
     for those in (scored, others):
-        those.sort(key=lambda hit: (-hit.nats, hit.entry.id))
+        those.sort(key=lambda hit: (-hit.rank, hit.entry.id))
     hits = [hit for hit in scored if hit.nats >= 0]
     origins = store.origins(hit.entry.id for hit in hits)
-    told = trusted_first(hits, lambda hit: share(hit.nats), lambda hit: origins[hit.entry.id])
-    return Answer(told, scored[len(hits) :], others, terms)
+    told = trusted_first(hits, lambda hit: share(hit.rank), lambda hit: origins[hit.entry.id])
+    return Answer(told, [hit for hit in scored if hit.nats < 0], others, terms)
 
 
 class _Meant:

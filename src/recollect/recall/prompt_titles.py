@@ -9,6 +9,7 @@ import time
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.memory import UNTAGGED
 from recollect.domain.prompt_block import PromptHit
+from recollect.domain.ranking.at_hand import is_at_hand
 from recollect.domain.ranking.title_match import Wording
 from recollect.domain.stored import MUTED
 from recollect.errors import StorageError
@@ -35,10 +36,11 @@ class _Scored:
         self.entry = entry
         self.points = points
         self.memory: MemoryFile | None = None
+        self.is_at_hand = False
 
     @property
-    def order(self) -> tuple[int, int]:
-        return -self.points, CATEGORIES[self.entry.category].priority
+    def order(self) -> tuple[int, bool, int]:
+        return -self.points, not self.is_at_hand, CATEGORIES[self.entry.category].priority
 
     def open(self, asked: PromptRequest, root: MemoryRoot) -> bool:
         """Open the memory file unless it is open already; return True if it may be shown."""
@@ -68,8 +70,11 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
     scored.sort(key=lambda each: each.order)
     recent = time.strftime("%Y-%m-%d", time.gmtime(time.time() - _RECENT * 86_400))
     best = [each for each in scored[:_OPENED] if each.open(asked, root)]
+    package = asked.workspace.package
     for each in best:
-        each.points += _BONUS * bool(each.memory and each.memory.updated_at[:10] >= recent)
+        if each.memory:
+            each.points += _BONUS * (each.memory.updated_at[:10] >= recent)
+            each.is_at_hand = is_at_hand(each.memory.related_files, package)
     kept = sorted([*best, *scored[_OPENED:]], key=lambda each: each.order)
     told: list[PromptHit] = []
     for each in kept:

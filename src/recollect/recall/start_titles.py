@@ -8,6 +8,7 @@ from itertools import islice
 
 from recollect.domain.memory import texts
 from recollect.domain.quick_json import parse
+from recollect.domain.ranking.at_hand import is_at_hand
 from recollect.domain.start_block import TITLED, TitleList, fitting_titles
 from recollect.domain.stored import ACTIVE, Title
 from recollect.domain.text import few, one_line
@@ -24,9 +25,10 @@ from recollect.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
+    from recollect.config.workspace import Workspace
     from recollect.engine.engine import Engine
     from recollect.files.memory.memories import Found
     from recollect.recall.start_request import Injection, StartRequest
@@ -53,7 +55,7 @@ def list_titles(asked: StartRequest, injection: Injection, engine: Engine | None
     read = _Titles()
     if engine:
         # Files were searched for credentials as they were read. A title is searched by the rules of today.
-        read.titles = engine.store.titles(Scope(workspace.identity, used), _MOST_KNOWN)
+        read.titles = engine.store.titles(Scope(workspace.identity, used), _MOST_KNOWN, workspace.package)
     else:
         _read_files(asked, used, read, injection.warnings)
     read.titles = [title for title in read.titles if title.id not in asked.muted]
@@ -72,6 +74,7 @@ class _Titles:
 
     def __init__(self) -> None:
         self.titles: list[Title] = []
+        self.at_hand: set[str] = set()  # ids of memories about the package at hand
         self.unread = 0
         self._texts: dict[str, list[str]] = {}
 
@@ -113,9 +116,10 @@ def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, warning
             if each.size > _LARGEST_OPENED or time.monotonic() > end:
                 read.unread += 1
                 continue
-            _open(each, asked.workspace.identity, read.add)
+            _open(each, asked.workspace, read)
     read.titles.sort(key=lambda title: (title.name, title.id))
     read.titles.sort(key=lambda title: title.updated_at, reverse=True)
+    read.titles.sort(key=lambda title: title.id not in read.at_hand)
 
 
 def _active_files(root: MemoryRoot, used: Sequence[str], warnings: list[str]) -> list[Found]:
@@ -135,7 +139,7 @@ def _active_files(root: MemoryRoot, used: Sequence[str], warnings: list[str]) ->
     return [each for each in found if root.shown(each.path) in active]
 
 
-def _open(found: Found, identity: str, add: Callable[[Title, list[str]], None]) -> None:
+def _open(found: Found, workspace: Workspace, read: _Titles) -> None:
     """Read the title of a memory file, unless it is no valid memory or not active."""
     try:
         data = read_regular(found.path, _LARGEST_OPENED, follow=False)
@@ -145,8 +149,10 @@ def _open(found: Found, identity: str, add: Callable[[Title, list[str]], None]) 
         memory = MemoryFile(found.path, found.category, record, "")  # pyright: ignore[reportUnknownArgumentType]
         if memory.status != ACTIVE:
             return
-        entry = memory_entry(memory, identity, found.modified)
+        entry = memory_entry(memory, workspace.identity, found.modified)
         everything = texts(record, names=True)
     except (OSError, StorageError, ValueError, RecursionError):
         return  # it is not shown; the store's sync, or `recollect doctor`, says why
-    add(Title(entry.id, entry.category, entry.name, entry.updated_at), everything)
+    read.add(Title(entry.id, entry.category, entry.name, entry.updated_at), everything)
+    if is_at_hand(entry.references, workspace.package):
+        read.at_hand.add(entry.id)

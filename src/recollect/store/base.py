@@ -124,8 +124,11 @@ class Store(Protocol):
         """Return the standing of every entry in scope."""
         ...
 
-    def titles(self, scope: Scope, limit: int) -> list[Title]:
-        """Return the titles of entries in scope, last changed first, at most `limit`."""
+    def titles(self, scope: Scope, limit: int, package: str = "") -> list[Title]:
+        """Return the titles of entries in scope, last changed first, at most `limit`.
+
+        With a `package`, a folder of the project, entries that refer to a file in it come before all others.
+        """
         ...
 
     def version(self) -> object:

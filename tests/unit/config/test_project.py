@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from tests.conftest import link_worktree
 
-from recollect.config.project import find_root, identity, name
+from recollect.config.project import find_root, identity, name, package
 
 
 @pytest.fixture
@@ -196,3 +196,24 @@ def test_folder_called_like_a_bare_repository_is_another_project(tmp_path, git, 
     git("worktree", "add", "-q", "-b", "one", tmp_path / "one", cwd=tmp_path / "shop.git")
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     assert identity(str(tmp_path / "one")) != identity(str(tmp_path / "shop"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("", ""),
+        ("..", ""),
+        ("../beside", ""),
+        ("packages/api", "packages/api"),
+        ("packages/api/src/deep", "packages/api"),
+        ("docs/guides", "docs/guides"),
+        ("packages/gone/away", "packages/gone/away"),
+    ],
+)
+def test_package_of_a_folder_is_the_nearest_with_a_manifest(tmp_path, folder, expected):
+    root = tmp_path / "shop"
+    (root / "packages" / "api" / "src" / "deep").mkdir(parents=True)
+    (root / "docs" / "guides").mkdir(parents=True)
+    (root / "package.json").touch()
+    (root / "packages" / "api" / "package.json").touch()
+    assert package(str(root), str(root / folder)) == expected

@@ -20,6 +20,8 @@ INDEX = "index.md"
 ENDING = ".json"
 _DEEPEST = 20
 
+CONFLICT_MARKERS = "has conflict markers of git; `recollect merge-driver --repair FILE` merges the two versions"
+
 
 class MemoryRoot:
     """The folder of a project's memories.
@@ -227,12 +229,20 @@ def parse_record(data: bytes, where: str, largest: int = LARGEST) -> dict[str, A
     except RecursionError:
         raise StorageError(f"{where} is nested too deeply") from None
     except ValueError as error:
+        if has_conflict_markers(data):
+            raise StorageError(f"{where} {CONFLICT_MARKERS}") from error
         raise StorageError(f"{where} is not valid JSON: {error}") from error
     if not isinstance(record, dict):
         raise StorageError(f"{where} holds no JSON object")
     if data.count(b"{") + data.count(b"[") > _DEEPEST and _is_deep(record):
         raise StorageError(f"{where} is nested more than {_DEEPEST} levels deep")
     return record  # pyright: ignore[reportUnknownVariableType]
+
+
+def has_conflict_markers(data: bytes) -> bool:
+    """Return True if git has left two versions of a text in it, between its conflict markers."""
+    lines = iter(data.split(b"\n"))
+    return all(any(line.startswith(marker) for line in lines) for marker in (b"<<<<<<< ", b"=======", b">>>>>>> "))
 
 
 def record_text(record: Mapping[str, Any]) -> str:

@@ -207,12 +207,14 @@ class SqliteStore:
                     _, standing.recall_count, standing.last_recalled_at = used[standing.id]
         return standings
 
-    def titles(self, scope: Scope, limit: int) -> list[Title]:
+    def titles(self, scope: Scope, limit: int, package: str = "") -> list[Title]:
         condition, values = in_scope(scope)
+        first = 'instr(e."references", ?) > 0 DESC, ' if package else ""
+        beginning = [json_list([visible(f"{package}/")])[1:-2]] if package else []  # of a path in the list: "package/
         rows = self._run(
             f"SELECT e.id, e.category, e.name, e.updated_at FROM entries e WHERE {condition}"
-            " ORDER BY e.updated_at DESC, e.name, e.id LIMIT ?",
-            [*values, limit],
+            f" ORDER BY {first}e.updated_at DESC, e.name, e.id LIMIT ?",
+            [*values, *beginning, limit],
         )
         return [Title(*row) for row in rows]
 
