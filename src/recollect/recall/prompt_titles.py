@@ -19,6 +19,7 @@ from recollect.recall.prompt_request import retell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.config.workspace import Workspace
     from recollect.files.memory.index_md import IndexEntry
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
     from recollect.recall.prompt_request import PromptRequest
@@ -56,21 +57,16 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
         return []
     workspace = asked.workspace
     used = [name for name in root.folders if workspace.settings.flag(f"categories.{name}.enabled")]
-    muted = marked_ids(workspace.journal, MUTED, workspace.identity)
     scored: list[_Scored] = []
     for entry in _entries(root, asked.warnings):
         points = wording.score(entry.title, [tag for tag in entry.tags if tag != UNTAGGED])
         if points >= least and entry.category in used and entry.path not in asked.given:
             scored.append(_Scored(entry, points))
-    if muted:
-        from recollect.sync.memories import entry_id
-
-        identity = workspace.identity
-        scored = [each for each in scored if entry_id(identity, each.entry.category, each.entry.slug) not in muted]
+    scored = _without_muted(scored, workspace)
     scored.sort(key=lambda each: each.order)
     recent = time.strftime("%Y-%m-%d", time.gmtime(time.time() - _RECENT * 86_400))
     best = [each for each in scored[:_OPENED] if each.open(asked, root)]
-    package = asked.workspace.package
+    package = workspace.package
     for each in best:
         if each.memory:
             each.points += _BONUS * (each.memory.updated_at[:10] >= recent)
@@ -86,6 +82,16 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
             if asked.is_new(retell(hit, each.memory)):
                 told.append(hit)
     return told
+
+
+def _without_muted(scored: list[_Scored], workspace: Workspace) -> list[_Scored]:
+    muted = marked_ids(workspace.journal, MUTED, workspace.identity)
+    if not muted:
+        return scored
+    from recollect.sync.memories import entry_id
+
+    identity = workspace.identity
+    return [each for each in scored if entry_id(identity, each.entry.category, each.entry.slug) not in muted]
 
 
 def _entries(root: MemoryRoot, warnings: list[str]) -> list[IndexEntry]:
