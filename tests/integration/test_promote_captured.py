@@ -145,6 +145,18 @@ def test_triggers_of_all_sessions_go_to_the_bank_newest_first(shop: World, note:
     assert known(shop, id).triggers == before == ["third", "first", "second"]
 
 
+@pytest.mark.parametrize("judgement", ["universal", "project-specific"])
+def test_lesson_that_replaces_another_still_says_so_in_its_bank(shop: World, judgement: str) -> None:
+    store(shop, UNIVERSAL)
+    better = {**UNIVERSAL, "name": "Read It Whole", "description": "Read a file whole before you write it."}
+    with engine(shop) as opened:
+        memorize(opened, **better, supersedes=READ)
+    promoted(shop, "--as", judgement, "Read It Whole")
+    bank = shop.store / "patterns.md" if judgement == "universal" else shop.project / "docs/knowledge-bank/patterns.md"
+    assert f"\n- Supersedes: {READ} Read Before Write\n" in bank.read_text(encoding="utf-8")
+    assert f"Supersedes: {READ}" in known(shop, content_hash(better["description"])).details
+
+
 def test_second_promotion_judges_nothing_again_and_writes_nothing(shop: World) -> None:
     store(shop, UNIVERSAL, SPECIFIC)
     assert len(promoted(shop)) == 2

@@ -25,11 +25,15 @@ _BOOKKEEPING = (
     "source",
     "observed in",
     "supersedes",
+    "recorded by",
 )
 
 # The writers of an entry.
 SESSION_CAPTURE = "session-capture"
 SOURCES = ("retro", SESSION_CAPTURE, "manual", "import")
+
+# The writers that a bank may name for its entries. A repository must not speak for its user.
+RECORDED_BY = ("retro", SESSION_CAPTURE)
 
 LONGEST_REASON = 500
 ID_LENGTH = 16

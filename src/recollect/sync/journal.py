@@ -71,7 +71,7 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
     """Convert a capture to a stored entry. Raise InvalidEntry if it is invalid."""
     given = parse_entry_input(CAPTURE.parse(line))
     at = one_line(str(line.get("at", "")))[:20]
-    old = _superseded(line.get(SUPERSEDES))
+    old = superseded(line)
     found = given.keywords or (labels(given.name, given.description, given.reasoning, given.category) if labels else ())
     return StoredEntry(
         id=given.content_hash,
@@ -91,8 +91,9 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
     )
 
 
-def _superseded(said: object) -> str:
+def superseded(line: Mapping[str, Any]) -> str:
     """Return the id and the name of the entry that a capture replaces; empty if there is none."""
+    said = line.get(SUPERSEDES)
     old = cast("dict[str, object]", said) if isinstance(said, dict) else {}
     id, name = old.get("id"), old.get("name")
     if not is_id(id):
