@@ -90,7 +90,7 @@ def snapshot(world: World) -> dict[str, bytes]:
 
 def test_universal_lesson_of_a_session_goes_to_the_global_bank_and_counts_as_before(shop: World) -> None:
     store(shop, UNIVERSAL)
-    assert standing(shop, READ) == ("active", 1, "")
+    assert standing(shop, READ) == ("active", 1, str(shop.project))
     entry = promoted(shop)["Read Before Write"]
     assert (entry["action"], entry["universal"], entry["captured"], entry["id"]) == ("added", True, True, READ)
     text = (shop.store / "patterns.md").read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def test_project_specific_lesson_of_a_session_goes_to_the_project_and_is_shown_n
     store(shop, SPECIFIC)
     desk = elsewhere(shop)
     found = ("search", "--json", "cart lock total")
-    assert len(json.loads(shop.run(*found, cwd=desk, **BY_WORDS).stdout)["hits"]) == 1
+    assert len(json.loads(shop.run(*found, **BY_WORDS).stdout)["hits"]) == 1
     entry = promoted(shop)["Lock the Cart"]
     assert (entry["action"], entry["universal"], entry["captured"]) == ("saved to the project's bank", False, True)
     assert "checkout.py" in entry["reason"]

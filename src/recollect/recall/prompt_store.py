@@ -86,9 +86,11 @@ def from_store(asked: PromptRequest) -> None:
 
 def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[str]:
     """Take the best memories for a prompt. Return the words of the prompt known to the store: no others are kept."""
-    store = engine.store
-    answer = ask(store, asked.prompt, Scope(asked.workspace.identity, _used(asked.workspace.settings)), embed)
-    most = asked.workspace.settings.whole("retrieval.max_inject")
+    store, settings = engine.store, asked.workspace.settings
+    unproven = settings.flag("retrieval.unproven_elsewhere")
+    scope = Scope(asked.workspace.identity, _used(settings), unproven=unproven)
+    answer = ask(store, asked.prompt, scope, embed)
+    most = settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
     return answer.known
@@ -253,7 +255,7 @@ def _told(hit: Hit, asked: PromptRequest, path: str) -> PromptHit | None:
         details=entry.details,
         tags=entry.keywords,
         triggers=entry.triggers,
-        repository=bool(entry.project),
+        repository=bool(entry.project) and not entry.unproven,
         key=entry.id,
         id=entry.id,
         nats=hit.nats,

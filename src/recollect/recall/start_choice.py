@@ -94,7 +94,8 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         memory_root=workspace.settings.text("memory_root"),
         last_session=next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), ""),
     )
-    scope = Scope(workspace.identity, KNOWLEDGE)
+    unproven = workspace.settings.flag("retrieval.unproven_elsewhere")
+    scope = Scope(workspace.identity, KNOWLEDGE, unproven=unproven)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
@@ -260,7 +261,7 @@ def as_entry(stored: StoredEntry) -> Entry:
         confidence=stored.confidence,
         last_observed=stored.updated_at[:10],
         stored_hash=stored.id,
-        origin="local" if stored.project else "global",
+        origin="local" if stored.project and not stored.unproven else "global",
     )
 
 

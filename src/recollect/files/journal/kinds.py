@@ -147,7 +147,7 @@ def _parse_retirement(line: dict[str, Any]) -> Retirement:
     id, project = line["restored" if ended else "retired"], line.get("project", "")
     if not is_id(id):
         raise InvalidEntry("an entry that is retired or restored is named by 16 hexadecimal digits")
-    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not _can_be_written(project):
+    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not can_be_written(project):
         raise InvalidEntry("the project of an entry that is retired or restored is the path of a folder")
     at, reason = line.get("at"), line.get("reason")
     return Retirement(
@@ -194,7 +194,7 @@ def _text(line: dict[str, Any], name: str) -> str:
     return value[:_LONGEST_TEXT] if isinstance(value, str) else ""
 
 
-def _can_be_written(text: str) -> bool:
+def can_be_written(text: str) -> bool:
     """Return True if a text has no lone surrogates. JSON may have them, but no store can keep them."""
     return text.encode("utf-8", "replace").decode() == text
 

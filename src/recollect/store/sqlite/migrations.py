@@ -166,6 +166,12 @@ def m005_triggers(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m006_unproven(connection: Connection) -> None:
+    """Have the journal read again: an older version has taken all of its lessons for valid everywhere."""
+    connection.execute("UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'")
+    connection.execute("DELETE FROM _metadata WHERE key LIKE 'followed %'")
+
+
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
@@ -201,6 +207,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m003_retirements,
     m004_categories,
     m005_triggers,
+    m006_unproven,
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"
