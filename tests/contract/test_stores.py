@@ -165,6 +165,7 @@ def test_entry_comes_back_as_it_was_put(store: Store) -> None:
         "source": "import",
         "source_project": "shop-front",
         "project": SHOP,
+        "unproven": False,
         "status": ACTIVE,
         "created_at": "2026-01-01T00:00:00Z",
         "updated_at": "2026-01-02T00:00:00Z",

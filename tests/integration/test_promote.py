@@ -438,10 +438,46 @@ def test_project_specific_json_entry_is_saved_to_the_projects_bank_only(world):
     assert "Content-Hash" not in local(world)
 
 
-def test_project_specific_json_entry_is_saved_once(world):
+def test_project_specific_json_entry_is_saved_once_and_counted_again(world):
     put(world, judgement="project-specific")
-    put(world, lesson(name="Again", category="heuristics"), judgement="project-specific")
-    assert len(read_bank(str(world.project / "docs" / "knowledge-bank"), "local")[0]) == 1
+    put(world, lesson(name="Again", category="heuristics", feature="7"), judgement="project-specific")
+    [entry] = read_bank(str(world.project / "docs" / "knowledge-bank"), "local")[0]
+    assert (entry.name, entry.observation_count) == ("Read First", 2)
+    assert entry.metadata("last observed") == "Feature #7"
+
+
+def test_promote_project_specific_entry_file_twice_counts_two_and_stays_retro(semantic_world):
+    world = semantic_world
+    file = world.home / "draft.json"
+    file.write_text(json.dumps([{**LESSON, "source": "retro"}]), encoding="utf-8")
+    arguments = ("promote", "--as", "project-specific", "--feature", "012", "--entry-file", str(file), "--json")
+    words = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+    actions = [json.loads(world.run(*arguments, **words).stdout)["entries"][0] for _ in range(2)]
+    assert [each["action"] for each in actions] == ["saved to the project's bank", "seen again in the project's bank"]
+    assert [each["observation_count"] for each in actions] == [1, 2]
+    assert local(world).count("### ") == 1
+    assert "\n- Observation count: 2\n" in local(world)
+    assert "\n- Last observed: Feature #012\n" in local(world)
+    for step in ((), ("rebuild",)):
+        assert not step or world.run(*step, **words).returncode == 0
+        [shown] = json.loads(world.run("search", "--json", "--", "read file", **words).stdout)["hits"]
+        assert (shown["source"], shown["observation_count"]) == ("retro", 2)
+    world.run("promote", "--as", "universal", "Read First", **words)
+    assert "\n- Recorded by: retro\n" in stored(world)
+
+
+def test_entry_seen_again_without_a_feature_gets_the_date_and_keeps_its_other_bytes(world):
+    path = world.write_bank("patterns", "# P\n\n### Read First\nRead the file before you write.\n* odd\n- Cost: x\n")
+    put(world, lesson(description="Read the file before you write. * odd"), judgement="project-specific")
+    added = f"- Observation count: 2\n- Last observed: {today()}\n"
+    assert path.read_text() == f"# P\n\n### Read First\nRead the file before you write.\n* odd\n- Cost: x\n{added}"
+
+
+def test_bank_of_a_repository_cannot_say_that_its_user_recorded_an_entry(semantic_world):
+    semantic_world.write_bank("patterns", "### Read First\nRead it.\n- Recorded by: manual\n")
+    words = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+    [shown] = json.loads(semantic_world.run("search", "--json", "--", "read", **words).stdout)["hits"]
+    assert shown["source"] == "import"
 
 
 def test_project_specific_entry_of_the_bank_leaves_the_bank_alone(world):

@@ -90,7 +90,7 @@ def snapshot(world: World) -> dict[str, bytes]:
 
 def test_universal_lesson_of_a_session_goes_to_the_global_bank_and_counts_as_before(shop: World) -> None:
     store(shop, UNIVERSAL)
-    assert standing(shop, READ) == ("active", 1, "")
+    assert standing(shop, READ) == ("active", 1, str(shop.project))
     entry = promoted(shop)["Read Before Write"]
     assert (entry["action"], entry["universal"], entry["captured"], entry["id"]) == ("added", True, True, READ)
     text = (shop.store / "patterns.md").read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def test_project_specific_lesson_of_a_session_goes_to_the_project_and_is_shown_n
     store(shop, SPECIFIC)
     desk = elsewhere(shop)
     found = ("search", "--json", "cart lock total")
-    assert len(json.loads(shop.run(*found, cwd=desk, **BY_WORDS).stdout)["hits"]) == 1
+    assert len(json.loads(shop.run(*found, **BY_WORDS).stdout)["hits"]) == 1
     entry = promoted(shop)["Lock the Cart"]
     assert (entry["action"], entry["universal"], entry["captured"]) == ("saved to the project's bank", False, True)
     assert "checkout.py" in entry["reason"]
@@ -143,6 +143,18 @@ def test_triggers_of_all_sessions_go_to_the_bank_newest_first(shop: World, note:
     bank = shop.store / "patterns.md" if note is UNIVERSAL else shop.project / "docs/knowledge-bank/anti-patterns.md"
     assert "- When: third; first; second\n" in bank.read_text(encoding="utf-8")
     assert known(shop, id).triggers == before == ["third", "first", "second"]
+
+
+@pytest.mark.parametrize("judgement", ["universal", "project-specific"])
+def test_lesson_that_replaces_another_still_says_so_in_its_bank(shop: World, judgement: str) -> None:
+    store(shop, UNIVERSAL)
+    better = {**UNIVERSAL, "name": "Read It Whole", "description": "Read a file whole before you write it."}
+    with engine(shop) as opened:
+        memorize(opened, **better, supersedes=READ)
+    promoted(shop, "--as", judgement, "Read It Whole")
+    bank = shop.store / "patterns.md" if judgement == "universal" else shop.project / "docs/knowledge-bank/patterns.md"
+    assert f"\n- Supersedes: {READ} Read Before Write\n" in bank.read_text(encoding="utf-8")
+    assert f"Supersedes: {READ}" in known(shop, content_hash(better["description"])).details
 
 
 def test_second_promotion_judges_nothing_again_and_writes_nothing(shop: World) -> None:

@@ -130,7 +130,7 @@ def test_only_one_module_spells_the_default_places() -> None:
 
 
 # Lists of words that people use, one of them the name of the database.
-WORD_LISTS = {"domain/triage/words.py", "keywords/words.py", "keywords/prompt.py"}
+WORD_LISTS = {"promote/common_names.py", "domain/triage/words.py", "keywords/words.py", "keywords/prompt.py"}
 
 # Sentences for people that name it: the help of `recollect doctor`, and a search without full text.
 NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/degradation.py"}

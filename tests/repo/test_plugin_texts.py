@@ -286,6 +286,12 @@ def test_retrospective_catches_up_on_triggers_before_promotion() -> None:
     assert text.index("## Step 4b:") < text.index("recollect triggers --missing") < text.index("## Step 4c:")
 
 
+def test_retrospective_leaves_counting_to_the_command() -> None:
+    text = text_of(PLUGIN / "skills" / "retrospecting" / "SKILL.md")
+    assert "Observation count" not in text
+    assert "Last observed" not in text
+
+
 def test_memory_skill_knows_every_category_and_every_structural_decision() -> None:
     text = text_of(PLUGIN / "skills" / "memory-management" / "SKILL.md")
     for category in PROJECT:

@@ -57,8 +57,8 @@ def command(
     Takes the entries of the project's knowledge bank and the lessons that its sessions have stored: those with such
     a NAME or id, or without a NAME all that are new since the last promotion; or entries given as JSON. An entry
     that names a file, an identifier, a service or the name of this project stays here; everything else is universal.
-    A text that is known already gains an observation instead of a copy. A lesson from a session goes to the global
-    store or to the project's bank, and what is like it is shown: `recollect retire ID` takes one of two away.
+    A text that its bank has already gains an observation instead of a copy. A lesson from a session goes to the
+    global store or to the project's bank, and what is like it is shown: `recollect retire ID` takes one of two away.
     """
     if sum(map(bool, (names, entry_json is not None, entry_file is not None))) > 1:
         raise click.UsageError("give either names, or --entry-json, or --entry-file")

@@ -315,6 +315,13 @@ KEYS: tuple[Key, ...] = (
         choices=("hybrid", "title_tags"),
     ),
     Key(
+        "retrieval.unproven_elsewhere",
+        False,
+        "Whether lessons that a session stored are recalled in other projects before they are seen again or promoted.",
+        "inject, prompt, search, mcp",
+        harmless=_any_of(False),
+    ),
+    Key(
         "retrieval.show",
         "start",
         "When a line tells you how much was recalled: at a session's start, also at prompts, or never.",

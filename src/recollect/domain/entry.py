@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CONFIDENCE = ("high", "medium", "low")
 
-_NOT_SHOWN = ("keywords", "references", "reasoning")
+_NOT_SHOWN = ("keywords", "references", "reasoning", "recorded by")
 
 # dataclasses costs more than twice a bare interpreter start, so hot classes are written out.
 

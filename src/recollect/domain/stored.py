@@ -25,6 +25,7 @@ _BOOKKEEPING = (
     "source",
     "observed in",
     "supersedes",
+    "recorded by",
 )
 
 # The writers of an entry.
@@ -35,6 +36,9 @@ SOURCES = ("retro", SESSION_CAPTURE, "manual", "import")
 MUTED = "muted"
 PINNED = "pinned"
 
+# The writers that a bank may name for its entries. A repository must not speak for its user.
+RECORDED_BY = ("retro", SESSION_CAPTURE)
+
 LONGEST_REASON = 500
 ID_LENGTH = 16
 
@@ -43,8 +47,8 @@ class StoredEntry:
     """An entry with everything the store knows about it.
 
     `details` are the lines after the description in its file, shown with the entry. `project` is the identity of its
-    project: empty for an entry valid everywhere, a star for several projects. Times are ISO 8601, in UTC. `updated_at`
-    is empty if the source gives none.
+    project: empty for an entry valid everywhere, a star for several projects. An `unproven` entry is a lesson that a
+    session has stored there, once. Times are ISO 8601, in UTC. `updated_at` is empty if the source gives none.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class StoredEntry:
         source: str = "import",
         source_project: str = "",
         project: str = "",
+        unproven: bool = False,
         status: str = ACTIVE,
         created_at: str = "",
         updated_at: str = "",
@@ -85,6 +90,7 @@ class StoredEntry:
         self.source = source
         self.source_project = source_project
         self.project = project
+        self.unproven = unproven
         self.status = status
         self.created_at = created_at
         self.updated_at = updated_at

@@ -101,7 +101,7 @@ STORE = ToolSchema(
     "store_memory",
     "Store a memory",
     "Save one thing worth knowing later: a decision with its reason, a lesson, a constraint, a preference, a runbook. "
-    f"Lessons ({', '.join(KNOWLEDGE)}) serve every project; the other categories become files of this "
+    f"Lessons ({', '.join(KNOWLEDGE)}) serve every project once seen again; the other categories become files of this "
     "project. Storing the same again counts as one more observation. Only what you say is written: nothing is made up "
     "for what you leave out. The answer names similar memories; if the new one replaces one of them, say so with "
     "supersedes. Never store secrets.",

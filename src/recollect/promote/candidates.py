@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from recollect.domain.categories import LABEL
 from recollect.domain.entry import Entry
 from recollect.domain.ranking.triggers import trigger_line
+from recollect.domain.stored import RECORDED_BY
 from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry
 from recollect.sync.entry_input import EntryInput, clean, entries_from_json, feature_id
@@ -19,13 +20,15 @@ _PROVENANCE = ("last observed", "observed in", "used in", "source")
 
 # Metadata written anew in the global store, or about the project rather than the lesson.
 _NOT_CARRIED = frozenset((*_PROVENANCE, "observation count", "confidence", "content hash", "tags"))
-_NOT_JUDGED = _NOT_CARRIED | {"keywords", "references", "reasoning", "when"}
+_ASIDE = frozenset(("cost", "benefit"))
+_NOT_JUDGED = _NOT_CARRIED | _ASIDE | {"keywords", "references", "reasoning", "when", "recorded by", "supersedes"}
 
 
 @dataclass(frozen=True)
 class Candidate:
     """An entry on its way to the global store. `more` are further lines to copy with it.
 
+    `judged_text` is the lesson itself. `aside` is what it has cost or brought in its project.
     `content_hash` is that of the description as given, perhaps with text not written to the store. A `captured`
     candidate is in the journal with `observations` captures. It is `shared` if some of these are not from sessions of
     this project.
@@ -41,6 +44,7 @@ class Candidate:
     more: tuple[str, ...] = ()
     in_bank: bool = False
     judged_text: str = ""
+    aside: str = ""
     captured: bool = False
     observations: int = 1
     shared: bool = False
@@ -76,6 +80,7 @@ def from_bank(entry: Entry) -> Candidate:
         more=tuple(more.split("\n")) if more else (),
         in_bank=True,
         judged_text="\n".join([entry.name, *judged]),
+        aside="\n".join("\n".join(part.lines) for part in entry.parts if part.key in _ASIDE),
     )
 
 
@@ -124,6 +129,7 @@ def from_given(entry: EntryInput) -> Candidate:
         "Keywords": ", ".join(entry.keywords),
         "References": ", ".join(entry.references),
         "Reasoning": entry.reasoning,
+        "Recorded by": entry.source if entry.source in RECORDED_BY else "",
     }
     return Candidate(
         category=entry.category,

@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from recollect.promote.common_names import COMMON_FILES, COMMON_IDENTIFIERS, COMMON_NAMES, COMMON_TOOLS
+
 UNIVERSAL = "universal"
 PROJECT_SPECIFIC = "project-specific"
 
-# Files and folders of nearly every project are no evidence for a single one.
-_COMMON_FILES = frozenset(
-    """
-    .dockerignore .editorconfig .env .gitattributes .gitignore .pre-commit-config.yaml __init__.py __main__.py
-    admin.py agents.md app.py bar.py build.sh cargo.toml changelog.md claude.md cmakelists.txt compose.yaml
-    conftest.py contributing.md deploy.sh docker-compose.yml dockerfile entrypoint.sh example.py foo.py forms.py
-    go.mod helpers.py index.html index.js index.ts install.sh jest.config.js license license.md main.go main.py
-    main.rs makefile manage.py models.py package-lock.json package.json pom.xml pyproject.toml pytest.ini readme.md
-    requirements.txt run.sh schema.sql script.py script.sh settings.json settings.py setup.cfg setup.py setup.sh
-    skill.md test.py test.sh tests.py tox.ini tsconfig.json urls.py utils.py views.py vite.config.ts
-    """.split()
-)
-_COMMON_NAMES = frozenset(
-    """
-    agent agents api app application backend blog cache cli client code common compiler config core dashboard data
-    database demo desktop docs editor engine example examples frontend game graph index infra lib library main
-    memory mobile monitor network notes parser pipeline platform plugin plugins project proxy queue repo root sample
-    scheduler scripts search security server service services shop site source src store system template test tests
-    tmp tool tools util utils web website work worker workspace
-    """.split()
-)
-_COMMON_IDENTIFIERS = frozenset(
-    """
-    Base Client Config Controller Error Exception Item Logger Model Node Request Response Server Session Test User
-    View addEventListener created_at deleted_at file_name file_path forEach get_logger hashCode log_level
-    node_modules onClick on_error request_id setUp setUpClass tearDown tearDownClass toString updated_at useEffect
-    useState user_id user_name
-    """.split()
-)
 _INTERNAL = ("internal", "local", "corp", "lan", "intranet", "private", "home")
 
 _EVERY_MACHINE = ("host.docker.internal", "host.containers.internal", "gateway.docker.internal")
@@ -81,9 +55,12 @@ class Verdict:
         return f"{'Universal' if self.universal else 'Project-specific'} because: {self.reason}"
 
 
-def classify(text: str, facts: ProjectFacts) -> Verdict:
-    """Return a verdict: universal, unless the text names something of this project alone."""
-    evidence = _urls(text, facts) or _paths(text, facts)
+def classify(text: str, facts: ProjectFacts, aside: str = "") -> Verdict:
+    """Return a verdict: universal, unless the text names something of this project alone.
+
+    `aside` says what the lesson has cost or brought here. Of it, only an address counts, because it must not travel.
+    """
+    evidence = _urls(f"{text}\n{aside}", facts) or _paths(text, facts)
     if evidence:
         return Verdict(False, evidence)
     for name in sorted(facts.names):
@@ -101,7 +78,12 @@ def identifiers_in(text: str) -> list[str]:
     shaped = [word for word in _IDENTIFIER.findall(text) if _SHAPED.search(word)]
     dunder = ("__", "__")
     words = dict.fromkeys(shaped + _QUOTED_CLASS.findall(text))
-    return [w for w in words if w not in _COMMON_IDENTIFIERS and (w[:2], w[-2:]) != dunder]
+    common = [w for w in words if w in COMMON_IDENTIFIERS or _is_tool(w) or (w[:2], w[-2:]) == dunder]
+    return [w for w in words if w not in common]
+
+
+def _is_tool(name: str) -> bool:
+    return name.lower().replace("_", "").replace("-", "") in COMMON_TOOLS
 
 
 def _urls(text: str, facts: ProjectFacts) -> str:
@@ -128,21 +110,22 @@ def _is_internal(host: str) -> bool:
 
 
 def _mentions(name: str, text: str) -> bool:
-    words = [re.escape(word) for word in re.split(r"[-_. ]+", name) if word]
-    if not words or len(name) < 4 or name.lower() in _COMMON_NAMES:
+    words = [re.escape(word) for word in re.split(r"[-_. @/]+", name) if word]
+    if not words or len(name) < 4 or name.lower() in COMMON_NAMES or _is_tool(name):
         return False
-    return re.search(rf"(?i)(?<![A-Za-z0-9]){'[-_. ]?'.join(words)}(?![A-Za-z0-9])", text) is not None
+    return re.search(rf"(?i)(?<![A-Za-z0-9]){'[-_. /]?'.join(words)}(?![A-Za-z0-9])", text) is not None
 
 
 def _paths(text: str, facts: ProjectFacts) -> str:
     for token in _TOKEN.findall(_URL.sub(" ", text)):
         path = token.rstrip(".-/").removeprefix("./")
         folder, _, file = path.rpartition("/")
-        if not path or path[0] in "/~@" or ("/" not in folder and file.lower() in _COMMON_FILES):
+        if not path or path[0] in "/~@" or ("/" not in folder and file.lower() in COMMON_FILES):
             continue
         if ("/" in path or "." in path) and path in facts.paths:
             return f"it names {path}, which is part of this project"
-        if (folder and "." not in folder and _EXTENSION.search(path)) or _SCRIPT.fullmatch(path):
+        is_script = _SCRIPT.fullmatch(path) and path.removesuffix(".py") not in sys.stdlib_module_names
+        if (folder and "." not in folder and _EXTENSION.search(path)) or is_script:
             return f"it names the file {path}"
     return ""
 

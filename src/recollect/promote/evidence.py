@@ -13,22 +13,13 @@ from recollect.config import git, locations, project
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text
 from recollect.promote.classify import ProjectFacts
+from recollect.promote.definitions import defined_names, is_source
 
 _MOST_FILES = 20_000
 _LARGEST_SOURCE = 512 * 1024
 _MOST_BYTES = 32 * 1024 * 1024
 _GIT_SECONDS = 5
 _SKIPPED_FOLDERS = frozenset({"node_modules", "venv", "__pycache__", "dist", "build", "target", "vendor"})
-_SOURCES = (
-    ".py .pyi .js .jsx .mjs .ts .tsx .go .rs .java .kt .kts .scala .c .h .cc .cpp .hpp .cs .rb .php .swift .sh .bash "
-    ".zsh .lua .ex .exs .erl .hs .ml .clj .dart .r .jl .sql .proto .graphql .vue .svelte"
-).split()
-_DEFINITION = re.compile(
-    r"\b(?:def|class|function|func|fn|struct|enum|interface|trait|type|module|const|let|var|val|object|record"
-    r"|protocol|table|message|service)\s+(?:\([^)\n]*\)\s*)?(?:IF NOT EXISTS\s+)?(\w+)"
-    r"|^(\w+)\s*(?::[^=\n]{1,80})?=[^=]|^(\w+)\s*\(\)\s*\{",
-    re.MULTILINE | re.IGNORECASE,
-)
 
 
 def gather(root: str, identifiers: Collection[str]) -> ProjectFacts:
@@ -46,7 +37,10 @@ def _names(root: str) -> Iterator[str]:
     yield project.name(project.identity(root))
     yield _declared(root, "pyproject.toml", tomllib.loads, "project")
     yield _declared(root, "Cargo.toml", tomllib.loads, "package")
-    yield _declared(root, "package.json", json.loads, "").rpartition("/")[2]
+    package = _declared(root, "package.json", json.loads, "")
+    yield package
+    last = package.rpartition("/")[2]
+    yield last if "-" in last else ""  # in "@acme/board", a single word may mean anything
 
 
 def _declared(root: str, file: str, parse: Any, table: str) -> str:
@@ -86,19 +80,20 @@ def _walk(root: str) -> Iterator[str]:
 
 
 def _defined(root: str, files: Iterable[str], wanted: set[str]) -> set[str]:
+    """Return the wanted names that sources define. A file is examined only if it holds one not found yet."""
     found: set[str] = set()
     budget = _MOST_BYTES
-    for path in files:
+    for path in filter(is_source, files):
         if found == wanted or budget <= 0:
             break
-        if not path.lower().endswith(tuple(_SOURCES)):
-            continue
         try:
             text = read_text(os.path.join(root, path), _LARGEST_SOURCE, follow=False)
         except StorageError:
             continue
         budget -= len(text)
-        found.update(name for groups in _DEFINITION.findall(text) for name in groups if name in wanted)
+        left = {name for name in wanted - found if name in text}
+        if left:
+            found |= left & defined_names(path, text)
     return found
 
 

@@ -21,7 +21,7 @@ from recollect.files.journal.kinds import CAPTURE, MOVED, kind_of
 from recollect.files.journal.log import read_lines
 from recollect.promote.candidates import Candidate, from_given
 from recollect.sync.entry_input import MOST_REFERENCES, EntryInput, parse_entry_input
-from recollect.sync.journal import without_moved
+from recollect.sync.journal import superseded, without_moved
 
 
 def captured_lessons(workspace: Workspace, banked: Iterable[Entry], warnings: list[str]) -> list[Candidate]:
@@ -83,11 +83,13 @@ def _lesson(lines: Iterable[dict[str, Any]], workspace: Workspace) -> list[Candi
     The first valid line of this project describes it.
     """
     given: list[tuple[EntryInput, bool]] = []
+    old: dict[str, None] = {}
     for line in lines:
         try:
             given.append((parse_entry_input(CAPTURE.parse(line)), _is_own(line, workspace)))
         except InvalidEntry:
             continue  # the store does not have it either
+        old[superseded(line)] = None
     own = [entry for entry, is_own in given if is_own]
     if not own:
         return []
@@ -97,4 +99,6 @@ def _lesson(lines: Iterable[dict[str, Any]], workspace: Workspace) -> list[Candi
         triggers=tuple(dict.fromkeys(text for entry, _ in reversed(given) for text in entry.triggers))[:MOST_TRIGGERS],
         references=tuple(dict.fromkeys(file for entry in own for file in entry.references))[:MOST_REFERENCES],
     )
-    return [replace(from_given(first), captured=True, observations=len(given), shared=len(own) < len(given))]
+    lesson = from_given(first)
+    more = (*lesson.more, *(f"- Supersedes: {each}" for each in old if each))
+    return [replace(lesson, more=more, captured=True, observations=len(given), shared=len(own) < len(given))]

@@ -40,6 +40,7 @@ REINFORCED = "reinforced"
 COUNTED = "counted before"
 KEPT = "kept local"
 SAVED = "saved to the project's bank"
+SEEN_AGAIN = "seen again in the project's bank"
 LEFT = "left in the journal"
 NOT_WRITTEN = "not written"
 JUDGED = "judged only"
@@ -69,7 +70,7 @@ class Promotion:
 
     @property
     def kept(self) -> int:
-        return sum(outcome.action in (KEPT, SAVED, LEFT) for outcome in self.outcomes)
+        return sum(outcome.action in (KEPT, SAVED, SEEN_AGAIN, LEFT) for outcome in self.outcomes)
 
     @property
     def summary(self) -> str:
@@ -120,7 +121,7 @@ def judge(project_root: str, candidates: Sequence[Candidate], judgement: str = "
         return [_credential(candidate) or caller for candidate in candidates]
     wanted = {name for candidate in candidates for name in identifiers_in(candidate.judged_text)}
     facts = gather(project_root, wanted)
-    return [_credential(c) or classify(c.judged_text, facts) for c in candidates]
+    return [_credential(c) or classify(c.judged_text, facts, c.aside) for c in candidates]
 
 
 def _credential(candidate: Candidate) -> Verdict | None:
@@ -165,7 +166,7 @@ def promote(
 
 def _tell_journal(workspace: Workspace, result: Promotion) -> None:
     """Restore retired entries now written again, and mark captures now counted in a bank as moved."""
-    written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED)]
+    written = [o.candidate for o in result.outcomes if o.action in (ADDED, REINFORCED, SAVED, SEEN_AGAIN)]
     now = utc_text(time.gmtime())
     try:
         everywhere, here = retired_ids(workspace.journal, workspace.identity, ALL)
@@ -243,26 +244,42 @@ def _was_just_emptied(path: str) -> bool:
 
 
 def _keep_local(name: str, shelf: _Shelf, outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """Add project-specific candidates to the project's bank, else they would be lost. Return its changed files."""
+    """Add project-specific candidates to the project's bank, or count those it has. Return its changed files."""
     for outcome in outcomes:
         candidate = outcome.candidate
-        if shelf.find(candidate) is None:
+        feature = f"Feature #{candidate.feature}" if candidate.feature else ""
+        known = shelf.find(candidate)
+        if known and candidate.captured:
+            continue  # another promotion has put it there meanwhile
+        if known:
+            outcome.action = SEEN_AGAIN
+            entry = shelf.change(known, _seen_again(known, candidate, feature or _today()))
+        else:
             outcome.action = SAVED
-            feature = f"Feature #{candidate.feature}" if candidate.feature else name
             lines = local_entry(
                 candidate.category,
                 candidate.name,
                 candidate.description,
-                provenance=feature,
+                provenance=feature or name,
                 confidence=candidate.confidence,
                 more=candidate.more,
             )
-            _counted(shelf, shelf.add(candidate, lines), candidate.observations)
+            entry = _counted(shelf, shelf.add(candidate, lines), candidate.observations)
+        outcome.stored_as, outcome.observation_count = entry.title, entry.observation_count
     return shelf.changed()
 
 
+def _seen_again(known: Entry, candidate: Candidate, when: str) -> dict[str, str]:
+    """Return the changed lines of an entry after further observations, the last of them at `when`."""
+    count = with_count(known.metadata("observation count"), known.observation_count + candidate.observations)
+    return {"Observation count": count, "Last observed": when}
+
+
+def _today() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime())
+
+
 def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tuple[str, Entry]:
-    today = time.strftime("%Y-%m-%d", time.gmtime())
     known = shelf.find(candidate)
     if known is None:
         lines = global_entry(
@@ -270,7 +287,7 @@ def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tu
             candidate.name,
             candidate.description,
             source=source,
-            observed_on=today,
+            observed_on=_today(),
             confidence=candidate.confidence,
             content_hash=candidate.content_hash,
             more=candidate.more,
@@ -280,8 +297,7 @@ def _put(shelf: _Shelf, candidate: Candidate, source: str, only_new: bool) -> tu
     cited = set(_split_sources(source)) <= set(_split_sources(sources))
     if only_new and cited:
         return COUNTED, known
-    count = with_count(known.metadata("observation count"), known.observation_count + candidate.observations)
-    changes = {"Observation count": count, "Last observed": today}
+    changes = _seen_again(known, candidate, _today())
     if not cited:
         changes["Source"] = f"{sources}, {source}" if sources else source
     return REINFORCED, shelf.change(known, changes)

@@ -104,7 +104,8 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     """Take the best memories for a prompt. Return the words of the prompt known to the store: no others are kept."""
     store = engine.store
     workspace = asked.workspace
-    scope = Scope(workspace.identity, _used(workspace.settings))
+    unproven = workspace.settings.flag("retrieval.unproven_elsewhere")
+    scope = Scope(workspace.identity, _used(workspace.settings), unproven=unproven)
     answer = ask(store, asked.prompt, scope, embed, package=workspace.package)
     most = workspace.settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
@@ -291,7 +292,7 @@ def _told(hit: Hit, asked: PromptRequest, path: str) -> PromptHit | None:
         details=entry.details,
         tags=entry.keywords,
         triggers=entry.triggers,
-        repository=bool(entry.project),
+        repository=bool(entry.project) and not entry.unproven,
         key=entry.id,
         id=entry.id,
         nats=hit.nats,

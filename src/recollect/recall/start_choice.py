@@ -85,7 +85,8 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         titles = _titles(engine, asked, injection, began, is_current=not behind)  # while git runs
         last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
         context = collector.context(_left(started), last_session)
-    scope = Scope(workspace.identity, KNOWLEDGE)
+    unproven = workspace.settings.flag("retrieval.unproven_elsewhere")
+    scope = Scope(workspace.identity, KNOWLEDGE, unproven=unproven)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
@@ -348,7 +349,7 @@ def as_entry(stored: StoredEntry) -> Entry:
         confidence=stored.confidence,
         last_observed=stored.updated_at[:10],
         stored_hash=stored.id,
-        origin="local" if stored.project else "global",
+        origin="local" if stored.project and not stored.unproven else "global",
     )
 
 

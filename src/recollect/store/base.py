@@ -54,7 +54,8 @@ class Store(Protocol):
 
         `entries` are all entries of the source: an entry it no longer holds is retired, unless another source holds it.
         If not `anew`, they are added to the known ones. A bank states how often each entry was observed. A journal has
-        a line for each observation. A memory file is one entry and states everything about it, including its status.
+        a line for each observation. An unproven one belongs to its project until it is observed again, or until another
+        source holds it. A memory file is one entry and states everything about it, including its status.
 
         A journal also holds retirements. They apply after the entries given with them: in a project, so that the
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no

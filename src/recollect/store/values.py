@@ -41,14 +41,28 @@ class Source:
 
 
 class Scope:
-    """A filter on entries: those valid everywhere plus those of one project, or those of all projects."""
+    """A filter on entries: those valid everywhere plus those of one project, or those of all projects.
+
+    With `unproven`, lessons that sessions of other projects have stored once are included.
+    """
 
     def __init__(
-        self, project: str | None = "", categories: Sequence[str] = (), statuses: Sequence[str] = (ACTIVE,)
+        self,
+        project: str | None = "",
+        categories: Sequence[str] = (),
+        statuses: Sequence[str] = (ACTIVE,),
+        *,
+        unproven: bool = False,
     ) -> None:
         self.project = project  # None for all projects
         self.categories = tuple(categories)
         self.statuses = tuple(statuses)
+        self.unproven = unproven
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Return a value that is equal for equal scopes."""
+        return self.project, self.categories, self.statuses, self.unproven
 
 
 class Model:

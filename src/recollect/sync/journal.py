@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -9,10 +10,10 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SOURCES, Mark, Retirement, StoredEntry, is_id
+from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Mark, Retirement, StoredEntry, is_id
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, MARK, MOVED, RETIREMENT, SUPERSEDES, kind_of
+from recollect.files.journal.kinds import CAPTURE, MARK, MOVED, RETIREMENT, SUPERSEDES, can_be_written, kind_of
 from recollect.keywords.base import Labeller
 from recollect.sync.entry_input import LONGEST_NAME, parse_entry_input
 
@@ -84,7 +85,8 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
     """Convert a capture to a stored entry. Raise InvalidEntry if it is invalid."""
     given = parse_entry_input(CAPTURE.parse(line))
     at = one_line(str(line.get("at", "")))[:20]
-    old = _superseded(line.get(SUPERSEDES))
+    old = superseded(line)
+    project = _captured_in(line)
     found = given.keywords or (labels(given.name, given.description, given.reasoning, given.category) if labels else ())
     return StoredEntry(
         id=given.content_hash,
@@ -99,13 +101,24 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
         confidence=given.confidence,
         source=given.source if given.source in SOURCES else "manual",
         source_project=given.project,
+        project=project,
+        unproven=bool(project),
         created_at=at or utc_text(time.gmtime()),
         updated_at=at,
     )
 
 
-def _superseded(said: object) -> str:
+def _captured_in(line: Mapping[str, Any]) -> str:
+    """Return the project of the session that stored a lesson; empty if it is not known, or if its folder is gone."""
+    identity = line.get("project") if line.get("source") == SESSION_CAPTURE else None
+    if not isinstance(identity, str) or not os.path.isabs(identity) or not can_be_written(identity):
+        return ""
+    return identity if os.path.isdir(identity) else ""
+
+
+def superseded(line: Mapping[str, Any]) -> str:
     """Return the id and the name of the entry that a capture replaces; empty if there is none."""
+    said = line.get(SUPERSEDES)
     old = cast("dict[str, object]", said) if isinstance(said, dict) else {}
     id, name = old.get("id"), old.get("name")
     if not is_id(id):

@@ -11,7 +11,7 @@ from recollect.domain.categories import LABEL
 from recollect.domain.hashing import content_hash, sha256
 from recollect.domain.ranking.selection import deduplicate
 from recollect.domain.ranking.trust import MOST_CLAIMED
-from recollect.domain.stored import StoredEntry
+from recollect.domain.stored import RECORDED_BY, StoredEntry
 from recollect.domain.text import few, utc_text
 from recollect.errors import StillReading, StorageError
 from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
@@ -281,6 +281,7 @@ def _label(store: Store, entries: list[StoredEntry], labels: Labeller | None) ->
 
 def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
     """Convert a bank's entry to a stored entry."""
+    writer = entry.metadata("recorded by")
     details = [line.rstrip() for part in entry.shown_parts[1:] for line in part.lines]
     return StoredEntry(
         id=entry.content_hash if entry.description else content_hash(f"{LABEL[entry.category]}: {entry.name}"),
@@ -294,7 +295,7 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
         details="\n".join(details).strip("\n"),
         observation_count=min(entry.observation_count, MOST_CLAIMED) if owner else entry.observation_count,
         confidence=entry.confidence,
-        source="import",
+        source=writer if writer in RECORDED_BY else "import",
         source_project=os.path.basename(owner),
         created_at=written,
         updated_at=f"{entry.last_observed}T00:00:00Z" if entry.last_observed else "",

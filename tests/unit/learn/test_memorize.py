@@ -128,7 +128,7 @@ def test_project_memory_is_a_valid_file_in_the_index(shop: Shop, category: str) 
 
 
 @pytest.mark.parametrize("category", KNOWLEDGE)
-def test_knowledge_is_in_the_journal_with_where_it_comes_from_and_found_in_every_project(
+def test_knowledge_is_in_the_journal_with_where_it_comes_from_and_found_elsewhere_once_seen_again(
     shop: Shop, category: str
 ) -> None:
     done = shop.memorize(category, references=["src/cart.py"])
@@ -136,6 +136,8 @@ def test_knowledge_is_in_the_journal_with_where_it_comes_from_and_found_in_every
     assert (line["source"], line["source_project"], line["id"]) == ("session-capture", "shop-front", done.id)
     assert line["references"] == ["src/cart.py"]
     assert line["keywords"]
+    assert list_entries(shop.engine, project="/home/dev/desk").entries == []
+    shop.memorize(category)
     assert [looked.entry.id for looked in list_entries(shop.engine, project="/home/dev/desk").entries] == [done.id]
     assert shop.memories() == []
 

@@ -64,7 +64,8 @@ def test_json_of_the_retrospective_writer_is_accepted():
     [candidate] = from_json(text)
     assert (candidate.name, candidate.category, candidate.project) == ("Read First", "patterns", "my-project")
     assert candidate.description == "Read the file before you write."
-    assert candidate.more == ("- Keywords: k1, k2", "- References: file.py", "- Reasoning: It went wrong.")
+    carried = ("- Keywords: k1, k2", "- References: file.py", "- Reasoning: It went wrong.", "- Recorded by: retro")
+    assert candidate.more == carried
     assert candidate.confidence == "medium"
     assert candidate.in_bank is False
 

@@ -107,6 +107,7 @@ def test_memory_becomes_an_entry_with_all_that_its_file_says(shop: Shop) -> None
         "source": "manual",
         "source_project": "shop-front",
         "project": str(shop.root.resolve()),
+        "unproven": False,
         "status": ACTIVE,
         "created_at": "2026-01-01T00:00:00Z",
         "updated_at": "2026-01-02T00:00:00Z",

@@ -216,12 +216,12 @@ def _time(line: dict[str, Any]) -> str:
 def _project(line: dict[str, Any], what: str) -> str:
     """Return the project of a line, empty for all. Raise InvalidEntry if it is none."""
     project = line.get("project", "")
-    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not _can_be_written(project):
+    if not isinstance(project, str) or len(project) > _LONGEST_PROJECT or not can_be_written(project):
         raise InvalidEntry(f"the project of an entry that is {what} is the path of a folder")
     return project
 
 
-def _can_be_written(text: str) -> bool:
+def can_be_written(text: str) -> bool:
     """Return True if a text has no lone surrogates. JSON may have them, but no store can keep them."""
     return text.encode("utf-8", "replace").decode() == text
 

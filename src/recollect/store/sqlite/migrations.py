@@ -169,7 +169,8 @@ def m005_triggers(connection: Connection) -> None:
 def m006_given(connection: Connection) -> None:
     """Add the user's marks on entries, the form in which an entry was given, and signs of its use.
 
-    The journal is read again from its beginning: an older version has skipped the lines of marks.
+    The journal is read again from its beginning: an older version has skipped the lines of marks, and has taken all
+    lessons in it for valid everywhere.
     """
     for statement in (
         """
@@ -195,6 +196,7 @@ def m006_given(connection: Connection) -> None:
         "CREATE INDEX evidence_by_id ON evidence (id)",
         "ALTER TABLE receipt_lines ADD COLUMN form TEXT NOT NULL DEFAULT 'text'",
         "UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'",
+        "DELETE FROM _metadata WHERE key LIKE 'followed %'",
     ):
         connection.execute(statement)
 

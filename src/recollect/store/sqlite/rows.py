@@ -30,6 +30,9 @@ ENTRY = (
     " FROM entries e LEFT JOIN usage u ON u.id = e.id"
 )
 
+# Before the project of an unproven entry, in place of the project alone.
+ONCE = "@"
+
 # The condition for an origin `o` of an entry `e` not to count: the entry is retired in its project or everywhere.
 HIDDEN = "EXISTS (SELECT 1 FROM retirements r WHERE r.id = e.id AND r.project IN ('', o.project))"
 
@@ -47,11 +50,12 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
     values: list[str] = [*scope.statuses]
     if scope.project is not None:
         parts.append(
-            "(e.owner IN ('', ?) OR (e.owner = '*' AND EXISTS"
+            "(e.owner IN ('', ?, ?) OR (e.owner = '*' AND EXISTS"
             " (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project = ?"
-            f" AND (e.status = '{RETIRED}' OR NOT {HIDDEN}))))"
+            f" AND (e.status = '{RETIRED}' OR NOT {HIDDEN})))"
+            + (f" OR e.owner GLOB '{ONCE}*')" if scope.unproven else ")")
         )
-        values += [scope.project, scope.project]
+        values += [scope.project, ONCE + scope.project, scope.project]
     if scope.categories:
         parts.append(f"e.category IN ({marks(scope.categories)})")
         values += scope.categories
@@ -176,7 +180,8 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
             "a row of the database is damaged; `recollect rebuild` makes it again from your files"
         ) from sqlite3.DatabaseError("a row has values of other types than its table")
     id, category, name, description, reasoning, keywords, triggers, references, details, count, *rest = row
-    confidence, source, source_project, project, status, created, updated, recalls, influences, recalled = rest
+    confidence, source, source_project, owner, status, created, updated, recalls, influences, recalled = rest
+    project = owner.removeprefix(ONCE)
     return StoredEntry(
         id=id,
         category=category,
@@ -192,6 +197,7 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
         source=source,
         source_project=source_project if source_project and project != SEVERAL else "",
         project=project,
+        unproven=project != owner,
         status=status,
         created_at=created,
         updated_at=updated,

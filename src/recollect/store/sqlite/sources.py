@@ -8,7 +8,7 @@ from recollect.domain.ranking.trust import more_trusted, origin_of
 from recollect.domain.stored import RETIRED, Mark, Retirement, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.sqlite.rows import ENTRY, HIDDEN, account, changeable, entry_of, in_scope, merged
+from recollect.store.sqlite.rows import ENTRY, HIDDEN, ONCE, account, changeable, entry_of, in_scope, merged
 from recollect.store.values import BANK, JOURNAL, MEMORY, Scope, Source
 
 TYPE_CHECKING = False
@@ -168,12 +168,15 @@ class SqliteSources:
                 self._run("UPDATE entries SET source = ? WHERE number = ?", (entry.source, number))
         if source.kind == BANK and count == entry.observation_count:
             return number, changed
-        added = entry.observation_count if source.kind == BANK else 1
-        kept = "excluded.observation_count" if source.kind == BANK else "observation_count + 1"
+        if source.kind == BANK:
+            place, added = source.project, entry.observation_count
+            again = "project = excluded.project, observation_count = excluded.observation_count"
+        else:
+            place, added = ONCE + entry.project if entry.unproven else "", 1
+            again = "project = '', observation_count = observation_count + 1"
         self._run(
-            "INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (entry, source) DO UPDATE SET"
-            f" project = excluded.project, observation_count = {kept}",
-            (number, source_number, source.project, added),
+            f"INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (entry, source) DO UPDATE SET {again}",
+            (number, source_number, place, added),
         )
         return number, True
 
@@ -219,7 +222,8 @@ class SqliteSources:
             " coalesce(max(CASE WHEN source <> ? AND project = ? THEN observation_count END), 0),"
             " coalesce(sum(project NOT IN ('', ?)), 0),"
             " coalesce(sum(CASE WHEN source = ? AND project = ? THEN observation_count END), 0)"
-            " FROM origins WHERE entry = ?",
+            f" FROM (SELECT source, CASE WHEN project GLOB '{ONCE}*' THEN '' ELSE project END AS project,"
+            " observation_count FROM origins WHERE entry = ?)",
             (source_number, source_number, source.project, source.project, source_number, source.project, number),
         )
         return row
@@ -258,11 +262,13 @@ class SqliteSources:
         retired.
 
         `owner` is the project of the entry, empty for all, or a star for several. Projects with the entry retired count
-        only if all have retired it. An entry without a source keeps its owner.
+        only if all have retired it. An entry without a source keeps its owner. A capture that no other file holds and
+        that was observed once has its project for an owner, with a mark. Any further source makes it valid everywhere.
         """
         counted = f"FROM origins o WHERE o.entry = e.number AND NOT {HIDDEN}"
         owner = (
-            "SELECT CASE WHEN min(o.project) < max(o.project) AND min(o.project) <> '' THEN '*' ELSE min(o.project) END"
+            f"SELECT CASE WHEN max(o.project GLOB '{ONCE}*') AND count(*) > 1 THEN ''"
+            " WHEN min(o.project) < max(o.project) AND min(o.project) <> '' THEN '*' ELSE min(o.project) END"
         )
         self._run(
             f"UPDATE entries AS e SET status = CASE WHEN EXISTS (SELECT 1 {counted})"

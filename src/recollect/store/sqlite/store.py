@@ -12,7 +12,7 @@ from recollect.store.sqlite import index
 from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
 from recollect.store.sqlite.entry_vectors import EntryVectors
-from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, json_list, more_text
+from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, ONCE, entry_of, in_scope, json_list, more_text
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
 from recollect.store.values import Background, Coverage, Evidence, Model, Receipt, Scope, Source, Usage
@@ -194,8 +194,9 @@ class SqliteStore:
     def standings(self, scope: Scope) -> list[Standing]:
         condition, values = in_scope(scope)
         rows = self._run(
-            # The journal and the user's own bank belong to no project, so their entries have no owner.
-            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at, e.owner <> ''"
+            # The journal and the user's own bank belong to no project, so their entries have no owner, or a marked one.
+            "SELECT e.id, e.category, e.observation_count, e.confidence, e.updated_at,"
+            f" e.owner <> '' AND e.owner NOT GLOB '{ONCE}*'"
             f" FROM entries e WHERE {condition}",
             values,
         )

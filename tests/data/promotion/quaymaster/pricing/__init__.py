@@ -1,0 +1,1 @@
+"""Tariffs of quaymaster."""
