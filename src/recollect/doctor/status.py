@@ -99,6 +99,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
         return []
     try:
         with Engine(workspace, patience=_PATIENCE) as engine:
+            engine.model()
             coverage = engine.store.coverage()
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"

@@ -35,6 +35,20 @@ def create_embedder(
     return UnitEmbedder(_source(provider, "" if model == AUTO else model, variables, timeout))
 
 
+def identity_of(provider: str, model: str = AUTO) -> str:
+    """Return the identity of a model's vectors. It need not be available, with a package or a key."""
+    name = "" if model == AUTO else model
+    if provider in _KEYED:
+        return _KEYED[provider]("", name).identity
+    if provider == "ollama":
+        from recollect.embedding import ollama
+
+        return ollama.OllamaSource(name or ollama.DEFAULT_MODEL).identity
+    from recollect.embedding import local
+
+    return local.LocalSource.identity if name in ("", local.MODEL) else f"{provider}/{name}"
+
+
 def _source(provider: str, model: str, environment: Mapping[str, str], timeout: float) -> VectorSource:
     if provider == "local":
         return _local(model)
