@@ -120,7 +120,11 @@ def forget_other_models(engine: Engine) -> list[KeptModel]:
 def _embed(
     engine: Engine, result: Embedded, most: int, end: float | None, progress: Callable[[int], object] | None
 ) -> None:
-    engine.model()
+    embedder = engine.embedder()
+    if embedder.dimensions:
+        engine.store.use_model(_model(embedder))
+    else:
+        engine.model()
     size = BATCH if end is None else _SMALL_BATCH
     while most < 0 or result.done < most:
         # Each query for entries without a vector scans the entries with one, so fetch many at a time.

@@ -88,9 +88,14 @@ class Engine:
 
     def model(self) -> Model | None:
         """Choose the model of the settings in the store. Return it, or None if the store has no vectors of it."""
+        provider = self.settings.text("memory_embedding_provider")
+        model = self.settings.text("memory_embedding_model")
+        if provider == "local":  # a session's start may need nothing else of the embedder
+            from recollect.embedding.identity import local_identity
+
+            return self.store.choose_model(local_identity(model))
         from recollect.embedding.registry import identity_of
 
-        provider, model = (self.settings.text(f"memory_embedding_{part}") for part in ("provider", "model"))
         return self.store.choose_model(identity_of(provider, model))
 
     def wait_for_model(self, seconds: float) -> None:
