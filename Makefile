@@ -12,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo check test test-pythons attack style lint bench fuzz docs clean
+.PHONY: demo check test test-pythons attack style lint bench fuzz docs lock clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -85,6 +85,10 @@ fuzz: $(VENV)/.installed
 # What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas.
 docs: $(VENV)/.installed
 	@$(BIN)/python tools/docs.py
+
+# Needs uv and a package index. Run it when a range in plugin/requirements.txt or an extra in pyproject.toml changes.
+lock: $(VENV)/.installed
+	@$(BIN)/python tools/lock.py
 
 clean:
 	rm -rf $(VENV) .venv-* .pytest_cache .ruff_cache .hypothesis build dist

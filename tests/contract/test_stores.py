@@ -678,25 +678,134 @@ def test_note_is_empty_until_it_is_set_and_the_last_one_counts(store: Store) -> 
 # Models and vectors
 
 
-def test_first_model_of_a_store_replaces_none(store: Store) -> None:
+def test_model_in_use_comes_back_as_it_was_given(store: Store) -> None:
     assert store.model() is None
-    assert store.use_model(model()) is False
+    store.use_model(model())
     kept = store.model()
     assert kept is not None
     assert (kept.identity, kept.provider, kept.name, kept.dimensions) == ("one", "provider", "name", 64)
-    assert store.use_model(model()) is False
 
 
-@pytest.mark.parametrize("other", [model(64, "two"), model(128, "one")], ids=["identity", "dimensions"])
-def test_another_model_drops_vectors_and_kept_questions(store: Store, other: Model) -> None:
+def test_model_of_another_size_drops_vectors_and_kept_questions(store: Store) -> None:
     store.use_model(model())
     store.put(bank(), [entry("a")])
     store.put_vectors([("a", unit([1.0] * 64))])
     store.keep_query_vector("what?", unit([1.0] * 64))
-    assert store.use_model(other) is True
+    store.use_model(model(128))
     assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
     assert store.query_vector("what?") is None
-    assert store.vector_matches(unit([1.0] * other.dimensions), EVERYWHERE, 5) == []
+    assert store.vector_matches(unit([1.0] * 128), EVERYWHERE, 5) == []
+    assert [(kept.dimensions, kept.vectors) for kept in store.models()] == [(128, 0)]
+
+
+FIRST, SECOND = unit([1.0, 0, 0, 0]), unit([0, 1.0, 0, 0])
+
+
+def use_two_models(store: Store, triggers: Sequence[str] = ()) -> None:
+    """Two entries; the first model has seen both, the second one a."""
+    store.put(bank(), [entry("a", triggers=list(triggers)), entry("b")])
+    store.use_model(model(4))
+    store.put_vectors([("a", FIRST), ("b", SECOND)], [("a", FIRST)] if triggers else [])
+    store.keep_query_vector("q", FIRST)
+    store.use_model(model(4, "two"))
+    store.put_vectors([("a", SECOND)], [("a", SECOND)] if triggers else [])
+
+
+def nearest(store: Store, vector: bytes = FIRST) -> dict[str, float]:
+    return {match.id: round(match.score, 2) for match in store.vector_matches(vector, EVERYWHERE, 5)}
+
+
+def test_vectors_of_each_model_are_kept_and_found_by_it_alone(store: Store) -> None:
+    use_two_models(store)
+    assert nearest(store) == {"a": 0.0}
+    assert store.similarities(FIRST, ["a", "b"]) == {"a": pytest.approx(0.0)}
+    assert store.background(SECOND, EVERYWHERE).count == 1
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == store.pending_ids(EVERYWHERE) == ["b"]
+    assert (store.coverage().pending, store.coverage_of(Scope("")).pending) == (1, 1)
+    store.choose_model("one")
+    assert nearest(store) == {"a": 1.0, "b": 0.0}
+    assert store.background(SECOND, EVERYWHERE).count == 2
+    assert (store.pending(5, EVERYWHERE), store.pending_ids(EVERYWHERE)) == ([], [])
+    assert (store.coverage().pending, store.coverage_of(Scope("")).pending) == (0, 0)
+
+
+def test_triggers_have_a_vector_by_each_model(store: Store) -> None:
+    use_two_models(store, triggers=["about to write"])
+    assert nearest(store, SECOND) == {"a": 1.0}
+    store.choose_model("one")
+    assert nearest(store) == {"a": 1.0, "b": 0.0}
+    store.use_model(model(4, "three"))
+    store.put_vectors([("a", FIRST), ("b", FIRST)])
+    assert [each.id for each in store.pending(5, EVERYWHERE)] == ["a"]
+    assert (store.coverage().pending, store.coverage_of(Scope("")).pending) == (1, 1)
+
+
+def test_kept_question_belongs_to_its_model(store: Store) -> None:
+    use_two_models(store)
+    assert store.query_vector("q") is None
+    store.keep_query_vector("q", SECOND)
+    store.choose_model("one")
+    assert store.query_vector("q") == FIRST
+
+
+def test_model_without_vectors_here_finds_nothing_and_everything_awaits_it(store: Store) -> None:
+    use_two_models(store)
+    assert (store.choose_model("three"), store.model()) == (None, None)
+    assert (nearest(store), store.similarities(FIRST, ["a"]), store.query_vector("q")) == ({}, {}, None)
+    assert (store.coverage().pending, len(store.pending(5, EVERYWHERE))) == (2, 2)
+    store.keep_query_vector("q", FIRST)
+    store.drop_vectors()
+    with pytest.raises(StoreError, match="before the model"):
+        store.put_vectors([("a", FIRST)])
+    assert [kept.vectors for kept in store.models()] == [1, 2]
+
+
+def test_store_that_chooses_no_model_uses_the_one_used_last(opener: Opener) -> None:
+    use_two_models(opener())
+    (kept,) = [opener().model()]
+    assert kept is not None
+    assert kept.identity == "two"
+    chosen = opener().choose_model("")
+    assert chosen is not None
+    assert chosen.identity == "two"
+
+
+def test_changed_text_loses_its_vectors_by_all_models(store: Store) -> None:
+    use_two_models(store, triggers=["about to write"])
+    store.put(bank(), [entry("a", name="Another name", triggers=["about to read"]), entry("b")])
+    for identity in ("one", "two"):
+        store.choose_model(identity)
+        assert "a" in store.pending_ids(EVERYWHERE)
+        assert store.similarities(FIRST, ["a"]) == {}
+
+
+def test_dropped_vectors_are_those_of_the_model_in_use_alone(store: Store) -> None:
+    use_two_models(store)
+    store.drop_vectors()
+    assert (store.coverage().pending, nearest(store)) == (2, {})
+    store.choose_model("one")
+    assert (store.coverage().pending, store.query_vector("q")) == (0, FIRST)
+
+
+def test_forgotten_model_leaves_nothing_and_the_other_all(store: Store) -> None:
+    use_two_models(store)
+    assert [(kept.identity, kept.vectors, kept.bytes > 0) for kept in store.models()] == [
+        ("two", 1, True),
+        ("one", 2, True),
+    ]
+    store.forget_models(["one", "unknown"])
+    assert [kept.identity for kept in store.models()] == ["two"]
+    assert nearest(store) == {"a": 0.0}
+    store.use_model(model(4))
+    assert (nearest(store), store.query_vector("q"), store.coverage().pending) == ({}, None, 2)
+
+
+def test_no_more_than_eight_models_are_kept(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    for number in range(10):
+        store.use_model(model(4, str(number)))
+        store.put_vectors([("a", FIRST)])
+    assert sorted(kept.identity for kept in store.models()) == list("23456789")
 
 
 def test_same_model_keeps_vectors_and_questions(store: Store) -> None:
@@ -1327,6 +1436,7 @@ def test_two_stores_on_one_place_see_each_others_writes(opener: Opener) -> None:
     prepare(one)
     assert everything(two) == everything(one)
     write_everything(two)
+    one.choose_model("two")
     assert everything(one) == everything(two)
 
 
@@ -1339,7 +1449,7 @@ def test_vectors_in_memory_follow_what_another_store_writes(opener: Opener) -> N
     assert [match.id for match in one.vector_matches(second, EVERYWHERE, 5)] == ["a"]
     two.put_vectors([("b", second)])
     assert [match.id for match in one.vector_matches(second, EVERYWHERE, 5)] == ["b", "a"]
-    two.use_model(model(4, "two"))
+    two.use_model(model(8))
     assert one.vector_matches(second, EVERYWHERE, 5) == []
 
 

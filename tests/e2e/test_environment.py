@@ -18,8 +18,11 @@ from typing import Any
 
 import pytest
 from tests.conftest import World
+from tests.integration.provider_servers import speaking
 
 from recollect.plugin.environment_state import is_being_built
+
+BY_WORDS = "Memories are found by their words"
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 LAUNCHER = PLUGIN / "bin" / "recollect"
@@ -41,11 +44,16 @@ They are in the kitchen.
 
 
 # Installs as `uv pip install --python <interpreter>` does: links to the packages of these tests.
+# What Ollama's client needs comes only from the file that pins it.
 INSTALLER = """\
 #!/bin/sh
 site=$("$4" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 for package in "{packages}"/*; do
-  case $package in *.pth) ;; *) ln -s "$package" "$site" ;; esac
+  case $package in
+    *.pth) ;;
+    */httpx | */httpx-*) case $* in *--require-hashes*locked/ollama.txt*) ln -sfn "$package" "$site/" ;; esac ;;
+    *) case $* in *--require-hashes*) ;; *) ln -sfn "$package" "$site/" ;; esac ;;
+  esac
 done
 """
 
@@ -91,7 +99,7 @@ class Machine:
     def offer_packages(self) -> dict[str, str]:
         """Return variables with which a build needs no index: pip fails, and `uv` is a stand-in."""
         folder = self.data.parent / "installer"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         installer = folder / "uv"
         installer.write_text(INSTALLER.format(packages=sysconfig.get_path("purelib")), encoding="utf-8")
         installer.chmod(0o755)
@@ -301,3 +309,103 @@ def test_a_server_that_is_killed_leaves_its_build_to_the_next(machine: Machine) 
     assert machine.interpreter == built / "bin" / "python"
     next_one.communicate(timeout=60)
     assert next_one.returncode == 0
+
+
+# Other providers
+
+
+def own_settings(machine: Machine, text: str) -> None:
+    """Write settings to a file that git does not track, so they are the user's own."""
+    subprocess.run(["git", "init", "-q"], cwd=machine.world.project, check=True)
+    machine.world.write_local_settings(text)
+
+
+def choose_ollama(machine: Machine, **variables: str) -> str:
+    done = machine.run("config", "set", "memory_embedding_provider", "ollama", **variables)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_packages_of_a_provider_are_added_pinned_and_stay(machine: Machine) -> None:
+    offered = machine.offer_packages()
+    assert machine.run("status", **offered).returncode == 0
+    without = machine.interpreter
+    assert "adding the packages for ollama in the background" in choose_ollama(machine, **offered)
+
+    end = time.monotonic() + 120
+    while machine.interpreter == without:
+        assert time.monotonic() < end, (machine.data / "build.log").read_text(encoding="utf-8")
+        time.sleep(0.1)
+    assert without.exists(), "open sessions go on using it"
+    log = (machine.data / "build.log").read_text(encoding="utf-8")
+    (pinned,) = [line for line in log.splitlines() if "/uv pip install" in line and "--require-hashes" in line]
+    assert "--only-binary=:all: --require-hashes --no-deps" in pinned
+    assert f" --requirement {PLUGIN.resolve()}/locked/ollama.txt" in pinned
+
+    with speaking("ollama") as server:
+        made = machine.run("reembed", "--json", **server.environment)
+        assert made.returncode == 0, made.stderr
+        assert json.loads(made.stdout)["model"] == "ollama/nomic-embed-text"
+        assert "packages" not in machine.start_session().get("systemMessage", "")
+
+    # The next build has them, too, whatever it is for.
+    shutil.rmtree(machine.interpreter.parents[1] / "lib", ignore_errors=True)
+    site = machine.interpreter.parents[1] / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
+    site.joinpath("httpx-0.28.1.dist-info").mkdir(parents=True)
+    assert machine.run("status", **offered).returncode == 0
+    assert "locked/ollama.txt" in (machine.data / "build.log").read_text(encoding="utf-8")
+    assert not without.exists()
+
+
+def test_without_a_network_a_provider_is_done_without_and_the_way_to_add_it_is_named(
+    machine: Machine, offline: list[str]
+) -> None:
+    assert machine.run("status", **machine.offer_packages()).returncode == 0
+    without = machine.interpreter
+    own_settings(machine, "memory_embedding_provider: ollama\n")
+    way = "when you are online, `recollect doctor --fix` adds them"
+
+    failed = machine.run("doctor", "--fix", "--only", "environment", before=offline)
+    assert "could not be repaired: the package index could not be reached" in failed.stdout
+    assert machine.interpreter == without, "what served before serves on"
+
+    told = machine.start_session(before=offline)
+    assert (
+        f"could not add the packages for ollama: the package index could not be reached. {BY_WORDS}; {way}"
+        in (told["systemMessage"])
+    )
+    assert "real file" in told["hookSpecificOutput"]["additionalContext"]
+    assert "could not add" not in machine.start_session(before=offline)["systemMessage"], "it is said once a day"
+    status = json.loads(machine.run("status", "--json", before=offline).stdout)
+    (issue,) = [issue for issue in status["attention"] if issue["kind"] == "packages"]
+    assert ("lacks the packages for ollama" in issue["text"], issue["fix"]) == (True, way)
+    found = machine.run("search", "real file parser", "--json", before=offline)
+    assert json.loads(found.stdout)["hits"][0]["name"] == "Read a real file before you write its parser"
+    assert "embedding with ollama needs the package httpx: the plugin adds it" in found.stdout
+    doctor = machine.run("doctor", "--only", "environment", before=offline)
+    assert "the packages for ollama could not be installed (1 time)" in doctor.stdout
+    assert way in doctor.stdout
+
+    added = machine.run("doctor", "--fix", "--only", "environment", **machine.offer_packages())
+    assert "the packages for ollama were added" in added.stdout
+    assert (machine.interpreter != without, without.exists()) == (True, True), "open sessions go on using the old one"
+    assert "packages" not in machine.run("status").stdout
+
+
+def test_labels_by_a_provider_need_its_packages_too(machine: Machine) -> None:
+    python = machine.name_environment()
+    own_settings(machine, "memory_keyword_provider: claude-api\n")
+    assert "packages" not in machine.start_session().get("systemMessage", ""), f"{python} has them all"
+    with (machine.data / "build.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        bare = machine.data / "environments" / "bare"
+        site = bare / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
+        site.mkdir(parents=True)
+        for package in Path(sysconfig.get_path("purelib")).iterdir():
+            if not package.name.startswith("anthropic"):
+                (site / package.name).symlink_to(package)
+        (bare / "bin").mkdir()
+        (bare / "bin" / "python").symlink_to(python)
+        (machine.data / "interpreter").write_text(f"{bare}/bin/python\n", encoding="utf-8")
+        assert "is adding the packages for anthropic" in machine.start_session()["systemMessage"]

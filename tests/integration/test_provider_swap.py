@@ -1,4 +1,4 @@
-"""Another embedding provider by a setting alone: old vectors are never compared with new ones, and nothing is lost.
+"""Another embedding provider by a setting alone: vectors are kept by model, never compared with others, never lost.
 
 The real clients talk to local servers that speak the providers' protocols. Texts that share words get similar vectors.
 """
@@ -85,11 +85,13 @@ def test_gemini_is_swapped_for_ollama_with_nothing_but_a_setting(
     assert "pending_embedding" not in line_of(semantic_world, ollama)
     assert "model: nomic-embed-text*" in line_of(semantic_world, ollama)
 
+    asked = len(gemini.received)
     back = searched(semantic_world, "integer amounts", gemini)
-    assert (back["vector_candidates"], back["pending_embedding"]) == (0, 4)
+    assert (back["vector_candidates"], back["pending_embedding"], back["warnings"]) == (4, 0, [])
+    assert [len(request.texts) for request in gemini.received[asked:]] == [1], "the question alone is embedded"
 
 
-def test_a_write_with_another_provider_drops_the_old_vectors_and_begins_anew(
+def test_a_write_with_another_provider_begins_its_vectors_and_leaves_the_old_ones(
     semantic_world: World, gemini: ProviderServer, ollama: ProviderServer
 ) -> None:
     fill(semantic_world, 60)
@@ -102,6 +104,8 @@ def test_a_write_with_another_provider_drops_the_old_vectors_and_begins_anew(
     assert any("Learnt just now." in text for text in ollama.received[0].texts)
     found = searched(semantic_world, "learnt", ollama)
     assert (found["vector_candidates"], found["pending_embedding"]) == (50, 15)
+    before = searched(semantic_world, "integer amounts", gemini)
+    assert (before["vector_candidates"], before["pending_embedding"]) == (64, 1)
 
 
 def test_another_model_of_the_same_provider_is_another_model(semantic_world: World, ollama: ProviderServer) -> None:
@@ -231,12 +235,31 @@ def test_another_projects_own_lessons_are_not_sent_to_this_projects_provider(
     assert not any("Friday" in text for request in ollama.received for text in request.texts)
 
 
-def test_a_session_with_another_provider_leaves_the_vectors_that_are_there(
+def test_projects_with_different_providers_keep_their_vectors_through_each_others_sessions(
     semantic_world: World, ollama: ProviderServer
 ) -> None:
     fill(semantic_world)
     start_feature(semantic_world)
     assert semantic_world.run("reembed", **settings(ollama)).returncode == 0
-    by_default = semantic_world.run("inject", RECOLLECT_MEMORY_KEYWORD_PROVIDER="rules").stdout
-    assert "vector=0" in by_default
-    assert "vector=4" in line_of(semantic_world, ollama)
+    asked = len(ollama.received)
+    for _ in range(2):
+        semantic_world.run("inject", RECOLLECT_MEMORY_KEYWORD_PROVIDER="rules")
+        by_default = semantic_world.run("inject", RECOLLECT_MEMORY_KEYWORD_PROVIDER="rules").stdout
+        assert "vector=4" in by_default, "the local model has made its own vectors in the background"
+        assert "vector=4" in line_of(semantic_world, ollama)
+    assert [len(request.texts) for request in ollama.received[asked:]] == [1], "no entry is embedded again"
+
+
+def test_pruning_drops_the_vectors_of_other_models_alone(semantic_world: World, ollama: ProviderServer) -> None:
+    fill(semantic_world)
+    assert semantic_world.run("reembed", **settings(ollama)).returncode == 0
+    assert semantic_world.run("reembed").returncode == 0
+    seen = semantic_world.run("doctor", "--only", "database", **settings(ollama)).stdout
+    assert "every entry has one by ollama/nomic-embed-text (" in seen
+    assert "kept for other projects or settings: local/all-MiniLM-L6-v2-int8-words (" in seen
+    pruned = semantic_world.run("reembed", "--prune", **settings(ollama))
+    assert (pruned.returncode, pruned.stderr) == (0, "")
+    assert "Dropped 4 vectors by local/all-MiniLM-L6-v2-int8-words." in pruned.stdout
+    assert searched(semantic_world, "integer amounts", ollama)["vector_candidates"] == 4
+    again = json.loads(semantic_world.run("reembed", "--prune", "--json").stdout)
+    assert (again["embedded"], again["pruned"]) == (4, ["ollama/nomic-embed-text"])

@@ -14,6 +14,7 @@ from recollect.config.settings import load_settings
 from recollect.doctor.bench import measure_retrieval
 from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
+from recollect.embedding.registry import identity_of
 from recollect.errors import EmbeddingError, InvalidEntry, StillReading, StoreError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines
@@ -428,7 +429,7 @@ def test_rebuild_reads_the_banks_of_all_projects_that_the_database_knew(place: P
 
 def test_vectors_survive_a_rebuild(place: Place) -> None:
     with place.open() as engine:
-        engine.store.use_model(Model("m", "p", "n", 4))
+        engine.store.use_model(Model(identity_of("local"), "local", "n", 4))
         engine.store.put_vectors([(id, b"\0\0\x80\x3f" + b"\0" * 12) for id in place.before])
     assert place.rebuild().pending == 0
 

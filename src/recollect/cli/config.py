@@ -7,11 +7,13 @@ import click
 
 from recollect.cli.shared import json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.config.memory_root import left_behind, memory_root
+from recollect.config.needed_extras import needed_extras
 from recollect.config.settings import DEFAULT, Settings, load_settings
 from recollect.config.settings_edit import Edit, complaints, known_key, set_setting, unset_setting
 from recollect.config.settings_keys import KEYS, Key, as_text
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryRoot
+from recollect.plugin.environment import prepare
 
 
 @click.group("config", invoke_without_command=True)
@@ -69,6 +71,10 @@ def set_(key: str, value: str, project_root: str) -> None:
     edit = _changed(project_root, key, "set", lambda: set_setting(project_root, key, value))
     if edit.source.startswith("RECOLLECT_"):
         warn([f"{edit.source} is set in the environment and overrides the file"])
+    if key.endswith("_provider"):
+        news = prepare(os.environ, needed_extras(load_settings(project_root)), asked=True)
+        if news:
+            click.echo(news)
 
 
 @command.command("unset")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding, size_text
 from recollect.domain.text import counted
+from recollect.embedding.registry import identity_of
 from recollect.engine.embed import BATCH
-from recollect.errors import EmbeddingError, StillReading, StoreDamaged, StoreError
+from recollect.errors import StillReading, StoreDamaged, StoreError
 from recollect.store.open import database_name, store_exists, store_files
 from recollect.store.repair import StoreCopy
-from recollect.store.values import Scope
+from recollect.store.values import KeptModel, Scope
 
 # Timeouts in seconds: to copy and check the database, to read changed files, and to make vectors.
 _LOOKING = 8.0
@@ -89,11 +90,13 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         return
     provider = settings.text("memory_embedding_provider")
     here = None if provider == "local" else case.workspace.identity  # other projects' are not sent out
+    wanted = identity_of(provider, settings.text("memory_embedding_model"))
+    model = copy.store.choose_model(wanted)
     coverage = copy.store.coverage_of(Scope(here))
-    model = copy.store.model()
-    wanted = _configured(case)
-    if model and wanted and model.identity != wanted:
-        told = f"the vectors are by {model.identity}, and {wanted} is set: until they are made again, words alone count"
+    others = [each for each in copy.store.models() if each.identity != wanted]
+    yield from _others(others)
+    if model is None and others and coverage.entries:
+        told = f"there are none by {wanted}, which is set: until they are made, words alone count"
         yield Finding(WARNING, "Vectors", told, "`recollect reembed`")
         return
     told = f"{coverage.pending:,} of {counted(coverage.entries, 'entry awaits one', 'entries await one')}"
@@ -106,20 +109,17 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         told += "; the next search makes it" if coverage.pending == 1 else "; the next search makes them"
         yield Finding(OK, "Vectors", told, repair=lambda: _embed(case))
     elif coverage.entries:
-        yield Finding(OK, "Vectors", f"every entry has one by {model.identity if model else wanted}")
+        size = sum(each.bytes for each in copy.store.models() if each.identity == wanted)
+        yield Finding(OK, "Vectors", f"every entry has one by {wanted} ({size_text(size)})")
 
 
-def _configured(case: Case) -> str:
-    """Return the identity of the configured model; empty if it is not available (the self-test reports this)."""
-    from recollect.embedding.registry import create_embedder
-
-    settings = case.workspace.settings
-    try:
-        return create_embedder(
-            settings.text("memory_embedding_provider"), settings.text("memory_embedding_model"), case.environ
-        ).identity
-    except EmbeddingError:
-        return ""
+def _others(models: Sequence[KeptModel]) -> Iterator[Finding]:
+    """Yield a finding on the vectors of other models, if there are any."""
+    if not models:
+        return
+    told = ", ".join(f"{each.identity} ({size_text(each.bytes)}, last used {each.used[:10]})" for each in models)
+    end = "unused ones go after 90 days, all of them with `recollect reembed --prune`"
+    yield Finding(OK, "Vectors", f"kept for other projects or settings: {told}; {end}")
 
 
 def _embed(case: Case) -> str:

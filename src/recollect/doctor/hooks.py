@@ -9,12 +9,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollect.config import locations
+from recollect.config.needed_extras import needed_extras
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import counted, cut, one_line
 from recollect.plugin.claude_client import PLUGIN, fields, find_claude, objects, read_object, settings_file
 from recollect.plugin.environment import requirements_file, unmet
 from recollect.plugin.environment_state import LOG as BUILD_LOG
-from recollect.plugin.environment_state import interpreter_of, is_being_built, read_outcome
+from recollect.plugin.environment_state import (
+    interpreter_of,
+    is_being_built,
+    missing_extras,
+    read_outcome,
+    site_packages,
+)
 from recollect.version import VERSION
 
 _LONGEST = 300
@@ -90,36 +97,46 @@ def environment(case: Case) -> Iterator[Finding]:
     if is_being_built(data):
         yield Finding(OK, "Environment", "the hooks' packages are being installed at this moment")
         return
+    missing = unmet(requirements_file(), site_packages(python)) if python else []
     outcome = read_outcome(data)
+    failure = ""
     if outcome.failures:
         why = cut(one_line(outcome.reason), _LONGEST) or "it was interrupted"
-        told = f"the hooks' packages could not be installed ({counted(outcome.failures, 'time', 'times')}): {why}"
+        later = "" if outcome.is_due(time.time()) else "; the next session does not try yet"
+        failure = f"could not be installed ({counted(outcome.failures, 'time', 'times')}): {why}{later}"
+    if python and not missing:
+        yield from _complete(case, python, failure)
+    elif failure:
         log = os.path.join(data, BUILD_LOG)
-        when = "" if outcome.is_due(time.time()) else "; the next session does not try yet"
-        yield Finding(ERROR, "Environment", told + when, f"see {log}; /memory:status tries again at once")
-        return
-    if not python:
+        fix = f"see {log}; /memory:status tries again at once"
+        yield Finding(ERROR, "Environment", f"the hooks' packages {failure}", fix)
+    elif not python:
         told = "no Python is named for the hooks yet: each one looks for the system's, and finds by words alone"
         yield Finding(WARNING, "Environment", told, "the next session in Claude Code sets it up; or `recollect init`")
-        return
-    missing = unmet(requirements_file(), _site_packages(python))
-    if missing:
+    else:
         told = f"hooks run {python}, which lacks {', '.join(missing)}: they find by words alone"
         yield Finding(
             WARNING, "Environment", told, "the next session in Claude Code installs them; or `recollect init`"
         )
-    else:
+
+
+def _complete(case: Case, python: str, failure: str) -> Iterator[Finding]:
+    """Yield a finding on an environment with all packages but perhaps those of the providers in the settings."""
+    lacking = missing_extras(needed_extras(case.workspace.settings), python)
+    if not lacking:
         yield Finding(OK, "Environment", f"hooks run {python}, which has what they need")
+        return
 
+    def add() -> str:
+        from recollect.plugin.environment_build import build
 
-def _site_packages(python: str) -> str:
-    """Return the site-packages folder of an interpreter, from the lib folder beside it."""
-    lib = os.path.join(python.rpartition("/bin/")[0], "lib")
-    try:
-        names = sorted(name for name in os.listdir(lib) if name.startswith("python3"))
-    except OSError:
-        names = []
-    return os.path.join(lib, names[-1] if names else "python3", "site-packages")
+        build(case.plugin_data, requirements_file(), case.progress, extras=lacking)
+        return f"the packages for {named} were added; the next session uses them"
+
+    named = " and ".join(lacking)
+    told = f"the packages for {named} {failure or 'are missing: the next session adds them in the background'}"
+    fix = "when you are online, `recollect doctor --fix` adds them"
+    yield Finding(WARNING, "Environment", f"{told}; meanwhile memories are found by their words", fix, add)
 
 
 def notes(case: Case) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import cut, one_line
 from recollect.plugin import environment
+from recollect.plugin.environment_state import site_packages
 from recollect.store.open import DRIVER, describe_driver
 
 SHOWN = ("click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers")
@@ -74,7 +75,7 @@ def _is_outdated(line: str, versions: dict[str, str]) -> bool:
     Some systems merely keep their packages elsewhere, so the package must be in our site-packages folder.
     """
     name = environment.name_of(line)
-    folder = os.path.join(environment.site_packages(), f"{name}-{versions.get(name, '')}.dist-info")
+    folder = os.path.join(site_packages(), f"{name}-{versions.get(name, '')}.dist-info")
     return name in versions and os.path.isdir(folder)
 
 

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from recollect.config import locations
+from recollect.config.needed_extras import needed_extras
 from recollect.config.settings import Settings
 from recollect.config.settings_keys import KEYS
 from recollect.config.workspace import Workspace
@@ -20,6 +22,7 @@ from recollect.files.log import NAME as LOG
 from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
 from recollect.memories.health import Health, Issue, examine
+from recollect.plugin.environment_state import interpreter_of, is_being_built, missing_extras, read_outcome
 from recollect.sessions.review import captures_to_review
 from recollect.store.open import store_exists, store_files
 
@@ -71,7 +74,7 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     knowledge = Knowledge(len(own), len(shared))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _store_issues(workspace, knowledge) + _hook_issues(workspace.global_store)
+    issues += _store_issues(workspace, knowledge) + _package_issues(workspace) + _hook_issues(workspace.global_store)
     staged = _staged(workspace, warnings)
     return Status(
         root,
@@ -99,6 +102,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
         return []
     try:
         with Engine(workspace, patience=_PATIENCE) as engine:
+            engine.model()
             coverage = engine.store.coverage()
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
@@ -108,6 +112,21 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
         return []
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
     return [Issue("vectors", text, "`recollect reembed`")]
+
+
+def _package_issues(workspace: Workspace) -> list[Issue]:
+    """Return an issue if the plugin's environment lacks the packages of a provider in the settings."""
+    data = locations.plugin_data()
+    python = interpreter_of(data)
+    lacking = missing_extras(needed_extras(workspace.settings), python) if python else []
+    if not lacking:
+        return []
+    text = f"the plugin lacks the packages for {' and '.join(lacking)}; memories are found by their words"
+    if is_being_built(data):
+        return [Issue("packages", text, "they are being installed at this moment, for the next session")]
+    reason = read_outcome(data).reason
+    text += f". Adding them has failed: {reason}" if reason else ""
+    return [Issue("packages", text, "when you are online, `recollect doctor --fix` adds them")]
 
 
 def _staged(workspace: Workspace, warnings: list[str]) -> int:

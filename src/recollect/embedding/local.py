@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from recollect.embedding.base import Kind, Telling
+from recollect.embedding.identity import LOCAL_IDENTITY, LOCAL_MODEL
 from recollect.errors import EmbeddingError
 
-MODEL = "all-MiniLM-L6-v2"
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "minilm")
 SHA256 = {
     "model_quantized.onnx": "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
@@ -40,8 +40,8 @@ class LocalSource:
     """
 
     provider = "local"
-    model = MODEL
-    identity = f"local/{MODEL}-int8-words"
+    model = LOCAL_MODEL
+    identity = LOCAL_IDENTITY
     dimensions = 384
     batch_size = 50
 

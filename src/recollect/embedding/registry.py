@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from recollect.embedding.base import Embedder, UnitEmbedder, VectorSource
 from recollect.embedding.gemini import GeminiSource
+from recollect.embedding.identity import AUTO, LOCAL_MODEL, local_identity
 from recollect.embedding.openai import OpenAISource
 from recollect.embedding.remote import TIMEOUT_SECONDS, is_installed, require_package, required_key
 from recollect.embedding.voyage import VoyageSource
 from recollect.errors import EmbeddingError
 
-AUTO = "auto"
 _KEYED = {source.provider: source for source in (GeminiSource, OpenAISource, VoyageSource)}
 PROVIDERS = ("local", *_KEYED, "ollama")
 
@@ -33,6 +33,18 @@ def create_embedder(
     """
     variables = os.environ if environment is None else environment
     return UnitEmbedder(_source(provider, "" if model == AUTO else model, variables, timeout))
+
+
+def identity_of(provider: str, model: str = AUTO) -> str:
+    """Return the identity of a model's vectors. The model need not be available, with a package or a key."""
+    if provider == "local":
+        return local_identity(model)
+    name = "" if model == AUTO else model
+    if provider == "ollama":
+        from recollect.embedding import ollama
+
+        return ollama.OllamaSource(name or ollama.DEFAULT_MODEL).identity
+    return _KEYED[provider]("", name).identity
 
 
 def _source(provider: str, model: str, environment: Mapping[str, str], timeout: float) -> VectorSource:
@@ -58,7 +70,7 @@ def _source(provider: str, model: str, environment: Mapping[str, str], timeout: 
 def _local(model: str) -> VectorSource:
     from recollect.embedding import local
 
-    if model not in ("", local.MODEL):
+    if model not in ("", LOCAL_MODEL):
         raise EmbeddingError(
             f"the provider local has no model {model!r}: set memory_embedding_model to auto, or choose another provider"
         )

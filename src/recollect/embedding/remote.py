@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from recollect.domain.text import one_line
 from recollect.embedding.base import Kind
 from recollect.errors import EmbeddingError, RateLimited
+from recollect.extras import way_to_add
 
 # For one batch. A person may be waiting for the answer.
 TIMEOUT_SECONDS = 20.0
@@ -141,11 +142,10 @@ def is_installed(module: str) -> bool:
 
 
 def require_package(module: str, extra: str) -> None:
-    """Raise EmbeddingError with the command to install an optional package if it is missing. Do not import it."""
+    """Raise EmbeddingError with the way to add an optional package if it is missing. Do not import it."""
     if not is_installed(module):
-        raise EmbeddingError(
-            f"embedding with {extra} needs the package {module.replace('.', '-')}: pip install 'recollect[{extra}]'"
-        )
+        name = module.replace(".", "-")
+        raise EmbeddingError(f"embedding with {extra} needs the package {name}: {way_to_add(extra)}")
 
 
 def required_key(environment: Mapping[str, str], variable: str, provider: str) -> str:

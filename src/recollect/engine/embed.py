@@ -11,7 +11,7 @@ from recollect.embedding.base import Embedder
 from recollect.engine.engine import Engine
 from recollect.engine.label import label_the_rest
 from recollect.errors import EmbeddingError, ModelLoading
-from recollect.store.values import Model, Scope
+from recollect.store.values import KeptModel, Model, Scope
 
 BATCH = 50
 _SMALL_BATCH = 8  # used with a time limit
@@ -25,7 +25,6 @@ class Embedded:
         self.done = 0
         self.pending = 0
         self.reason = reason
-        self.replaced = False  # True if another model's vectors were dropped
 
     @property
     def warnings(self) -> list[str]:
@@ -59,6 +58,7 @@ def embed_pending(
             result.reason = str(error)
     label_the_rest(engine, end)
     if engine.settings.flag("memory_embedding_enabled"):
+        engine.model()
         result.pending = engine.store.coverage_of(_scope(engine)).pending
     return result
 
@@ -70,7 +70,7 @@ def _scope(engine: Engine) -> Scope:
 
 
 def start_over(engine: Engine) -> str:
-    """Drop all vectors, to embed every entry again; return the reason if the embedder does not work.
+    """Drop all vectors of the configured model, to make them again; return the reason if it does not work.
 
     Raises:
         StoreError: the store cannot be written.
@@ -79,6 +79,7 @@ def start_over(engine: Engine) -> str:
         engine.embedder().embed(["a first text"], "document")
     except EmbeddingError as error:
         return str(error)
+    engine.model()
     engine.store.drop_vectors()
     return ""
 
@@ -88,30 +89,42 @@ def is_behind(engine: Engine) -> bool:
     settings = engine.settings
     if not settings.flag("memory_embedding_enabled") or settings.text("memory_embedding_provider") != "local":
         return False
-    model = engine.store.model()
-    if model is not None and model.provider != "local":
-        return False  # another project uses another provider; only a write may replace that provider's vectors
-    if engine.store.coverage().pending:
-        return True
-    try:
-        return model is not None and model.identity != engine.embedder().identity
-    except EmbeddingError:
-        return False
+    engine.model()
+    return bool(engine.store.coverage().pending)
 
 
-def adopt_model(engine: Engine) -> bool:
-    """Make the configured model the store's model, if available. Return True if another's vectors were dropped."""
-    try:
-        embedder = engine.embedder()
-    except EmbeddingError:
-        return False
-    return bool(embedder.dimensions) and engine.store.use_model(_model(embedder))
+def keep_model(engine: Engine) -> None:
+    """Note the use of the configured model, so that its vectors are kept, and drop those unused for long.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    if engine.settings.flag("memory_embedding_enabled") and not engine.store.read_only:
+        model = engine.model()
+        if model:
+            engine.store.use_model(model)
+
+
+def forget_other_models(engine: Engine) -> list[KeptModel]:
+    """Drop the vectors of all models but the configured one, and return these models.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    model = engine.model()
+    others = [each for each in engine.store.models() if model is None or each.identity != model.identity]
+    engine.store.forget_models([each.identity for each in others])
+    return others
 
 
 def _embed(
     engine: Engine, result: Embedded, most: int, end: float | None, progress: Callable[[int], object] | None
 ) -> None:
-    result.replaced = adopt_model(engine)
+    embedder = engine.embedder()
+    if embedder.dimensions:
+        engine.store.use_model(_model(embedder))
+    else:
+        engine.model()
     size = BATCH if end is None else _SMALL_BATCH
     while most < 0 or result.done < most:
         # Each query for entries without a vector scans the entries with one, so fetch many at a time.
@@ -139,10 +152,7 @@ def _embed_batch(engine: Engine, entries: Sequence[StoredEntry], result: Embedde
     triggered = dict(zip(triggers, vectors[len(texts) :], strict=True))
     with store.writing():
         if not result.done:  # the first batch tells how many dimensions the vectors have
-            result.replaced = store.use_model(_model(embedder)) or result.replaced
-        current = store.model()
-        if current is None or current.identity != embedder.identity:
-            raise EmbeddingError(f"another process has changed the model to {current and current.identity}")
+            store.use_model(_model(embedder))
         now = {entry.id: _embedded(entry) for entry in store.entries(entry.id for entry in entries)}
         kept = [
             (entry.id, vector)

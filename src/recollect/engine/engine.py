@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from recollect.keywords.base import Labeller
     from recollect.keywords.registry import Keywords
     from recollect.store.base import Store
-    from recollect.store.values import Scope
+    from recollect.store.values import Model, Scope
 
 
 class Engine:
@@ -85,6 +85,18 @@ class Engine:
 
             self._embedder = create_embedder(provider, model, timeout=self._answer_within)
         return self._embedder
+
+    def model(self) -> Model | None:
+        """Choose the model of the settings in the store. Return it, or None if the store has no vectors of it."""
+        provider = self.settings.text("memory_embedding_provider")
+        model = self.settings.text("memory_embedding_model")
+        if provider == "local":  # a session's start may need nothing else of the embedder
+            from recollect.embedding.identity import local_identity
+
+            return self.store.choose_model(local_identity(model))
+        from recollect.embedding.registry import identity_of
+
+        return self.store.choose_model(identity_of(provider, model))
 
     def wait_for_model(self, seconds: float) -> None:
         """Make vectors wait for a model being loaded, as in `Embedders.patient`. Only `Warm` loads one meanwhile."""

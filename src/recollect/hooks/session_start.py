@@ -55,7 +55,7 @@ def _from_resident(event: Event) -> Answer | None:
         return None
     answer = Answer()
     answer.warnings = texts(heard, "warnings")
-    built = _environment(answer.warnings)
+    built = _environment(answer.warnings, texts(heard, "extras"))
     weakness = "" if built else str(heard.get("weakness", ""))  # both would say the same
     sentences = [*texts(heard, "notices"), built, weakness]
     answer.stdout = _output(str(heard.get("text", "")), sentences, str(heard.get("said", "")))
@@ -100,11 +100,12 @@ def _output(block: str, sentences: list[str], said: str) -> str:
 
 def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     """Report the block and the notices, and return the work for after the answer."""
+    from recollect.config.needed_extras import needed_extras
     from recollect.sessions.attention import weakness
     from recollect.sessions.start import begin, follow, notices, said, withheld
 
     start = _start(event)
-    built = _environment(start.problems)
+    built = _environment(start.problems, needed_extras(start.workspace.settings))
     tell(_NOTICES, "\n".join([*notices(start), built]))
     start.notes.write()
     injection = begin(start)
@@ -150,12 +151,12 @@ def _start(event: Event) -> Start:
     return start
 
 
-def _environment(problems: list[str]) -> str:
-    """Build the plugin's environment in the background if it is missing, and return a notice about it."""
+def _environment(problems: list[str], extras: list[str]) -> str:
+    """Build the plugin's environment in the background if it lacks something, and return a notice about it."""
     try:
         from recollect.plugin.environment import prepare
 
-        return prepare(os.environ)
+        return prepare(os.environ, extras)
     except Exception as error:  # a failed build must not cost the session its block
         problems.append(f"{type(error).__name__}: {error}")
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from recollect.errors import KeywordError
+from recollect.extras import way_to_add
 from recollect.keywords.deadline import within
 from recollect.keywords.prompt import INSTRUCTIONS, describe, parse_answer
 
@@ -42,7 +43,7 @@ class AnthropicKeywords:
         if not self._key:
             raise KeywordError(f"there is no key for Anthropic; set {KEY_VARIABLE}")
         if not is_installed():
-            raise KeywordError("the Anthropic SDK is not installed; run: pip install 'recollect[anthropic]'")
+            raise KeywordError(f"the Anthropic SDK is not installed: {way_to_add('anthropic')}")
         entry = describe(name, description, reasoning, category)
         labels = parse_answer(self._answer(entry))
         if not labels:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recollect.errors import KeywordError
+from recollect.extras import way_to_add
 from recollect.keywords.deadline import within
 from recollect.keywords.prompt import INSTRUCTIONS, describe, parse_answer
 
@@ -37,7 +38,7 @@ class OllamaKeywords:
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:
         """Return labels for an entry. Raises as `KeywordGenerator.generate` does."""
         if not is_installed():
-            raise KeywordError("httpx is not installed; run: pip install 'recollect[ollama]'")
+            raise KeywordError(f"httpx is not installed: {way_to_add('ollama')}")
         entry = describe(name, description, reasoning, category)
         labels = parse_answer(self._answer(base_url(self._host), entry))
         if not labels:

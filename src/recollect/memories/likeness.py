@@ -88,9 +88,9 @@ def nearest(engine: Engine, texts: Sequence[str], categories: Sequence[str], mos
     if not compares_meanings(engine.settings):
         return nothing
     try:
-        embedder, model = engine.embedder(), engine.store.model()
+        embedder, model = engine.embedder(), engine.model()
         least = LEAST_COSINE.get(embedder.identity)
-        if least is None or model is None or model.identity != embedder.identity:
+        if least is None or model is None:
             return nothing
         scope = Scope(engine.project, tuple(categories))
         found = [engine.store.vector_matches(vector, scope, most) for vector in embedder.embed(texts, "document")]

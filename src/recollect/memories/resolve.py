@@ -224,8 +224,7 @@ def _nearest(
     failed = embed_pending(engine, most=-1, seconds=_MOMENT).reason if is_behind(engine) else ""
     if failed:
         raise EmbeddingError(failed)
-    model = store.model()
-    if model is None or model.identity != embedder.identity:
+    if engine.model() is None:
         raise EmbeddingError(f"the store has no vectors of {embedder.identity}; `recollect reembed` makes them")
     category = entries[0].category
     scope = Scope(engine.project, (category,))

@@ -8,12 +8,20 @@ import sys
 import time
 
 from recollect.config import locations
-from recollect.plugin.environment_state import INTERPRETER, interpreter_of, is_being_built, read_outcome
+from recollect.plugin.environment_state import (
+    INTERPRETER,
+    installed_in,
+    interpreter_of,
+    is_being_built,
+    missing_extras,
+    read_outcome,
+    site_packages,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -21,14 +29,19 @@ _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file
 _AGAIN = "RECOLLECT_RUN_AGAIN"
 _again = os.environ.pop(_AGAIN, "")
 
+_BY_WORDS = "Memories are found by their words"
+
 _BUILD = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
     "from recollect.plugin.environment_build import build_in_background; build_in_background(*sys.argv[2:])"
 )
 
 
-def prepare(environ: Mapping[str, str]) -> str:
-    """Start to install the plugin's packages in the background; return one line of news for the user, or nothing."""
+def prepare(environ: Mapping[str, str], extras: Collection[str] = (), *, asked: bool = False) -> str:
+    """Start to install packages in the background, also those of `extras`; return news for the user, or nothing.
+
+    After a failure it waits, unless a person has `asked` for the extras just now.
+    """
     data = environ.get("CLAUDE_PLUGIN_DATA", "")
     requirements = requirements_file()
     if not os.path.isabs(data) or not requirements:
@@ -38,13 +51,14 @@ def prepare(environ: Mapping[str, str]) -> str:
     is_met = not unmet(requirements)
     try:
         if not is_met:
-            return _begin(data, requirements)
+            return _begin(data, requirements, extras)
         if not os.path.exists(os.path.join(data, INTERPRETER)):
             _point(data, sys.executable)
+        lacking = missing_extras(extras, interpreter_of(data))
+        return _add(data, requirements, lacking, asked=asked) if lacking else ""
     except (OSError, StorageError) as error:
-        if not is_met:  # hooks work without packages, too
-            return _once_a_day(f"recollect cannot set itself up: {error}. Memories are found by their words")
-    return ""
+        # Hooks work without packages, too.
+        return "" if is_met else _once_a_day(f"recollect cannot set itself up: {error}. {_BY_WORDS}")
 
 
 def complete(damage: str = "") -> None:
@@ -81,21 +95,8 @@ def unmet(requirements: str, site: str = "") -> list[str]:
 
     Only the names of folders are read, because a session waits for the result.
     """
-    installed: dict[str, str] = {}
-    try:
-        for name in os.listdir(site or site_packages()):
-            if name.endswith(".dist-info"):
-                package, _, version = name[: -len(".dist-info")].rpartition("-")
-                installed[package.lower().replace(".", "_")] = version
-    except OSError:
-        pass  # none are installed
+    installed = installed_in(site or site_packages())
     return [line for line in requirements_in(requirements) if not _is_met(line, installed)]
-
-
-def site_packages() -> str:
-    """Return the folder of this interpreter's packages, even if it was started without them (-S)."""
-    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    return sys.executable.rpartition("/bin/")[0] + f"/lib/{version}/site-packages"
 
 
 def requirements_in(path: str) -> list[str]:
@@ -164,7 +165,7 @@ def _serves_client() -> bool:
     return is_server and not any(word.startswith(("--http", "--help", "-h")) for word in sys.argv[3:])
 
 
-def _begin(data: str, requirements: str) -> str:
+def _begin(data: str, requirements: str, extras: Collection[str]) -> str:
     old = interpreter_of(data)
     if not old:
         _point(data, os.path.realpath(sys.executable))
@@ -176,16 +177,32 @@ def _begin(data: str, requirements: str) -> str:
         return _once_a_day(
             f"recollect could not set itself up: {why}. Memories are found by their words; /memory:status tries again."
         )
-    _build_apart(data, requirements)
+    _build_apart(data, requirements, extras)
     return _news(old)
 
 
-def _build_apart(data: str, requirements: str) -> subprocess.Popen[bytes]:
+def _add(data: str, requirements: str, extras: Collection[str], *, asked: bool) -> str:
+    """Start to build an environment with the packages of more providers; return news for the user."""
+    named = " and ".join(extras)
+    if not is_being_built(data):
+        outcome = read_outcome(data)
+        if not asked and not outcome.is_due(time.time()):
+            why = outcome.reason or "it was interrupted again and again"
+            told = f"recollect could not add the packages for {named}: {why}. {_BY_WORDS}"
+            return _once_a_day(f"{told}; when you are online, `recollect doctor --fix` adds them.")
+        _build_apart(data, requirements, extras)
+    return (
+        f"recollect is adding the packages for {named} in the background, for the next session; until then memories"
+        " are found by their words alone."
+    )
+
+
+def _build_apart(data: str, requirements: str, extras: Collection[str] = ()) -> subprocess.Popen[bytes]:
     """Start the build in a process of its own session, to survive the end of this one."""
     import subprocess
 
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _BUILD, _SOURCE, data, requirements],
+        [sys.executable, "-I", "-S", "-c", _BUILD, _SOURCE, data, requirements, *extras],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

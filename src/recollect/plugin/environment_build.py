@@ -9,21 +9,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from recollect.domain.text import cut, one_line, visible
 from recollect.errors import InstallError, RecollectError, StorageError
+from recollect.extras import EXTRAS
 from recollect.files.textfile import write_text
 from recollect.plugin.environment_state import (
     ENVIRONMENTS,
     INTERPRETER,
     LOCK,
+    LOCKED,
     LOG,
     OUTCOME,
     SCRATCH,
     interpreter_of,
+    missing_extras,
     new_interpreter,
     read_outcome,
 )
@@ -42,23 +45,26 @@ _NO_CONNECTION = ("NewConnectionError", "ConnectTimeout", "NameResolutionError",
 _SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _CHECK = (
     "import sys; sys.path.insert(0, sys.argv[1]); import click, mcp.server, pydantic; "
-    "from recollect.embedding.local import LocalSource; LocalSource().vectors(['ready'], 'query')"
+    "from recollect.embedding.local import LocalSource; LocalSource().vectors(['ready'], 'query'); "
+    "[__import__(module) for module in sys.argv[2:]]"
 )
 _PIP_THAT_INSTALLS_ELSEWHERE = (
     "import pip, sys; sys.exit(tuple(int(n) for n in pip.__version__.split('.')[:2]) < (22, 3))"
 )
 
 
-def build_in_background(data: str, requirements: str) -> None:
+def build_in_background(data: str, requirements: str, *extras: str) -> None:
     """Build without messages. Exit with 1 on failure, also if another process is building already."""
     try:
-        build(data, requirements, lambda _: None, wait=False)
+        build(data, requirements, lambda _: None, wait=False, extras=extras)
     except (RecollectError, OSError):
         sys.exit(1)  # the reason is in the outcome, for the next session's start
 
 
-def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
+def build(data: str, requirements: str, say: Say, *, wait: bool = True, extras: Collection[str] = ()) -> str:
     """Build an environment in the data folder, switch to it and return its interpreter.
+
+    It has the packages of these `extras` and of those that the earlier environment has.
 
     Raises:
         InstallError: the build failed; the message gives the reason and a remedy. The earlier environment stays in use.
@@ -67,7 +73,9 @@ def build(data: str, requirements: str, say: Say, *, wait: bool = True) -> str:
         os.makedirs(data, exist_ok=True)
         with _locked(data, say, wait) as lock:
             built = new_interpreter(data)  # another process may have built it since this one began
-            return built or _Build(data, requirements, say, lock).run()
+            if built and not missing_extras(extras, built):
+                return built
+            return _Build(data, requirements, say, lock, extras).run()
     except OSError as error:
         raise _cannot_build(data, error) from error
 
@@ -138,11 +146,16 @@ def _is_free_within(descriptor: int, seconds: float) -> bool:
 
 
 class _Build:
-    def __init__(self, data: str, requirements: str, say: Say, lock: int) -> None:
+    def __init__(self, data: str, requirements: str, say: Say, lock: int, extras: Collection[str]) -> None:
         self._data = data
         self._requirements = requirements
         self._say = say
         self._lock = lock
+        earlier = interpreter_of(data)
+        is_built = earlier.startswith(os.path.join(data, ENVIRONMENTS) + os.sep)
+        lost = missing_extras(EXTRAS, earlier) if is_built else EXTRAS
+        self._extras = [extra for extra in EXTRAS if extra in extras or extra not in lost]
+        self._in_use = earlier if extras else ""  # it works, and open sessions go on using it
         self._end = time.monotonic() + _DEADLINE
         self._scratch = os.path.join(data, SCRATCH)
         self._failures = read_outcome(data).failures + 1
@@ -178,7 +191,8 @@ class _Build:
         base: str = getattr(sys, "_base_executable", "") or sys.executable
         python = os.path.join(folder, "bin", "python")
         self._say(
-            "setting up its Python environment; this happens once, and about 60 MB of packages are downloaded ..."
+            f"setting up its Python environment{self._purpose()}; this happens once, and about 60 MB of packages are"
+            " downloaded ..."
         )
         if not self._ran([base, "-I", "-m", "venv", "--without-pip", folder], log):
             raise InstallError(f"{base} cannot make virtual environments; on Debian: apt-get install python3-venv")
@@ -187,24 +201,34 @@ class _Build:
             raise InstallError(
                 f"there is neither pip nor uv for {base}; on Debian: apt-get install python3-venv, elsewhere install uv"
             )
-        if not any(self._ran(installer, log) for installer in installers):
+        if not any(all(self._ran([*installer, *what], log) for what in self._wanted()) for installer in installers):
             raise InstallError(self._reason(log))
         self._say("checking it ...")
-        if not self._ran([python, "-I", "-c", _CHECK, _SOURCE], log):
+        modules = [EXTRAS[extra][1] for extra in self._extras]
+        if not self._ran([python, "-I", "-c", _CHECK, _SOURCE, *modules], log):
             raise InstallError(self._reason(log))
         return python
 
+    def _purpose(self) -> str:
+        return f" with the packages for {' and '.join(self._extras)}" if self._extras else ""
+
+    def _wanted(self) -> list[list[str]]:
+        """Return the options for each run of an installer: our own packages, then those of extras, which are pinned."""
+        own = ["--requirement", self._requirements]
+        folder = os.path.join(os.path.dirname(self._requirements), LOCKED)
+        pinned = [word for extra in self._extras for word in ("--requirement", os.path.join(folder, f"{extra}.txt"))]
+        return [own, ["--require-hashes", "--no-deps", *pinned]] if pinned else [own]
+
     def _installers(self, base: str, python: str, log: BinaryIO) -> Sequence[Sequence[str]]:
-        """Return a command for each installer on this machine. Wheels only: no compiling, no foreign scripts."""
+        """Return the command of each installer on this machine. Wheels only: no compiling, no foreign scripts."""
         options = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--only-binary=:all:"]
-        options += ["--progress-bar=off", "--timeout=15", "--retries=2", "--requirement", self._requirements]
+        options += ["--progress-bar=off", "--timeout=15", "--retries=2"]
         found: list[Sequence[str]] = []
         if self._ran([base, "-I", "-c", _PIP_THAT_INSTALLS_ELSEWHERE], log):
             found.append([base, "-I", "-m", "pip", "--python", python, *options])
         uv = shutil.which("uv")
         if uv:
-            arguments = ["--quiet", "--only-binary=:all:", "--requirement", self._requirements]
-            found.append([uv, "pip", "install", "--python", python, *arguments])
+            found.append([uv, "pip", "install", "--python", python, "--quiet", "--only-binary=:all:"])
         if not found and self._ran([python, "-I", "-m", "ensurepip"], log):
             found.append([python, "-I", "-m", "pip", *options])
         return found
@@ -275,11 +299,11 @@ class _Build:
         """Remove environments not in use: left by killed builds, or replaced by newer ones."""
         shutil.rmtree(self._scratch, ignore_errors=True)
         folder = os.path.join(self._data, ENVIRONMENTS)
-        named = interpreter_of(self._data)
+        used = (interpreter_of(self._data), self._in_use)
         if os.path.isdir(folder):
             for name in os.listdir(folder):
                 path = os.path.join(folder, name)
-                if not named.startswith(path + os.sep):
+                if not any(python.startswith(path + os.sep) for python in used):
                     shutil.rmtree(path, ignore_errors=True)
 
     def _cap_log(self) -> None:

@@ -1,10 +1,16 @@
 # hot
-"""The state of the plugin's environment in its data folder: the interpreter, and the outcome of builds."""
+"""The state of the plugin's environment in its data folder: interpreter, packages, and the outcome of builds."""
 
 from __future__ import annotations
 
 import os
 import sys
+
+from recollect.extras import EXTRAS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 INTERPRETER = "interpreter"  # one line, the path of the Python that the launcher runs
 LOCK = "build.lock"
@@ -13,6 +19,8 @@ LOG = "build.log"
 ENVIRONMENTS = "environments"
 SCRATCH = "scratch"
 BYTECODE = "bytecode"  # for a plugin in a read-only folder; made by bare.py
+
+LOCKED = "locked"  # beside the plugin's requirements: what each extra adds, in exact versions with hashes
 
 MADE = (INTERPRETER, LOCK, OUTCOME, LOG, ENVIRONMENTS, SCRATCH, BYTECODE)  # everything we create there
 
@@ -28,6 +36,34 @@ def interpreter_of(data: str) -> str:
     except OSError:
         return ""
     return path if os.path.isabs(path) and os.path.isfile(path) and os.access(path, os.X_OK) else ""
+
+
+def missing_extras(extras: Collection[str], python: str) -> list[str]:
+    """Return the extras whose package an interpreter lacks. Only the names of folders are read."""
+    installed = installed_in(site_packages(python)) if extras else {}
+    return [extra for extra in extras if EXTRAS[extra][0] not in installed]
+
+
+def site_packages(python: str = "") -> str:
+    """Return the folder of an interpreter's packages; by default of this one, even if started without them (-S)."""
+    lib = (python or sys.executable).rpartition("/bin/")[0] + "/lib"
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    if python and os.path.isdir(lib) and not os.path.isdir(f"{lib}/{version}"):  # it is of another version
+        version = max((name for name in os.listdir(lib) if name.startswith("python3")), default=version)
+    return f"{lib}/{version}/site-packages"
+
+
+def installed_in(site: str) -> dict[str, str]:
+    """Return the versions of the packages in a folder."""
+    found: dict[str, str] = {}
+    try:
+        for name in os.listdir(site):
+            if name.endswith(".dist-info"):
+                package, _, version = name[: -len(".dist-info")].rpartition("-")
+                found[package.lower().replace(".", "_")] = version
+    except OSError:
+        pass  # none are installed
+    return found
 
 
 def new_interpreter(data: str) -> str:

@@ -117,8 +117,8 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
 def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
     """Return a function for the vectors of a prompt, or None if only words can be compared.
 
-    Vectors are used only if the model is local and kept loaded by the resident, and has made the store's vectors. A
-    preview loads it.
+    Vectors are used only if the model is local and kept loaded by the resident, and has made vectors of the store.
+    A preview loads it.
     """
     settings = engine.settings
     if not (asked.warm or asked.is_preview) or not settings.flag("memory_embedding_enabled"):
@@ -126,10 +126,10 @@ def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
     if settings.text("memory_embedding_provider") != "local":
         return None  # prompts are not sent to other providers
     try:
-        embedder, model = engine.embedder(), engine.store.model()
+        embedder, model = engine.embedder(), engine.model()
     except EmbeddingError:
         return None
-    if model is None or model.identity != embedder.identity:
+    if model is None:
         return None
 
     def embed(text: str, statistics: TermStatistics) -> bytes:

@@ -80,9 +80,12 @@ def retrieve(
     """
     result = RetrievalResult(query, candidates)
     store = engine.store
+    is_enabled = engine.settings.flag("memory_embedding_enabled")
+    if is_enabled:
+        engine.model()
     everything = store.coverage()
     result.total = everything.entries
-    if engine.settings.flag("memory_embedding_enabled") and (everything.pending or everything.skipped):
+    if is_enabled and (everything.pending or everything.skipped):
         here = store.coverage_of(_awaiting(scope))
         result.pending, result.skipped = here.pending, here.skipped
     if not query or not query.strip():
@@ -108,10 +111,8 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
     try:
         embedder = engine.embedder()
         result.model = embedder.model
-        model = engine.store.model()
-        if model is None or model.identity != embedder.identity:
-            result.pending = engine.store.coverage_of(_awaiting(scope)).entries  # vectors of another model are useless
-            return
+        if engine.store.model() is None:
+            return  # there are no vectors to compare
         vector = engine.store.query_vector(query) if kept else None
         if vector is None:
             vector = _embedded(embedder, query, result.statistics)

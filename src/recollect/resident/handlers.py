@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from recollect.config import locations
+from recollect.config.needed_extras import needed_extras
 from recollect.config.workspace import Workspace, load_workspace
 from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
@@ -101,6 +102,7 @@ def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
         "text": injection.text,
         "said": said(start, injection),
         "notices": [withheld(start, injection), *found],
+        "extras": needed_extras(settings),
         "weakness": attention.weakness(warm.global_store, injection.degraded, start.notes),
         "warnings": start.problems + injection.warnings,
     }

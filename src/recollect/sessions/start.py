@@ -141,9 +141,10 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
 
         with engine or Engine(start.workspace, patience=_PATIENCE, warm=start.warm) as engine:
             warnings += sync_if_changed(engine, seconds=_SYNCING, thorough=True)
-            if can_embed:
-                from recollect.engine.embed import embed_pending, is_behind
+            from recollect.engine.embed import embed_pending, is_behind, keep_model
 
+            keep_model(engine)
+            if can_embed:
                 warnings += embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings if is_behind(engine) else []
     except (StoreError, ImportError) as error:
         warnings.append(f"the search index is not updated yet; the next command tries again: {error}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
 from recollect.domain.stored import Mark, Match, Retirement, Standing, StoredEntry, Title
-from recollect.store.values import Background, Coverage, Evidence, Model, Receipt, Scope, Source, Usage
+from recollect.store.values import Background, Coverage, Evidence, KeptModel, Model, Receipt, Scope, Source, Usage
 
 
 class Store(Protocol):
@@ -153,7 +153,7 @@ class Store(Protocol):
         ...
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        """Return the entries nearest to a vector, by cosine. The vector must come from the store's own model."""
+        """Return the entries nearest to a vector, by cosine. The vector must come from the model in use."""
         ...
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
@@ -165,15 +165,33 @@ class Store(Protocol):
         ...
 
     def model(self) -> Model | None:
-        """Return the model of the vectors, or None if there is none yet."""
+        """Return the model in use, or None if the store has no vectors of it.
+
+        Vectors are kept for each model. All methods read and write those of the model in use. It is the model chosen
+        with this store, or else the one last used with any.
+        """
         ...
 
-    def use_model(self, model: Model) -> bool:
-        """Set the model of the vectors. Drop another model's vectors, and return True if there was another."""
+    def models(self) -> list[KeptModel]:
+        """Return all models with vectors, last used first."""
         ...
+
+    def choose_model(self, identity: str) -> Model | None:
+        """Choose the model to use; an empty identity stands for the one last used. Return it as `model` does."""
+        ...
+
+    def use_model(self, model: Model) -> None:
+        """Choose a model, make room for its vectors, and note its use.
+
+        The vectors of a model with another number of dimensions, but of the same identity, are dropped. So are those of
+        models unused for ninety days, and of all but the eight last used.
+        """
+
+    def forget_models(self, identities: Collection[str]) -> None:
+        """Drop models and all their vectors."""
 
     def drop_vectors(self) -> None:
-        """Drop the vectors of all entries and of cached queries."""
+        """Drop the vectors of all entries and of cached queries made by the model in use."""
 
     def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
         """Return entries in scope without a usable vector, newest first."""
@@ -225,7 +243,7 @@ class Store(Protocol):
     def set_meta(self, key: str, text: str) -> None: ...
 
     def query_vector(self, text: str) -> bytes | None:
-        """Return the cached vector of a query, or None. A change of model empties the cache."""
+        """Return the cached vector of a query, or None."""
         ...
 
     def keep_query_vector(self, text: str, vector: bytes) -> None: ...

@@ -66,13 +66,23 @@ class Scope:
 
 
 class Model:
-    """The embedding model of a store's vectors. Vectors of different identities are never compared."""
+    """An embedding model with vectors in a store. Vectors of different identities are never compared."""
 
     def __init__(self, identity: str, provider: str, name: str, dimensions: int) -> None:
         self.identity = identity
         self.provider = provider
         self.name = name
         self.dimensions = dimensions
+
+
+class KeptModel(Model):
+    """A model with the number and the bytes of its vectors in a store, and the time of its last use."""
+
+    def __init__(self, model: Model, *, used: str, vectors: int, bytes: int) -> None:
+        super().__init__(model.identity, model.provider, model.name, model.dimensions)
+        self.used = used
+        self.vectors = vectors
+        self.bytes = bytes
 
 
 class Coverage:

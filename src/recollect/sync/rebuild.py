@@ -84,6 +84,7 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
             result.warnings += sync_all_memories(engine.store, places, workspace.identity, anew=True)
             engine.store.remove_unheld(lambda entry: bool(find_secret("\n".join(entry_texts(entry)))))
         result.warnings += engine.store.check() or _compacted(engine.store)
+        engine.model()
         coverage = engine.store.coverage()
         result.active, result.pending = coverage.entries, coverage.pending
         result.sources = len(engine.store.sources())

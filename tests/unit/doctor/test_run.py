@@ -233,7 +233,7 @@ def test_whole_database_is_told_with_its_facts(case: Case) -> None:
     assert {finding.level for finding in found.values()} == {OK}
     assert found["Database"].sentence.startswith("3 active entries, ")
     assert found["Database"].sentence.endswith("whole, its full-text index complete")
-    assert found["Vectors"].sentence == "every entry has one by local/all-MiniLM-L6-v2-int8-words"
+    assert found["Vectors"].sentence == "every entry has one by local/all-MiniLM-L6-v2-int8-words (49.1 KiB)"
     assert found["Files"].sentence == "the store has read 1 file as they are"
 
 
@@ -282,9 +282,10 @@ def test_vectors_of_another_model_are_a_warning(case: Case, tmp_path: Path) -> N
         RECOLLECT_MEMORY_EMBEDDING_PROVIDER="openai",
         OPENAI_API_KEY="none",
     )
-    finding = by_subject(doctor_database.database(other))["Vectors"]
-    assert (finding.level, finding.fix) == (WARNING, "`recollect reembed`")
-    assert "local/all-MiniLM-L6-v2-int8-words" in finding.sentence
+    kept, missing = [each for each in doctor_database.database(other) if each.subject == "Vectors"]
+    assert "local/all-MiniLM-L6-v2-int8-words (" in kept.sentence
+    assert (missing.level, missing.fix) == (WARNING, "`recollect reembed`")
+    assert "there are none by openai/text-embedding-3-small-1536" in missing.sentence
 
 
 def test_files_that_were_not_read_yet_are_counted_and_stay_unread(case: Case) -> None:

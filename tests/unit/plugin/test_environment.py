@@ -15,9 +15,11 @@ from recollect.plugin.environment_build import build, stop_build
 from recollect.plugin.environment_state import (
     INTERPRETER,
     LOCK,
+    OUTCOME,
     Outcome,
     interpreter_of,
     is_being_built,
+    missing_extras,
     read_outcome,
 )
 
@@ -250,3 +252,41 @@ def test_a_lock_that_nobody_holds_is_no_build(tmp_path: Path) -> None:
     stop_build(str(tmp_path))
     with (tmp_path / LOCK).open("r+", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def environment(folder: Path, *packages: str, version: str = f"python3.{sys.version_info[1]}") -> str:
+    """Return the interpreter of an environment that has these packages, by the names of their folders."""
+    for package in packages:
+        (folder / "lib" / version / "site-packages" / f"{package}.dist-info").mkdir(parents=True)
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    return str(folder / "bin" / "python")
+
+
+@pytest.mark.parametrize("version", [f"python3.{sys.version_info[1]}", "python3.99"])
+def test_extras_are_missing_whose_package_an_environment_lacks(tmp_path: Path, version: str) -> None:
+    python = environment(tmp_path / "one", "httpx-0.28.1", "google_genai-2.0", "openai_agents-1.0", version=version)
+    assert missing_extras(["gemini", "ollama", "openai", "voyage"], python) == ["openai", "voyage"]
+    assert missing_extras([], python) == []
+
+
+def test_extras_are_not_added_again_while_a_failure_is_fresh_unless_somebody_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOLLECT_HOME", str(tmp_path / "store"))
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / INTERPRETER).write_text(environment(data / "environments" / "one", "click-8.1") + "\n", encoding="utf-8")
+    (data / OUTCOME).write_text(f"1\n{int(time.time())}\nno way\n", encoding="utf-8")
+    environ = {"CLAUDE_PLUGIN_DATA": str(data)}
+    started: list[list[str]] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
+    told = prepare(environ, ["voyage"])
+    assert told.startswith(
+        "recollect could not add the packages for voyage: no way. Memories are found by their words;"
+    )
+    assert "`recollect doctor --fix`" in told
+    assert (prepare(environ, ["voyage"]), started) == ("", [])
+    assert "in the background" in prepare(environ, ["voyage"], asked=True)
+    assert [command[-1] for command in started] == ["voyage"]
+    assert prepare(environ) == ""

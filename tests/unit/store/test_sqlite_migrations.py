@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.errors import StoreError
 from recollect.files.journal.log import fingerprint
-from recollect.store.sqlite.migrations import MIGRATIONS, NEWEST, migrate, version_of
+from recollect.store.sqlite.migrations import MIGRATIONS, NEWEST, m007_models, migrate, version_of
 from recollect.store.sqlite.store import SqliteStore
-from recollect.store.values import BANK, MEMORY, Scope, Source
+from recollect.store.values import BANK, MEMORY, Model, Scope, Source
+from recollect.store.vectors import encode
 from recollect.sync.sync import sync_journal
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
@@ -436,7 +438,8 @@ def test_step_to_free_categories_keeps_everything_but_the_check(
     new_schema = {name: sql for _, name, sql in schema(third_opened)}
     changed = {name for name in old_schema if old_schema[name] != new_schema[name]}
     added = {"entries_with_triggers", "trigger_vectors", "trigger_vector_bits", "marks", "evidence", "evidence_by_id"}
-    assert (set(new_schema), changed) == (set(old_schema) | added, {"entries", "receipt_lines"})
+    added |= {"models", "sqlite_autoindex_models_1"}
+    assert (set(new_schema), changed) == (set(old_schema) | added, {"entries", "receipt_lines", "query_vectors"})
     assert "category TEXT NOT NULL,\n" in str(new_schema["entries"])
     assert third_opened.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert third_opened.execute("PRAGMA writable_schema").fetchone() == (0,)
@@ -542,3 +545,67 @@ def test_kill_at_any_statement_of_a_step_leaves_one_version_or_the_next(first_ve
     assert versions[0] == 1
     with SqliteStore(first_version) as store:
         assert (store.findings, store.check(), len(store.standings(Scope(None)))) == ([], [], 2)
+
+
+# From one model to several
+
+
+ONE_MODEL = """
+INSERT INTO _metadata VALUES ('embedding_identity', 'local/one'), ('embedding_provider', 'local'),
+    ('embedding_model', 'one'), ('embedding_dimensions', '4');
+INSERT INTO query_vectors VALUES ('q', x'00', 1);
+"""
+VECTOR = array("f", [0.6, 0.8, 0, 0]).tobytes()
+
+
+def fifth_version(path: str, statements: str = ONE_MODEL) -> None:
+    """Bring a store to the version before models had a table, with a vector."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for version, step in enumerate(MIGRATIONS[1 : MIGRATIONS.index(m007_models)], 2):
+        step(connection)
+        connection.execute("INSERT INTO _migrations VALUES (?, ?, 'x')", (version, step.__name__))
+    code, bits = encode(VECTOR)
+    connection.execute("UPDATE vectors SET code = ?", (code,))
+    connection.execute("UPDATE vector_bits SET bits = ?", (b"\0" * len(bits) + bits,))
+    connection.executescript(statements)
+    connection.close()
+
+
+def test_step_to_models_keeps_the_vectors_of_the_one_model(first_version: str) -> None:
+    fifth_version(first_version)
+    before = contents(first_version)
+    with SqliteStore(first_version) as store:
+        kept = store.choose_model("local/one")
+        assert kept is not None
+        assert (kept.provider, kept.name, kept.dimensions) == ("local", "one", 4)
+        assert [(match.id, round(match.score, 2)) for match in store.vector_matches(VECTOR, Scope(None), 5)] == [
+            ("a", 1.0)
+        ]
+        assert (store.coverage().pending, store.query_vector("q")) == (1, None)
+        assert store.get_meta("embedding_identity") == ""
+        assert contents(first_version)["vectors"] == before["vectors"]
+
+
+@pytest.mark.parametrize("statements", ["", ONE_MODEL.replace("'4'", "'four'"), ONE_MODEL.replace("local/one", "")])
+def test_step_to_models_drops_vectors_of_no_known_model_when_the_first_one_comes(
+    first_version: str, statements: str
+) -> None:
+    fifth_version(first_version, statements)
+    with SqliteStore(first_version) as store:
+        assert (store.model(), store.models(), store.coverage().pending) == (None, [], 2)
+        store.use_model(Model("local/two", "local", "two", 4))
+        assert store.vector_matches(VECTOR, Scope(None), 5) == []
+
+
+def test_step_to_models_that_fails_half_way_leaves_the_version_before(first_version: str) -> None:
+    fifth_version(first_version)
+    connection = sqlite3.connect(first_version, isolation_level=None)
+    version, before = version_of(connection), schema(connection)
+    connection.execute("ALTER TABLE query_vectors RENAME TO elsewhere")  # in the way of the fourth statement
+    with pytest.raises(sqlite3.OperationalError, match="query_vectors"):
+        migrate(connection)
+    connection.execute("ALTER TABLE elsewhere RENAME TO query_vectors")
+    assert (version_of(connection), len(schema(connection))) == (version, len(before))
+    migrate(connection)
+    assert version_of(connection) == NEWEST
+    connection.close()

@@ -201,6 +201,40 @@ def m006_given(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m007_models(connection: Connection) -> None:
+    """Create the table for the models of vectors: there may be several. Cached queries belong to a model."""
+    for statement in (
+        """
+        CREATE TABLE models (
+            number INTEGER PRIMARY KEY,
+            identity TEXT NOT NULL UNIQUE,
+            provider TEXT NOT NULL,
+            name TEXT NOT NULL,
+            dimensions INTEGER NOT NULL,
+            used TEXT NOT NULL
+        ) STRICT
+        """,
+        # The only model so far has the number 0, for which the numbers of its vectors stay as they are.
+        "INSERT INTO models SELECT 0, i.value, coalesce(p.value, ''), coalesce(m.value, ''),"
+        " CAST(d.value AS INTEGER), strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
+        " FROM _metadata i JOIN _metadata d ON d.key = 'embedding_dimensions'"
+        " LEFT JOIN _metadata p ON p.key = 'embedding_provider' LEFT JOIN _metadata m ON m.key = 'embedding_model'"
+        " WHERE i.key = 'embedding_identity' AND i.value <> '' AND CAST(d.value AS INTEGER) > 0",
+        "DELETE FROM _metadata WHERE key LIKE 'embedding\\_%' ESCAPE '\\'",
+        "DROP TABLE query_vectors",
+        """
+        CREATE TABLE query_vectors (
+            model INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            vector BLOB NOT NULL,
+            used INTEGER NOT NULL,
+            PRIMARY KEY (model, text)
+        ) STRICT
+        """,
+    ):
+        connection.execute(statement)
+
+
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
@@ -237,6 +271,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m004_categories,
     m005_triggers,
     m006_given,
+    m007_models,
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

@@ -12,18 +12,20 @@ from recollect.store.sqlite import index
 from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
 from recollect.store.sqlite.entry_vectors import EntryVectors
+from recollect.store.sqlite.models import SqliteModels
 from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, ONCE, entry_of, in_scope, json_list, more_text
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
-from recollect.store.values import Background, Coverage, Evidence, Model, Receipt, Scope, Source, Usage
+from recollect.store.values import Background, Coverage, Evidence, KeptModel, Model, Receipt, Scope, Source, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
     from recollect.domain.stored import Mark, Retirement
     from recollect.store.base import Store
+    from recollect.store.sqlite.models import NumberedModel
 
     _Result = TypeVar("_Result")
 
@@ -51,7 +53,9 @@ class SqliteStore:
         self.full_text = False
         self._database = SqliteConnection(path, patience, connect)
         self._run = self._database.run
-        self._vectors = EntryVectors(self._database)
+        self._models = SqliteModels(self._database)
+        self._chosen: list[str] = []  # the models chosen when each transaction began
+        self._vectors = EntryVectors(self._database, self._models)
         self._usage = SqliteUsage(self._database)
         self._sources = SqliteSources(self._database, self._vectors, self._usage)
         self._suspect: StoreError | None = None
@@ -86,9 +90,13 @@ class SqliteStore:
 
     def begin(self) -> None:
         self._database.begin()
+        self._chosen.append(self._models.chosen)
 
     def end(self, *, kept: bool) -> None:
         """End a transaction. If a damaged index made it fail, rebuild the index for the next one."""
+        chosen = self._chosen.pop()
+        if not kept:
+            self._models.chosen = chosen
         self._database.end(kept=kept)
         suspect = self._suspect
         if suspect is not None and not self._database.is_writing:
@@ -264,69 +272,88 @@ class SqliteStore:
         return found
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        return self._vectors.matches(vector, scope, limit) if self._fits(vector) else []
+        return self._vectors.matches(vector, scope, limit)
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        return self._vectors.similarities(vector, ids) if self._fits(vector) else {}
+        return self._vectors.similarities(vector, ids)
 
     def background(self, vector: bytes, scope: Scope) -> Background:
-        return self._vectors.background(vector, scope) if self._fits(vector) else Background(0.0, 0.0, 0)
+        return self._vectors.background(vector, scope)
 
     def query_vector(self, text: str) -> bytes | None:
-        rows = self._run("SELECT vector FROM query_vectors WHERE text = ?", (visible(text),))
+        model = self._models.current()
+        asked = (model.number if model else -1, visible(text))
+        rows = self._run("SELECT vector FROM query_vectors WHERE model = ? AND text = ?", asked)
         return rows[0][0] if rows else None
 
     def keep_query_vector(self, text: str, vector: bytes) -> None:
         with self.writing():
-            self._run("INSERT OR REPLACE INTO query_vectors VALUES (?, ?, ?)", (visible(text), vector, time.time_ns()))
+            model = self._models.current()
+            if model is None:
+                return
+            row = (model.number, visible(text), vector, time.time_ns())
+            self._run("INSERT OR REPLACE INTO query_vectors VALUES (?, ?, ?, ?)", row)
             self._run(
-                "DELETE FROM query_vectors WHERE text NOT IN"
-                " (SELECT text FROM query_vectors ORDER BY used DESC LIMIT ?)",
-                (_KEPT_QUERIES,),
+                "DELETE FROM query_vectors WHERE model = ? AND text NOT IN"
+                " (SELECT text FROM query_vectors WHERE model = ? ORDER BY used DESC LIMIT ?)",
+                (model.number, model.number, _KEPT_QUERIES),
             )
 
-    # Vectors
+    # Models and vectors
 
     def model(self) -> Model | None:
-        identity, provider, name, dimensions = (
-            self.get_meta(f"embedding_{part}") for part in ("identity", "provider", "model", "dimensions")
-        )
-        return Model(identity, provider, name, int(dimensions)) if identity and dimensions.isdecimal() else None
+        return self._models.current()
 
-    def use_model(self, model: Model) -> bool:
+    def models(self) -> list[KeptModel]:
+        found: list[KeptModel] = []
+        for model in self._models.all():
+            vectors, size = self._vectors.size(model)
+            found.append(KeptModel(model, used=model.used, vectors=vectors, bytes=size))
+        return found
+
+    def choose_model(self, identity: str) -> Model | None:
+        self._models.chosen = identity
+        return self._models.current()
+
+    def use_model(self, model: Model) -> None:
         with self.writing():
-            before = self.model()
-            if before and (before.identity, before.dimensions) == (model.identity, model.dimensions):
-                return False
-            self.drop_vectors()
-            self.set_meta("embedding_identity", model.identity)
-            self.set_meta("embedding_provider", model.provider)
-            self.set_meta("embedding_model", model.name)
-            self.set_meta("embedding_dimensions", str(model.dimensions))
-            return before is not None
+            self._drop(self._models.use(model))
+
+    def forget_models(self, identities: Collection[str]) -> None:
+        with self.writing():
+            gone = [model for model in self._models.all() if model.identity in identities]
+            for model in gone:
+                self._models.forget(model)
+            self._drop(gone)
 
     def drop_vectors(self) -> None:
         with self.writing():
-            self._vectors.drop()
-            self._run("DELETE FROM query_vectors")
+            model = self._models.current()
+            self._drop([model] if model else [])
+
+    def _drop(self, models: Sequence[NumberedModel]) -> None:
+        for model in models:
+            self._vectors.drop(model)
+            self._run("DELETE FROM query_vectors WHERE model = ?", (model.number,))
+        if models:
             self._database.count_change()
 
     def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
-        return self._vectors.pending(limit, scope, self.model())
+        return self._vectors.pending(limit, scope)
 
     def pending_ids(self, scope: Scope) -> list[str]:
-        return self._vectors.pending_ids(scope, self.model())
+        return self._vectors.pending_ids(scope)
 
     def put_vectors(self, vectors: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]] = ()) -> None:
         with self.writing():
-            self._vectors.put(vectors, triggers, self.model())
+            self._vectors.put(vectors, triggers)
             self._database.count_change()
 
     def coverage(self) -> Coverage:
-        return self._vectors.coverage(self.model())
+        return self._vectors.coverage()
 
     def coverage_of(self, scope: Scope) -> Coverage:
-        return self._vectors.coverage_of(scope, self.model())
+        return self._vectors.coverage_of(scope)
 
     # Usage, receipts, metadata
 
@@ -380,8 +407,10 @@ class SqliteStore:
             numbers = [row[0] for row in rows if is_unwanted(entry_of(row[1:]))]
             if not numbers:
                 return 0
-            for table in ("entries", "vectors", "trigger_vectors"):
-                self._database.select(f"DELETE FROM {table} WHERE number IN ({{}})", numbers)
+            for number in numbers:
+                self._vectors.forget_text(number)
+                self._vectors.forget_triggers(number)
+            self._database.select("DELETE FROM entries WHERE number IN ({})", numbers)
             self._run("DELETE FROM query_vectors")
             self._run("UPDATE receipts SET query = ''")
             self._database.count_change()
@@ -426,10 +455,6 @@ class SqliteStore:
         if self._stemmed[0] != tuple(terms):
             self._stemmed = (tuple(terms), index.stems(self._database, [visible(term) for term in terms]))
         return self._stemmed[1]
-
-    def _fits(self, vector: bytes) -> bool:
-        model = self.model()
-        return model is not None and len(vector) == 4 * model.dimensions
 
     def _prepare_index(self) -> None:
         raw = self._database.raw

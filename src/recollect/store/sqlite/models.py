@@ -1,0 +1,105 @@
+# hot
+"""The embedding models with vectors in the SQLite store, and the one in use."""
+
+from __future__ import annotations
+
+import time
+
+from recollect.domain.text import utc_text
+from recollect.store.values import Model
+from recollect.store.vectors import code_length
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recollect.store.sqlite.connection import SqliteConnection
+
+# The vectors of a model have the row numbers of their entries, moved by the model's number times this. So the first
+# model's have those of the entries themselves, and a model's vectors lie together.
+SPAN = 1 << 40
+NOWHERE = -SPAN  # where no model has vectors
+
+_KEPT_SECONDS = 90 * 86_400  # after its last use
+_MOST_MODELS = 8
+
+_COLUMNS = "number, used, identity, provider, name, dimensions"
+
+
+class NumberedModel(Model):
+    """A model of the store. The row number of an entry's vector is `first` plus the entry's number."""
+
+    def __init__(self, number: int, used: str, model: Model) -> None:
+        super().__init__(model.identity, model.provider, model.name, model.dimensions)
+        self.number = number
+        self.used = used
+        self.first = number * SPAN
+        self.last = self.first + SPAN - 1
+        self.size = code_length(model.dimensions)
+
+
+class SqliteModels:
+    """The models in the table. `chosen` is the identity of the one in use; if empty, it is the one used last."""
+
+    def __init__(self, database: SqliteConnection) -> None:
+        self._run = database.run
+        self.chosen = ""
+
+    def current(self) -> NumberedModel | None:
+        """Return the model in use, or None if it has no vectors here."""
+        if self.chosen:
+            return self._named(self.chosen)
+        return next(iter(self._found("ORDER BY used DESC, number DESC LIMIT 1")), None)
+
+    def use(self, model: Model) -> list[NumberedModel]:
+        """Choose a model and note its use. Return models whose vectors must go. Needs a transaction.
+
+        These are the model itself if it is new or of another size, and those that nobody has used for long.
+        """
+        now, known = time.time(), self._named(model.identity)
+        stale = self._unused(model.identity, now)
+        if known and known.dimensions != model.dimensions:
+            stale.append(known)
+            known = None
+        for each in stale:
+            self.forget(each)
+        if known:
+            self._touch(known, now)
+        else:
+            stale.append(self._insert(model, now))  # whatever is left where its vectors will be
+        self.chosen = model.identity
+        return stale
+
+    def forget(self, model: NumberedModel) -> None:
+        """Remove a model from the table. Needs a transaction."""
+        self._run("DELETE FROM models WHERE number = ?", (model.number,))
+
+    def all(self) -> list[NumberedModel]:
+        """Return all models, last used first."""
+        return self._found("ORDER BY used DESC, number DESC")
+
+    def _named(self, identity: str) -> NumberedModel | None:
+        return next(iter(self._found("WHERE identity = ?", identity)), None)
+
+    def _found(self, where: str, *values: str) -> list[NumberedModel]:
+        rows = self._run(f"SELECT {_COLUMNS} FROM models {where}", values)
+        return [NumberedModel(number, used, Model(*known)) for number, used, *known in rows]
+
+    def _touch(self, model: NumberedModel, now: float) -> None:
+        """Note the use of a model: once a day, and whenever another one was used since."""
+        used = utc_text(time.gmtime(now))
+        self._run(
+            "UPDATE models SET used = ? WHERE number = ? AND (used < ? OR used < (SELECT max(used) FROM models))",
+            (used, model.number, used[:10]),
+        )
+
+    def _insert(self, model: Model, now: float) -> NumberedModel:
+        ((number,),) = self._run("SELECT coalesce(max(number) + 1, 0) FROM models")
+        used = utc_text(time.gmtime(now))
+        row = (number, used, model.identity, model.provider, model.name, model.dimensions)
+        self._run(f"INSERT INTO models ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", row)
+        return NumberedModel(number, used, model)
+
+    def _unused(self, identity: str, now: float) -> list[NumberedModel]:
+        """Return the models besides this one that nobody has used for long, or that are too many."""
+        others = [each for each in self.all() if each.identity != identity]
+        oldest = utc_text(time.gmtime(now - _KEPT_SECONDS))
+        return [each for place, each in enumerate(others, 2) if place > _MOST_MODELS or each.used < oldest]
