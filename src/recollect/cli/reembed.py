@@ -4,11 +4,13 @@ import sys
 
 import click
 
+from recollect.cli.failure import failure_document, print_failure
 from recollect.cli.shared import is_terminal, json_option, print_json, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.text import counted
 from recollect.engine.embed import Embedded, adopt_model, embed_pending, start_over
 from recollect.engine.engine import Engine
+from recollect.errors import EmbeddingError
 from recollect.sync.sync import sync
 
 
@@ -29,6 +31,8 @@ def command(everything: bool, workspace: Workspace, as_json: bool) -> None:
         model = engine.store.model()
         warnings += engine.store.findings
     warn(warnings)
+    waiting = f"{counted(done.pending, 'entry', 'entries')} still without a vector: " if done.pending else ""
+    error = EmbeddingError(f"{waiting}{done.reason or 'try again'}") if done.pending or done.reason else None
     if as_json:
         print_json(
             {
@@ -37,15 +41,14 @@ def command(everything: bool, workspace: Workspace, as_json: bool) -> None:
                 "model": model.identity if model else "",
                 "reason": done.reason,
                 "warnings": warnings,
+                **(failure_document(error) if error else {}),
             }
         )
     else:
         given = f"{counted(done.done, 'entry was', 'entries were')} given a vector"
         click.echo(f"{given} by {model.identity}." if model else f"{given}.")
-    if done.pending or done.reason:
-        waiting = f"{counted(done.pending, 'entry', 'entries')} still without a vector: " if done.pending else ""
-        click.echo(f"Error: {waiting}{done.reason or 'try again'}", err=True)
-        sys.exit(1)
+    if error:
+        sys.exit(print_failure(error, as_json=False))
 
 
 def _with_progress(engine: Engine) -> Embedded:

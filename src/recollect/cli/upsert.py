@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import sys
-from typing import Any
-
 import click
 
 from recollect.cli.shared import entry_options, entry_text, fields_of, json_option, print_json, warn, workspace_options
 from recollect.config.workspace import Workspace
-from recollect.domain.secrets.detect import redact
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, RecollectError, StoreError
+from recollect.errors import StoreError
 from recollect.learn.remember import (
     JOURNALLED,
     REINFORCED,
@@ -22,23 +18,8 @@ from recollect.learn.remember import (
 )
 from recollect.sync.entry_input import entries_from_json
 
-_NOT_WRITTEN = 2
 
-
-class _Command(click.Command):
-    """A command with exit code 1 for wrong usage, because here 2 means a failed write."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        try:
-            return super().make_context(info_name, args, parent, **extra)
-        except click.UsageError as error:
-            error.show()
-            sys.exit(1)
-
-
-@click.command("upsert", cls=_Command)
+@click.command("upsert")
 @click.option("--action", type=click.Choice(["upsert"]), expose_value=False, help="What to do: nothing else is known.")
 @entry_options
 @workspace_options
@@ -50,18 +31,13 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
     optionally reasoning, keywords, triggers, references, confidence, source, source_project and feature; an array holds
     several.
     It goes to session-captures.jsonl in the global store, and from there to the database. If the database cannot be
-    used, the entry is kept all the same, and a warning says that searches will find it later. Exit code 1 means that
-    the entry cannot be stored as it is, 2 that nothing could be written.
+    used, the entry is kept all the same, and a warning says that searches will find it later.
     """
     if (entry_json is None) == (entry_file is None):
-        raise InvalidEntry("give the entry with --entry-json or with --entry-file")
+        raise click.UsageError("give the entry with --entry-json or with --entry-file")
     text = entry_text(entry_json, entry_file) or ""
     given = entries_from_json(text)
-    try:
-        noted = note_down(workspace, given)  # before the store is opened: opening it may fail
-    except RecollectError as error:
-        click.echo(redact(f"Error: {error}"), err=True)
-        sys.exit(_NOT_WRITTEN)
+    noted = note_down(workspace, given)  # before the store is opened: opening it may fail
     documents: list[dict[str, object]] = []
     warnings: list[str] = []
     try:

@@ -259,4 +259,9 @@ def _say(sentence: str) -> None:
 
 def _fail(sentence: str) -> None:
     _say(sentence)
+    if "--json" in sys.argv:
+        import json
+
+        fix = "run it again where the package index can be reached"
+        print(json.dumps({"error": sentence, "code": "not_installed", "fix": fix}, indent=2))
     sys.exit(1)
