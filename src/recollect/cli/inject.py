@@ -66,8 +66,13 @@ def command(workspace: Workspace, limit: int | None, event: str | None, as_json:
         print_json(
             {
                 "block": result.text,
-                "entries": [{"id": entry.content_hash, **fields_of(entry, *_FIELDS)} for entry in result.entries],
-                "titles": [fields_of(title, "id", "category", "name") for title in result.titles],
+                "entries": [
+                    {"id": entry.content_hash, "title": entry.name, **fields_of(entry, *_FIELDS)}
+                    for entry in result.entries
+                ],
+                "titles": [
+                    {**fields_of(title, "id", "category", "name"), "title": title.name} for title in result.titles
+                ],
                 **fields_of(result, "dropped", "reason", "warnings"),
             }
         )

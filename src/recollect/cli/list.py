@@ -13,7 +13,7 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
-from recollect.config.memory_root import memory_root
+from recollect.config.workspace import Workspace
 from recollect.domain.categories import PROJECT
 from recollect.domain.clock import parse_time
 from recollect.domain.ranking.trust import REPOSITORY
@@ -21,6 +21,7 @@ from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import counted, cut, one_line
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
+from recollect.sync.memories import entry_id
 
 _ALL = "all"
 _NEVER = datetime.min.replace(tzinfo=UTC)
@@ -41,7 +42,8 @@ _LONGEST_TAGS = 60
 @project_root_option
 def command(category: str | None, state: str, as_json: bool, project_root: str) -> None:
     """List the project's memories, the last changed first."""
-    root = memory_root(project_root, settings_of(project_root))
+    workspace = Workspace(project_root, "", load=settings_of)
+    root = workspace.memory_root()
     problems: list[str] = []
     memories = scan(root, problems)
     chosen = [memory for memory in memories if category in (None, memory.category) and state in (_ALL, memory.status)]
@@ -49,7 +51,8 @@ def command(category: str | None, state: str, as_json: bool, project_root: str) 
     chosen.sort(key=lambda memory: parse_time(memory.updated_at) or _NEVER, reverse=True)
     warn(problems)
     if as_json:
-        print_json(redacted({"memories": [_as_object(root, memory) for memory in chosen], "warnings": problems}))
+        objects = [_as_object(root, memory, workspace.identity) for memory in chosen]
+        print_json(redacted({"memories": objects, "warnings": problems}))
     elif chosen:
         click.echo("\n".join(_lines(chosen)))
     else:
@@ -74,8 +77,9 @@ def _row(memory: MemoryFile) -> tuple[str, ...]:
     return state, memory.category, redact(memory.slug), title, one_line(memory.updated_at[:10]), tags
 
 
-def _as_object(root: MemoryRoot, memory: MemoryFile) -> dict[str, object]:
+def _as_object(root: MemoryRoot, memory: MemoryFile, identity: str) -> dict[str, object]:
     return {
+        "id": entry_id(identity, memory.category, memory.slug),
         **fields_of(memory, "slug", "category", "status", "title", "updated_at", "tags"),
         "path": root.shown(memory.path),
         "origin": REPOSITORY,

@@ -70,7 +70,9 @@ def _tell(result: Remembered) -> None:
 def _document(result: Remembered) -> dict[str, object]:
     entry = result.entry
     return {
-        **fields_of(entry, "id", "name", "category"),
+        "id": entry.id,
+        "title": entry.name,
+        **fields_of(entry, "name", "category", "status"),
         "outcome": STORED if result.added else REINFORCED,
         "added": result.added,
         **fields_of(entry, "observation_count", "keywords"),
@@ -83,6 +85,7 @@ def _document(result: Remembered) -> dict[str, object]:
 def _journalled(noted: Noted, warning: str) -> dict[str, object]:
     return {
         "id": noted.given.content_hash,
+        "title": noted.given.name,
         **fields_of(noted.given, "name", "category"),
         "outcome": JOURNALLED,
         "added": None,  # only the database could tell

@@ -184,7 +184,7 @@ class Rows:
         def answer(request: Request) -> Turn:
             is_command = prompt.startswith("/")
             content = f'"content":{json.dumps(prompt, ensure_ascii=False)}'
-            self.wait_for_another(f"<command-name>{prompt.split()[0]}<" if is_command else content)
+            self.wait_for_another(f"<command-name>{prompt.split(maxsplit=1)[0]}<" if is_command else content)
             return reply(request) if callable(reply) else reply
 
         return answer
