@@ -20,24 +20,37 @@ RecollectError
     ├── RateLimited   the provider asked us to wait; pending entries stay pending
     └── ModelLoading  the local model is not in memory yet; a later call succeeds
 
-A message says what failed, on which thing, and what to do next. People and models see it unchanged.
+A message says what failed, on which thing, and what to do next, after a semicolon. People and models see it unchanged.
+Programs get the `code`, which never changes, and the `fix`.
 """
 
 
 class RecollectError(Exception):
     """The base class of all errors for callers to catch."""
 
+    code = "failed"
+    way_out = "`recollect doctor` says what is wrong here"
+
+    @property
+    def fix(self) -> str:
+        """Return what to do next: the last part of the message, or what helps with any error of this kind."""
+        head, _, tail = str(self).rpartition("; ")
+        return tail if head else self.way_out
+
 
 class InvalidEntry(RecollectError):
-    pass
+    code = "invalid_entry"
+    way_out = "change what the error names, then run it again"
 
 
 class InvalidSetting(RecollectError):
-    pass
+    code = "invalid_setting"
+    way_out = "`recollect config --json` shows the allowed values of each setting"
 
 
 class UnsafeEdit(RecollectError):
-    pass
+    code = "unsafe_edit"
+    way_out = "change the file by hand"
 
 
 class WriteRefused(RecollectError):
@@ -46,59 +59,77 @@ class WriteRefused(RecollectError):
     def __init__(self, kind: str, *facts: tuple[str, object]) -> None:
         self.kind = kind
         self.facts = facts
+        self.code = kind.lower()
         # A value from outside may have several lines; none of them must look like another fact.
         lines = (f"{name}: {' '.join(str(value).splitlines())}" for name, value in facts)
         super().__init__("\n".join([kind, *lines]))
 
+    @property
+    def fix(self) -> str:
+        """Return the facts that say what to do next."""
+        steps = [str(value) for name, value in self.facts if name in ("fix", "next")]
+        return "; ".join(steps) or self.way_out
+
 
 class UnknownMemory(RecollectError):
-    pass
+    code = "unknown_memory"
+    way_out = "`recollect list --state all` shows the memories, `recollect search` finds lessons"
 
 
 class LockTimeout(RecollectError):
-    pass
+    code = "locked"
+    way_out = "run it again when the other process is done"
 
 
 class StorageError(RecollectError):
-    pass
+    code = "storage"
+    way_out = "make the place readable and writable, then run it again"
 
 
 class Overtaken(StorageError):
-    pass
+    code = "overtaken"
+    way_out = "run it again"
 
 
 class StoreError(RecollectError):
-    pass
+    code = "store"
 
 
 class StoreDamaged(StoreError):
-    pass
+    code = "store_damaged"
+    way_out = "`recollect rebuild` makes the database again from the files"
 
 
 class StillReading(StoreError):
-    pass
+    code = "still_reading"
+    way_out = "run it again; it goes on where it stopped"
 
 
 class Journalled(StoreError):
-    pass
+    code = "journalled"
+    way_out = "nothing: the entry is kept, and searches will find it later"
 
 
 class InstallError(RecollectError):
-    pass
+    code = "not_installed"
 
 
 class KeywordError(RecollectError):
-    pass
+    code = "no_keywords"
 
 
 class EmbeddingError(RecollectError):
-    pass
+    code = "no_vector"
 
 
 class RateLimited(EmbeddingError):
-    pass
+    code = "rate_limited"
+    way_out = "wait a while; what is left is done later"
 
 
 class ModelLoading(EmbeddingError):
+    code = "model_loading"
+    way_out = "run it again in a moment"
+
     def __init__(self) -> None:
         super().__init__("the model is still being loaded")

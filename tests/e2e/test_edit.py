@@ -139,10 +139,8 @@ def test_edit_that_changes_nothing_writes_nothing(memory: Path, desk: Desk, line
     assert (done.returncode, done.stdout, done.stderr) == (0, "Nothing changed.\n", "")
     assert memory.read_bytes() == before
     assert desk.kept() == []
-    assert json.loads(desk.edit(desk.editor(lines), "--json").stdout) == {
-        "status": "unchanged",
-        "target": ".claude/memory/decisions/use-postgres.json",
-    }
+    told = json.loads(desk.edit(desk.editor(lines), "--json").stdout)
+    assert (told["outcome"], told["path"]) == ("unchanged", ".claude/memory/decisions/use-postgres.json")
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ def test_without_a_network_commands_say_why_and_sessions_go_on(machine: Machine,
     left = machine.data / "environments" / "of-a-build-that-was-killed"
     left.mkdir(parents=True)
 
-    failed = machine.run("status", before=offline)
+    failed = machine.run("list", before=offline)
     assert failed.returncode == 1
     assert "the package index could not be reached" in failed.stderr
     assert machine.interpreter == bare, "what served before serves on"
@@ -215,6 +215,32 @@ def test_without_a_network_commands_say_why_and_sessions_go_on(machine: Machine,
     assert "real file" in told["hookSpecificOutput"]["additionalContext"]
     assert "could not set itself up" not in machine.start_session(before=offline).get("systemMessage", "")
     assert list((machine.data / "environments").iterdir()) == [], "it is not tried again within the hour"
+
+
+def test_status_answers_at_once_while_packages_are_installed(machine: Machine) -> None:
+    with (machine.data / "build.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = machine.run("status")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("recollect is installing its packages in the background")
+    assert "Knowledge     2 entries in the project's bank" in done.stdout
+
+
+def test_status_tries_again_when_packages_could_not_be_installed(machine: Machine, offline: list[str]) -> None:
+    machine.run("list", before=offline)
+    again = machine.run("status", before=offline)
+    assert again.returncode == 0
+    assert "could not be installed: the package index could not be reached" in again.stdout
+    with (machine.data / "build.lock").open("a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until the build in the background has ended
+
+
+def test_a_command_that_lacks_packages_says_so_in_json(machine: Machine, offline: list[str]) -> None:
+    failed = machine.run("list", "--json", before=offline)
+    told = json.loads(failed.stdout)
+    assert (failed.returncode, told["code"]) == (1, "not_installed")
+    assert "the package index could not be reached" in told["error"]
+    assert told["fix"]
 
 
 def test_a_start_during_a_build_leaves_it_to_that(machine: Machine) -> None:

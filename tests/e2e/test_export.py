@@ -26,7 +26,7 @@ def test_export_prints_json_lines_and_counts_on_standard_error(filled: World) ->
     done = filled.run("export")
     assert (done.returncode, done.stderr) == (0, "Exported 3 entries.\n")
     items = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(item["kind"], item["category"] if item["kind"] == "knowledge" else item["id"]) for item in items] == [
+    assert [(item["kind"], item["category"] if item["kind"] == "knowledge" else item["slug"]) for item in items] == [
         ("memory", "use-jwt"),
         ("knowledge", "heuristics"),
         ("knowledge", "patterns"),

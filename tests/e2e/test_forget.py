@@ -61,7 +61,9 @@ def test_retire_and_restore_answer_in_json(world: World) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout) == {
             "status": status,
+            "outcome": status,
             "target": ID,
+            "path": "",
             "id": ID,
             "category": "patterns",
             "title": "Read First",

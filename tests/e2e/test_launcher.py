@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -113,7 +114,10 @@ def test_a_launcher_without_its_code_lets_sessions_go_on(tmp_path: Path) -> None
     alone = shutil.copy(PLUGIN / "bin" / "recollect", tmp_path / "recollect")
     hook = run([alone, "hook", "stop"], tmp_path)
     assert (hook.returncode, hook.stdout) == (0, "")
-    assert "install the plugin again" in hook.stderr
+    assert "claude plugin marketplace add" in hook.stderr
+    start = run([alone, "hook", "session-start"], tmp_path)
+    assert start.returncode == 0
+    assert "its code was moved or removed" in json.loads(start.stdout)["systemMessage"]
     assert run([alone, "status"], tmp_path).returncode == 1
 
 

@@ -100,6 +100,10 @@ def test_list_by_state_and_category(world: World) -> None:
     assert world.run("list", "--category", "runbook").stdout == "runbook  c  C  2026-01-02  shop\n"
 
 
+def memory_id(world: World, slug: str) -> str:
+    return entry_id(world.workspace().identity, "decision", slug)
+
+
 def test_list_as_json(world: World) -> None:
     put(world, "use-postgres", tags=["db"])
     assert json.loads(world.run("list", "--json").stdout) == {
@@ -292,6 +296,10 @@ def test_show_as_json_and_raw(world: World) -> None:
     path = put(world, "use-postgres")
     document = json.loads(world.run("show", "use-postgres", "--json").stdout)
     assert document == {
+        "id": memory_id(world, "use-postgres"),
+        "title": "Use postgres",
+        "category": "decision",
+        "status": "active",
         "path": ".claude/memory/decisions/use-postgres.json",
         "hash": hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest(),
         "origin": "repository",

@@ -76,10 +76,12 @@ def record(category="decision", /, **fields):
 
 
 def done(result):
-    """The JSON of a change that was made."""
+    """The JSON of a change that was made, without the keys that test_vocabulary.py is about."""
     assert result.returncode == 0, result.stderr
     assert "Traceback" not in result.stderr
-    return json.loads(result.stdout)
+    told = json.loads(result.stdout)
+    assert (told["outcome"], told["path"]) == (told["status"], told["target"])
+    return {key: value for key, value in told.items() if key not in ("id", "outcome", "category", "path")}
 
 
 def refusal(result, code=1):
@@ -120,11 +122,8 @@ def agent(world, tmp_path):
 def test_create_prints_what_was_made_and_takes_the_input_away(agent, category):
     result = agent.create(category=category)
     target = f".claude/memory/{FOLDER[category]}/use-sqlite.json"
-    assert (
-        result.stdout
-        == json.dumps({"status": "created", "target": target, "id": "use-sqlite", "title": "Use SQLite"}, indent=2)
-        + "\n"
-    )
+    assert done(result) == {"status": "created", "target": target, "slug": "use-sqlite", "title": "Use SQLite"}
+    assert json.loads(result.stdout)["category"] == category
     assert (result.returncode, result.stderr) == (0, "")
     assert os.listdir(agent.temporary) == []
     assert agent.read(target)["category"] == category
@@ -157,7 +156,7 @@ def test_create_puts_right_what_it_can_and_warns_of_it(agent):
 )
 def test_target_may_be_given_in_each_way(agent, target):
     shown = done(agent.create("--target", target.replace("ABSOLUTE", str(agent.world.project))))
-    assert (shown["target"], shown["id"]) == (".claude/memory/decisions/why-sqlite.json", "why-sqlite")
+    assert (shown["target"], shown["slug"]) == (".claude/memory/decisions/why-sqlite.json", "why-sqlite")
     assert agent.read(shown["target"])["id"] == "why-sqlite"
 
 
@@ -190,7 +189,7 @@ def test_worktree_writes_to_the_main_checkout(agent, tmp_path):
         subprocess.run([*git, *arguments], check=True, capture_output=True, env={"PATH": os.environ["PATH"]})
     worktree = tmp_path / "work tree"
     assert done(agent.create(cwd=worktree))["target"] == TARGET
-    assert done(agent.create("--target", str(worktree / ".claude/memory/decisions/two.json")))["id"] == "two"
+    assert done(agent.create("--target", str(worktree / ".claude/memory/decisions/two.json")))["slug"] == "two"
     assert done(agent.write("archive", "--target", "decisions/two.json", cwd=worktree))["status"] == "archived"
     assert sorted(os.listdir(agent.memories / "decisions")) == ["two.json", "use-sqlite.json"]
     assert os.listdir(worktree) == [".git"]
@@ -211,7 +210,9 @@ def test_project_behind_a_link_is_the_project_itself(agent):
     link = agent.world.home / "link"
     link.symlink_to(agent.world.project)
     assert done(agent.create(cwd=link))["target"] == TARGET
-    assert done(agent.create("--target", str(link / ".claude/memory/decisions/two.json"), cwd=Path("/")))["id"] == "two"
+    assert (
+        done(agent.create("--target", str(link / ".claude/memory/decisions/two.json"), cwd=Path("/")))["slug"] == "two"
+    )
     assert sorted(os.listdir(agent.memories / "decisions")) == ["two.json", "use-sqlite.json"]
 
 
@@ -240,34 +241,35 @@ def test_life_of_a_memory(agent):
     assert done(updated) == {
         "status": "updated",
         "target": TARGET,
-        "id": "use-sqlite",
+        "slug": "use-sqlite",
         "title": "Use SQLite",
         "times_updated": 1,
     }
+    named = {"target": TARGET, "slug": "use-sqlite", "title": "Use SQLite"}
     assert updated.stderr == ""
     assert os.listdir(agent.temporary) == []
     index = agent.memories / "index.md"
     assert done(agent.write("archive", "--target", TARGET, "--reason", "for later")) == {
         "status": "archived",
-        "target": TARGET,
+        **named,
         "reason": "for later",
     }
     assert "use-sqlite" not in index.read_text(encoding="utf-8")
-    assert done(agent.write("archive", "--target", TARGET)) == {"status": "already_archived", "target": TARGET}
+    assert done(agent.write("archive", "--target", TARGET)) == {"status": "already_archived", **named}
     assert refused(agent, "DELETE_ERROR", agent.write, "delete", "--target", TARGET)["record_status"] == "archived"
-    assert done(agent.write("unarchive", "--target", TARGET)) == {"status": "unarchived", "target": TARGET}
+    assert done(agent.write("unarchive", "--target", TARGET)) == {"status": "unarchived", **named}
     assert "use-sqlite" in index.read_text(encoding="utf-8")
     assert done(agent.write("delete", "--target", TARGET)) == {
         "status": "retired",
-        "target": TARGET,
+        **named,
         "reason": "No reason provided",
     }
-    assert done(agent.write("delete", "--target", TARGET)) == {"status": "already_retired", "target": TARGET}
+    assert done(agent.write("delete", "--target", TARGET)) == {"status": "already_retired", **named}
     refused(agent, "ARCHIVE_ERROR", agent.write, "archive", "--target", TARGET)
     refused(agent, "UNARCHIVE_ERROR", agent.write, "unarchive", "--target", TARGET)
     facts = refused(agent, "ANTI_RESURRECTION_ERROR", agent.create)
     assert list(facts) == ["target", "retired_at", "fix"]
-    assert done(agent.write("restore", "--target", TARGET)) == {"status": "restored", "target": TARGET}
+    assert done(agent.write("restore", "--target", TARGET)) == {"status": "restored", **named}
     refused(agent, "RESTORE_ERROR", agent.write, "restore", "--target", TARGET)
     summaries = [line["summary"] for line in agent.read()["changes"]]
     assert summaries == [
@@ -284,7 +286,6 @@ def test_renamed_memory_says_where_it_was(agent):
     result = agent.update(title="Keep all rows in DuckDB", changes=[LINE])
     shown = done(result)
     assert shown["target"] == ".claude/memory/decisions/keep-all-rows-in-duckdb.json"
-    assert list(shown)[-1] == "renamed_from"
     assert shown["renamed_from"] == TARGET
     assert os.listdir(agent.memories / "decisions") == ["keep-all-rows-in-duckdb.json"]
     assert "--hash" in result.stderr
@@ -391,13 +392,13 @@ def test_target_that_is_no_place_for_a_memory_is_refused(agent, target):
 
 
 def test_target_of_eighty_characters_is_accepted(agent):
-    assert done(agent.create("--target", f"decisions/{'x' * 80}.json"))["id"] == "x" * 80
+    assert done(agent.create("--target", f"decisions/{'x' * 80}.json"))["slug"] == "x" * 80
 
 
 def test_long_title_makes_a_name_of_eighty_characters_at_most(agent):
     shown = done(agent.create(title="word " * 23))
-    assert len(shown["id"]) <= 80
-    assert shown["id"].endswith("word")
+    assert len(shown["slug"]) <= 80
+    assert shown["slug"].endswith("word")
 
 
 def test_target_in_the_folder_of_another_category_is_refused(agent):
@@ -666,8 +667,8 @@ def tree(folder):
 
 def test_check_says_that_a_memory_could_be_created_and_writes_nothing(agent):
     before = tree(agent.world.home)
-    done = agent.create("--check", title="Use SQLite")
-    assert json.loads(done.stdout) == {"status": "valid", "target": TARGET, "id": "use-sqlite", "title": "Use SQLite"}
+    checked = done(agent.create("--check", title="Use SQLite"))
+    assert checked == {"status": "valid", "target": TARGET, "slug": "use-sqlite", "title": "Use SQLite"}
     assert (agent.temporary / "input.json").exists(), "it is needed again for the write itself"
     assert not agent.memories.exists()
     assert tree(agent.world.home) == before

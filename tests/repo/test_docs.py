@@ -104,6 +104,8 @@ def test_commands_are_modules_of_their_own() -> None:
     assert modules == {
         *(name.replace("-", "_") for name in COMMANDS),
         "__init__",
+        "failure",
+        "help",
         "main",
         "memory",
         "screen",

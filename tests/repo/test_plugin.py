@@ -17,6 +17,7 @@ from recollect.files.session import handover_names
 from recollect.hooks.run import HOOKS
 from recollect.mcp import schemas
 from recollect.plugin.environment import requirements_file
+from recollect.plugin.slash import PRINTED
 from recollect.version import VERSION
 
 TOP = Path(__file__).parents[2]
@@ -34,7 +35,13 @@ def handlers() -> list[dict[str, Any]]:
 
 def test_hooks_file_calls_every_hook_and_no_other_and_only_one_for_several_tools() -> None:
     called = Counter(" ".join(handler["args"]) for handler in handlers())
-    assert called == {f"hook {name}": 3 if name == "permit" else 1 for name in HOOKS}
+    assert called == {f"hook {name}": {"permit": 3, "prompt": 2}.get(name, 1) for name in HOOKS}
+
+
+def test_slash_commands_that_only_print_are_those_that_the_hooks_file_names() -> None:
+    [group] = read_json(PLUGIN / "hooks" / "hooks.json")["hooks"]["UserPromptExpansion"]
+    assert group["matcher"] == f"memory:({'|'.join(sorted(PRINTED))})"
+    assert all((PLUGIN / "commands" / f"{name}.md").exists() for name in PRINTED)
 
 
 def test_commands_and_reads_of_others_start_no_process() -> None:

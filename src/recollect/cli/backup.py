@@ -5,6 +5,8 @@ import sys
 
 import click
 
+from recollect.cli.failure import failure_document
+from recollect.cli.help import Group
 from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.text import counted, one_line
@@ -24,7 +26,7 @@ _CALLED = {
 _COLOURS = {WRITTEN: "green", REPLACED: "green", KEPT: "yellow", REFUSED: "red"}
 
 
-@click.group("backup")
+@click.group("backup", cls=Group)
 def command() -> None:
     """Keep everything in one file, and bring it back.
 
@@ -74,7 +76,7 @@ def verify_(file: str, as_json: bool) -> None:
     except StorageError as error:
         if not as_json:
             raise
-        print_json({"file": os.path.abspath(file), "sound": False, "problem": str(error)})
+        print_json({"file": os.path.abspath(file), "sound": False, "problem": str(error), **failure_document(error)})
         sys.exit(1)
     warn(result.warnings)
     if as_json:

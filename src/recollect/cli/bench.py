@@ -4,12 +4,13 @@ import sys
 
 import click
 
+from recollect.cli.help import Group
 from recollect.cli.screen import ours
 from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, project_root_option, settings_of
 from recollect.doctor.bench import METRICS, SYSTEMS, Retrieval, measure_retrieval
 
 
-@click.group("bench")
+@click.group("bench", cls=Group)
 def command() -> None:
     """Measure recollect on this machine."""
 

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import click
 
-from recollect.cli.shared import json_option, print_json, project_root_option, settings_of, styled, warn
+from recollect.cli.help import Group
+from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.config.memory_root import left_behind, memory_root
 from recollect.config.needed_extras import needed_extras
 from recollect.config.settings import DEFAULT, Settings, load_settings
@@ -16,7 +17,7 @@ from recollect.files.memory.memories import MemoryRoot
 from recollect.plugin.environment import prepare
 
 
-@click.group("config", invoke_without_command=True)
+@click.group("config", cls=Group, invoke_without_command=True)
 @project_root_option
 @json_option
 @click.pass_context
@@ -60,15 +61,16 @@ def get(context: click.Context, key: str, as_json: bool, project_root: str) -> N
 @command.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("key")
 @click.argument("value")
+@json_option
 @project_root_option
-def set_(key: str, value: str, project_root: str) -> None:
+def set_(key: str, value: str, as_json: bool, project_root: str) -> None:
     """Write a setting to the project's file that holds it.
 
     Settings whose name begins with memory_ belong to .claude/iflow-dev.local.md, the others to
     .claude/memory/memory-config.json; a file that has the setting already keeps it. Everything else in the file
     stays as it is.
     """
-    edit = _changed(project_root, key, "set", lambda: set_setting(project_root, key, value))
+    edit = _changed(project_root, key, "set", lambda: set_setting(project_root, key, value), as_json)
     if edit.source.startswith("RECOLLECT_"):
         warn([f"{edit.source} is set in the environment and overrides the file"])
     if key.endswith("_provider"):
@@ -79,20 +81,24 @@ def set_(key: str, value: str, project_root: str) -> None:
 
 @command.command("unset")
 @click.argument("key")
+@json_option
 @project_root_option
-def unset(key: str, project_root: str) -> None:
+def unset(key: str, as_json: bool, project_root: str) -> None:
     """Take a setting out of the project's file, so that the next weaker source counts, in the end the default."""
-    _changed(project_root, key, "not set", lambda: unset_setting(project_root, key))
+    _changed(project_root, key, "not set", lambda: unset_setting(project_root, key), as_json)
 
 
-def _changed(project_root: str, key: str, done: str, change: Callable[[], Edit]) -> Edit:
+def _changed(project_root: str, key: str, done: str, change: Callable[[], Edit], as_json: bool) -> Edit:
     before = _places(project_root, key)
     edit = change()
     after = _places(project_root, key)
     if before and after:
         warn(left_behind(before, after))
     path = os.path.relpath(edit.path, project_root)
-    click.echo(f"{key} is {done} in {path}; it is {as_text(edit.value)} ({edit.source})")
+    if as_json:
+        print_json({"key": key, **fields_of(edit, "value", "source"), "path": path})
+    else:
+        click.echo(f"{key} is {done} in {path}; it is {as_text(edit.value)} ({edit.source})")
     return edit
 
 

@@ -45,11 +45,16 @@ def command(name: str, workspace: Workspace, as_json: bool, given: str | None, n
     draft.remove()
     if written is None:
         target = root.shown(memory.path)
-        print_json({"status": "unchanged", "target": target}) if as_json else click.echo("Nothing changed.")
+        written = write.Written("unchanged", target, title=memory.title)
+        _print(written, workspace, memory, "Nothing changed.", as_json)
         return
     before = f", which was {memory.slug} until now" if "renamed_from" in written.facts else ""
     finish(root, workspace, written)
-    print_json(written.document()) if as_json else click.echo(f"Updated {written.target}{before}.")
+    _print(written, workspace, memory, f"Updated {written.target}{before}.", as_json)
+
+
+def _print(written: write.Written, workspace: Workspace, memory: MemoryFile, sentence: str, as_json: bool) -> None:
+    print_json(written.document(workspace.identity, memory.category)) if as_json else click.echo(sentence)
 
 
 def _edit(

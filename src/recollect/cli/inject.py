@@ -85,8 +85,12 @@ def command(
         print_json(
             {
                 "block": result.text,
-                "entries": [{"id": _id(entry), **fields_of(entry, *_FIELDS)} for entry in result.entries],
-                "titles": [fields_of(title, "id", "category", "name") for title in result.titles],
+                "entries": [
+                    {"id": _id(entry), "title": entry.name, **fields_of(entry, *_FIELDS)} for entry in result.entries
+                ],
+                "titles": [
+                    {**fields_of(title, "id", "category", "name"), "title": title.name} for title in result.titles
+                ],
                 **({"next": [_next(*each) for each in seen.left]} if seen else {}),
                 **fields_of(result, "dropped", "reason", "warnings"),
             }

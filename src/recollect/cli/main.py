@@ -3,66 +3,70 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import Any
 
 import click
 
+from recollect.cli.failure import asks_for_json, print_failure
+from recollect.cli.help import Group
 from recollect.cli.screen import screen_streams
-from recollect.errors import RecollectError, WriteRefused
+from recollect.errors import RecollectError
 from recollect.version import VERSION
 
-COMMANDS = (
-    *("add", "archive", "backup", "bench", "candidate", "check", "config", "doctor", "edit", "export", "hook"),
-    *("index", "init", "inject", "list", "log", "mcp", "merge-driver", "mute", "pin", "promote", "rebuild"),
-    *(
-        "reembed",
-        "restore",
-        "retire",
-        "review",
-        "schema",
-        "search",
-        "show",
-        "status",
-        "triggers",
-        "try",
-        "uninstall",
-        "unmute",
-        "unpin",
-    ),
-    *("upsert", "why", "write"),
-)
+EVERYDAY, AGENTS, UPKEEP = "Everyday", "For agents and clients", "Upkeep"
+
+# Each command with its heading in the help.
+COMMANDS = {
+    "add": EVERYDAY,
+    "archive": EVERYDAY,
+    "backup": UPKEEP,
+    "bench": UPKEEP,
+    "candidate": AGENTS,
+    "check": UPKEEP,
+    "config": EVERYDAY,
+    "doctor": UPKEEP,
+    "edit": EVERYDAY,
+    "export": UPKEEP,
+    "hook": AGENTS,
+    "index": UPKEEP,
+    "init": UPKEEP,
+    "inject": AGENTS,
+    "list": EVERYDAY,
+    "log": EVERYDAY,
+    "mcp": AGENTS,
+    "merge-driver": AGENTS,
+    "mute": EVERYDAY,
+    "pin": EVERYDAY,
+    "promote": AGENTS,
+    "rebuild": UPKEEP,
+    "reembed": UPKEEP,
+    "restore": EVERYDAY,
+    "retire": EVERYDAY,
+    "review": EVERYDAY,
+    "schema": AGENTS,
+    "search": EVERYDAY,
+    "show": EVERYDAY,
+    "status": EVERYDAY,
+    "triggers": AGENTS,
+    "try": EVERYDAY,
+    "uninstall": UPKEEP,
+    "unmute": EVERYDAY,
+    "unpin": EVERYDAY,
+    "upsert": AGENTS,
+    "why": EVERYDAY,
+    "write": AGENTS,
+}
 
 
-@contextmanager
-def _redacted() -> Generator[None]:
-    """Redact secrets in click's error messages, because they repeat arguments."""
-    try:
-        yield
-    except click.ClickException as error:
-        from recollect.domain.secrets.detect import redact
-
-        said = redact(error.format_message())
-        error.format_message = lambda: said
-        raise
-
-
-class _Commands(click.Group):
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        with _redacted():
-            return super().make_context(info_name, args, parent, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with _redacted():
-            return super().invoke(ctx)
-
+class _Commands(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def grouped(self, ctx: click.Context) -> dict[str, list[str]]:
+        return {
+            heading: [name for name in self.list_commands(ctx) if COMMANDS[name] == heading]
+            for heading in (EVERYDAY, AGENTS, UPKEEP)
+        }
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -92,15 +96,16 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line. Print an error of ours to standard error and exit with code 1."""
+    """Run the command line. Exit with 0 when it is done, with 1 if it failed, with 2 for wrong usage."""
     screen_streams()
+    as_json = asks_for_json(sys.argv[1:])
     try:
-        cli()
-    except (RecollectError, OSError) as error:
-        if isinstance(error, OSError):  # perhaps from standard output, and Python flushes it again at exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        from recollect.domain.secrets.detect import redact  # an error may repeat arguments
-
-        said = str(error) if isinstance(error, WriteRefused) else f"Error: {error}"
-        click.echo(redact(said), err=True)
-        sys.exit(1)
+        code = cli.main(standalone_mode=False)
+    except (RecollectError, OSError, click.ClickException, click.Abort) as error:
+        sys.exit(print_failure(error, as_json=as_json))
+    except Exception as error:
+        if as_json:
+            print_failure(error, as_json=True)
+        raise
+    if code:  # what --help and the like exit with
+        sys.exit(code)

@@ -61,7 +61,7 @@ def change(
     written = made(root, workspace.settings, memory)
     finish(root, workspace, written)
     if as_json:
-        print_json(written.document())
+        print_json(written.document(workspace.identity, memory.category))
     else:
         name = shortest_name(root, memory.path, memory.category)
         click.echo(sentences[written.status].format(title=one_line(memory.title), name=name))
@@ -70,8 +70,8 @@ def change(
 def _told(done: Forgotten, as_json: bool, sentences: dict[str, str]) -> None:
     entry = done.entry
     if as_json:
-        facts = {"id": entry.id, "category": entry.category, "title": entry.name}
-        print_json({"status": done.outcome, "target": done.path or entry.id, **facts})
+        facts = {"id": entry.id, "category": entry.category, "title": entry.name, "path": done.path}
+        print_json({"status": done.outcome, "outcome": done.outcome, "target": done.path or entry.id, **facts})
     else:
         click.echo(sentences[done.outcome].format(title=one_line(entry.name), name=done.name or entry.id))
 

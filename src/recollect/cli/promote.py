@@ -128,6 +128,7 @@ def _as_object(outcome: Outcome, similar: dict[str, list[Alike]]) -> dict[str, o
     candidate = outcome.candidate
     return {
         "id": candidate.content_hash,
+        "title": candidate.name,
         **fields_of(candidate, "category", "name", "description", "captured"),
         "like": [fields_of(each, "id", "title") for each in similar.get(candidate.content_hash, ())],
         **fields_of(outcome.verdict, "universal", "reason"),

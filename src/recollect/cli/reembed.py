@@ -4,11 +4,13 @@ import sys
 
 import click
 
+from recollect.cli.failure import failure_document, print_failure
 from recollect.cli.shared import is_terminal, json_option, print_json, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.text import counted
 from recollect.engine.embed import Embedded, embed_pending, forget_other_models, start_over
 from recollect.engine.engine import Engine
+from recollect.errors import EmbeddingError
 from recollect.sync.sync import sync
 
 
@@ -32,6 +34,8 @@ def command(everything: bool, prune: bool, workspace: Workspace, as_json: bool) 
         dropped = forget_other_models(engine) if prune else []
         warnings += engine.store.findings
     warn(warnings)
+    waiting = f"{counted(done.pending, 'entry', 'entries')} still without a vector: " if done.pending else ""
+    error = EmbeddingError(f"{waiting}{done.reason or 'try again'}") if done.pending or done.reason else None
     if as_json:
         print_json(
             {
@@ -41,6 +45,7 @@ def command(everything: bool, prune: bool, workspace: Workspace, as_json: bool) 
                 "pruned": [each.identity for each in dropped],
                 "reason": done.reason,
                 "warnings": warnings,
+                **(failure_document(error) if error else {}),
             }
         )
     else:
@@ -48,10 +53,8 @@ def command(everything: bool, prune: bool, workspace: Workspace, as_json: bool) 
         click.echo(f"{given} by {model.identity}." if model else f"{given}.")
         for each in dropped:
             click.echo(f"Dropped {counted(each.vectors, 'vector', 'vectors')} by {each.identity}.")
-    if done.pending or done.reason:
-        waiting = f"{counted(done.pending, 'entry', 'entries')} still without a vector: " if done.pending else ""
-        click.echo(f"Error: {waiting}{done.reason or 'try again'}", err=True)
-        sys.exit(1)
+    if error:
+        sys.exit(print_failure(error, as_json=False))
 
 
 def _with_progress(engine: Engine) -> Embedded:

@@ -133,8 +133,10 @@ def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str
 def _hit(hit: Hit) -> dict[str, Any]:
     entry = hit.entry
     return {
-        **fields_of(entry, "id", "category"),
-        **({"path": hit.path} if hit.path else {}),
+        "id": entry.id,
+        "title": entry.name,
+        "category": entry.category,
+        "path": hit.path,
         **fields_of(entry, *_FIELDS),
         "origin": hit.origin,
         "muted": hit.is_muted,

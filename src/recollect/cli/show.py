@@ -24,7 +24,7 @@ from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, rea
 from recollect.files.textfile import read_text
 from recollect.memories.lookup import Known, find_memory, look_up
 from recollect.sessions.given import note_shown
-from recollect.sync.memories import pointed_id
+from recollect.sync.memories import entry_id, pointed_id
 
 _NEWEST = 10
 _WIDTH = 14
@@ -67,8 +67,12 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
     root, memory = workspace.memory_root(), found.memory
     memory.record = redacted(memory.record)
     if as_json:
-        facts = {"path": root.shown(memory.path), "hash": memory.hash, "origin": REPOSITORY}
-        print_json({**facts, "record": memory.record})
+        facts = {
+            "id": entry_id(workspace.identity, memory.category, memory.slug),
+            **fields_of(memory, "title", "category", "status"),
+            "path": root.shown(memory.path),
+        }
+        print_json({**facts, "hash": memory.hash, "origin": REPOSITORY, "record": memory.record})
     else:
         click.echo("\n".join(_lines(root, memory, history, workspace.identity)))
     warn(note_shown(workspace, found.entry.id))
@@ -104,7 +108,7 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
         ],
     }
     if as_json:
-        print_json({"name": entry.name, **facts})
+        print_json({"title": entry.name, "path": "", "name": entry.name, **facts})
         return
     state = [entry.status if not each.at else f"{entry.status} since {each.at}" for each in known.retirements[:1]]
     why = [each.reason for each in known.retirements if each.reason][:1]

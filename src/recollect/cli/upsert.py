@@ -4,7 +4,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 
@@ -19,10 +18,9 @@ from recollect.cli.shared import (
     workspace_options,
 )
 from recollect.config.workspace import Workspace
-from recollect.domain.secrets.detect import redact
 from recollect.domain.text import counted
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, RecollectError, StoreError
+from recollect.errors import RecollectError, StorageError, StoreError
 from recollect.learn.batch import UNCHANGED, Batch, Item
 from recollect.learn.remember import (
     JOURNALLED,
@@ -36,27 +34,12 @@ from recollect.learn.remember import (
 )
 from recollect.sync.entry_input import entries_from_json
 
-_NOT_WRITTEN = 2
-
 # How many entries of a batch are named; more are only counted.
 _MOST_NAMED = 20
 _SAID = {STORED: "Stored", REINFORCED: "Seen again", UNCHANGED: "There already", JOURNALLED: "Journalled"}
 
 
-class _Command(click.Command):
-    """A command with exit code 1 for wrong usage, because here 2 means a failed write."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        try:
-            return super().make_context(info_name, args, parent, **extra)
-        except click.UsageError as error:
-            error.show()
-            sys.exit(1)
-
-
-@click.command("upsert", cls=_Command)
+@click.command("upsert")
 @click.option("--action", type=click.Choice(["upsert"]), expose_value=False, help="What to do: nothing else is known.")
 @entry_options
 @workspace_options
@@ -69,22 +52,17 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
     several.
     It goes to session-captures.jsonl in the global store, and from there to the database. If the database cannot be
     used, the entry is kept all the same, and a warning says that searches will find it later. An array in a file is
-    taken once: the same file again changes nothing, and after an interruption it goes on where it stopped. Exit code 1
-    means that the entry cannot be stored as it is, 2 that nothing could be written.
+    taken once: the same file again changes nothing, and after an interruption it goes on where it stopped.
     """
     if (entry_json is None) == (entry_file is None):
-        raise InvalidEntry("give the entry with --entry-json or with --entry-file")
+        raise click.UsageError("give the entry with --entry-json or with --entry-file")
     text = entry_text(entry_json, entry_file) or ""
     given = entries_from_json(text)
     is_array = text.lstrip("\ufeff \t\r\n").startswith("[")
     if entry_file is not None and is_array:
         _take(Batch(workspace, given), as_json)
         return
-    try:
-        noted = note_down(workspace, given)  # before the store is opened: opening it may fail
-    except RecollectError as error:
-        click.echo(redact(f"Error: {error}"), err=True)
-        sys.exit(_NOT_WRITTEN)
+    noted = note_down(workspace, given)  # before the store is opened: opening it may fail
     documents: list[dict[str, object]] = []
     warnings: list[str] = []
     try:
@@ -119,8 +97,7 @@ def _take(batch: Batch, as_json: bool) -> None:
     except (RecollectError, KeyboardInterrupt) as error:
         why = "interrupted" if isinstance(error, KeyboardInterrupt) else error
         safe = f"{len(batch.items):,} of {counted(len(batch.entries), 'entry is', 'entries are')} in the journal"
-        click.echo(redact(f"Error: {why}; {safe}, and the same command goes on from there"), err=True)
-        sys.exit(_NOT_WRITTEN)
+        raise StorageError(f"{why}; {safe}, and the same command goes on from there") from None
     warn(dict.fromkeys([*(warning for item in batch.items for warning in item.noted.warnings), *batch.warnings]))
     if as_json:
         print_json([_item(item, batch.pending) for item in batch.items])
@@ -167,7 +144,9 @@ def _tell(result: Remembered) -> None:
 def _document(result: Remembered) -> dict[str, object]:
     entry = result.entry
     return {
-        **fields_of(entry, "id", "name", "category"),
+        "id": entry.id,
+        "title": entry.name,
+        **fields_of(entry, "name", "category", "status"),
         "outcome": STORED if result.added else REINFORCED,
         "added": result.added,
         **fields_of(entry, "observation_count", "keywords"),
@@ -180,6 +159,7 @@ def _document(result: Remembered) -> dict[str, object]:
 def _journalled(noted: Noted, warning: str) -> dict[str, object]:
     return {
         "id": noted.given.content_hash,
+        "title": noted.given.name,
         **fields_of(noted.given, "name", "category"),
         "outcome": JOURNALLED,
         "added": None,  # only the database could tell

@@ -22,6 +22,7 @@ from recollect.plugin.environment_state import (
     read_outcome,
     site_packages,
 )
+from recollect.plugin.install import bring_back_plugin, lost_plugin
 from recollect.version import VERSION
 
 _LONGEST = 300
@@ -51,6 +52,10 @@ def plugin(case: Case) -> Iterator[Finding]:
         else:
             told = "Claude Code does not have it, so its sessions are told nothing"
             yield Finding(WARNING, "Plugin", told, "`recollect init` installs it")
+        return
+    lost, fix = lost_plugin()
+    if lost:
+        yield Finding(ERROR, "Plugin", lost, fix, bring_back_plugin)
         return
     switched = _switched(case.workspace.project_root)
     if switched and switched[1] is False:

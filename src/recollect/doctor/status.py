@@ -23,6 +23,7 @@ from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
 from recollect.memories.health import Health, Issue, examine
 from recollect.plugin.environment_state import interpreter_of, is_being_built, missing_extras, read_outcome
+from recollect.plugin.install import lost_plugin
 from recollect.sessions.review import captures_to_review
 from recollect.store.open import store_exists, store_files
 
@@ -74,7 +75,8 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     knowledge = Knowledge(len(own), len(shared))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _store_issues(workspace, knowledge) + _package_issues(workspace) + _hook_issues(workspace.global_store)
+    issues += _store_issues(workspace, knowledge) + _package_issues(workspace)
+    issues += _hook_issues(workspace.global_store) + _plugin_issues()
     staged = _staged(workspace, warnings)
     return Status(
         root,
@@ -146,6 +148,11 @@ def _hook_issues(global_store: str) -> list[Issue]:
     last = ": ".join(lines[-1])
     text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {last}"
     return [Issue("hooks", text, f"see {path}")]
+
+
+def _plugin_issues() -> list[Issue]:
+    lost, fix = lost_plugin()
+    return [Issue("plugin", lost, fix)] if lost else []
 
 
 def _last_capture(memories: list[MemoryFile], journal: str) -> str:

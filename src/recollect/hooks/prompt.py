@@ -1,5 +1,5 @@
 # hot
-"""The prompt hook: add relevant memories to a submitted prompt."""
+"""The prompt hook: add relevant memories to a submitted prompt, or print what a slash command of ours prints."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ if TYPE_CHECKING:
     from recollect.hooks.stdin import Event
 
 
+# The client's event for a slash command that a person has typed.
+_EXPANSION = "UserPromptExpansion"
+
+
 def handle(event: Event) -> Answer:
     """Return the context to add to a prompt; empty if no memory is relevant."""
+    if event.text("hook_event_name") == _EXPANSION:
+        return _command(event)
     prompt = event.text("prompt") or event.text("user_prompt")
     if not is_worth_asking(prompt, event.text("source")):
         return Answer()
@@ -27,6 +33,14 @@ def handle(event: Event) -> Answer:
     if heard is None:
         return _found(prompt, event, store)
     return _answer(str(heard.get("text", "")), str(heard.get("said", "")), texts(heard, "warnings"))
+
+
+def _command(event: Event) -> Answer:
+    """Answer with the output of a slash command that only prints; the client shows it and asks no model."""
+    from recollect.plugin.slash import printed
+
+    text = printed(event.text("command_name"), event.text("command_args"), event.folder())
+    return Answer(dump({"decision": "block", "reason": text})) if text else Answer()
 
 
 def _answer(text: str, said: str, warnings: list[str]) -> Answer:

@@ -75,7 +75,7 @@ def brief(entry: StoredEntry, among: int, origin: str) -> dict[str, Any]:
     return filled(
         id=entry.id,
         category=entry.category,
-        name=cut(data_line(entry.name), _LONGEST_NAME),
+        **_titled(entry.name),
         text=text,
         project=project_name(entry),
         updated=one_line(entry.updated_at)[:10],
@@ -97,8 +97,8 @@ def line(place: int, item: dict[str, Any]) -> str:
 
 def named(id: str, category: str, name: str, text: str = "", path: str = "") -> dict[str, Any]:
     """Return an entry for the answer about another one."""
-    shown = cut(data_line(name), _LONGEST_NAME)
-    return filled(id=id, category=category, name=shown, text=as_data(text), path=cut(data_line(path), _LONGEST_PATH))
+    shown = cut(data_line(path), _LONGEST_PATH)
+    return filled(id=id, category=category, **_titled(name), text=as_data(text), path=shown)
 
 
 def named_line(item: dict[str, Any]) -> str:
@@ -113,7 +113,7 @@ def full(entry: StoredEntry, text: str, path: str, origin: str, reason: str = ""
     return filled(
         id=entry.id,
         category=entry.category,
-        name=cut(data_line(entry.name), _LONGEST_NAME),
+        **_titled(entry.name),
         text=_shown(text) or data_line(entry.name),
         references=_few_texts(entry.references),
         keywords=_few_texts(entry.keywords),
@@ -166,6 +166,12 @@ def project_name(entry: StoredEntry) -> str:
 def filled(**fields: Any) -> dict[str, Any]:
     """Return the fields without empty ones."""
     return {name: value for name, value in fields.items() if value not in ("", [], None)}
+
+
+def _titled(name: str) -> dict[str, str]:
+    """Return a title, also by its old key."""
+    shown = cut(data_line(name), _LONGEST_NAME)
+    return {"title": shown, "name": shown}
 
 
 def _label(item: dict[str, Any]) -> str:

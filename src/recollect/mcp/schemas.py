@@ -46,7 +46,7 @@ of date: check them against the code before you rely on them. Retire what is wro
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _NUMBER = {"type": "integer"}
-_NAMED = {"id": _TEXT, "category": _TEXT, "name": _TEXT}
+_NAMED = {"id": _TEXT, "category": _TEXT, "title": _TEXT, "name": {"type": "string", "description": "The title."}}
 _CATEGORY = {"type": "string", "enum": list(CATEGORIES)}
 _PROJECT = {
     "type": "string",
@@ -134,10 +134,8 @@ STORE = ToolSchema(
         },
     ),
     returns=_returned(
-        ["id", "name", "category", "outcome"],
-        id=_TEXT,
-        name=_TEXT,
-        category=_TEXT,
+        [*_NAMED, "outcome"],
+        **_NAMED,
         outcome={"type": "string", "description": "stored, reinforced, updated or journalled."},
         path=_TEXT,
         changed={**_TEXTS, "description": "The fields that an update changed."},
@@ -162,7 +160,7 @@ SEARCH = ToolSchema(
     ),
     returns=_returned(
         ["results"],
-        results=_list_of(["id", "category", "name"], **_BRIEF, score={"type": "number"}, muted=_MUTED),
+        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED),
         reason={"type": "string", "description": "Why nothing was found."},
         notes=_TEXTS,
     ),
@@ -179,7 +177,7 @@ GET = ToolSchema(
     returns=_returned(
         ["memories"],
         memories=_list_of(
-            ["id", "category", "name", "text"],
+            [*_NAMED, "text"],
             **_NAMED,
             text=_TEXT,
             references=_TEXTS,
@@ -221,7 +219,7 @@ LIST = ToolSchema(
     ),
     returns=_returned(
         ["memories", "total"],
-        memories=_list_of(["id", "category", "name"], **_BRIEF),
+        memories=_list_of(list(_NAMED), **_BRIEF),
         total=_NUMBER,
         next_offset={"type": "integer", "description": "The offset of the next page; missing on the last."},
         notes=_TEXTS,
@@ -241,9 +239,8 @@ FORGET = ToolSchema(
         reason={"type": "string", "description": "Why it does not hold any more."},
     ),
     returns=_returned(
-        ["id", "name", "outcome", "restore"],
-        id=_TEXT,
-        name=_TEXT,
+        [*_NAMED, "outcome", "restore"],
+        **_NAMED,
         outcome={"type": "string", "description": "retired or already_retired."},
         restore={"type": "string", "description": "The command that brings it back."},
         notes=_TEXTS,

@@ -68,7 +68,7 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         supersedes=given.text("supersedes"),
         session=given.text("session").strip(),
     )
-    data: dict[str, Any] = {"id": done.id, "name": done.name, "category": done.category, "outcome": done.outcome}
+    data: dict[str, Any] = {**named(done.id, done.category, done.name), "outcome": done.outcome}
     data |= filled(path=done.path, changed=done.changed)
     lines = [f"{done.outcome.capitalize()}: {done.name} (id: {done.id}){f' in {done.path}' if done.path else ''}"]
     lines += [f"Changed: {', '.join(done.changed)}"] if done.changed else []
@@ -183,7 +183,8 @@ def forget_memory(engine: Engine, given: Arguments) -> Answer:
     if not reason:
         raise InvalidEntry("reason must not be empty: say why it does not hold any more")
     done = forget(engine, id, reason)
-    data = {"id": done.entry.id, "name": done.entry.name, "outcome": done.outcome, "restore": done.restore}
+    data = {**named(done.entry.id, done.entry.category, done.entry.name), "outcome": done.outcome}
+    data["restore"] = done.restore
     was = "Retired" if done.outcome == "retired" else "Was retired already"
     back = f" `{done.restore}` brings it back." if done.restore else ""
     shown = f"{was}: {done.entry.name} (id: {done.entry.id}).{back}"

@@ -42,6 +42,7 @@ from recollect.memories.retention import (
     window_reason,
     words_of,
 )
+from recollect.sync.memories import entry_id
 
 if TYPE_CHECKING:
     from recollect.config.settings import Settings
@@ -55,10 +56,7 @@ _KEPT = ("created_at", "schema_version", "category", "id", "record_status", "tim
 
 
 class Written:
-    """The result of a change. The JSON output is `status`, `target` and `facts`.
-
-    `paths` are the written, renamed or removed memory files.
-    """
+    """The result of a change; `paths` are the written, renamed or removed memory files."""
 
     def __init__(self, status: str, target: str, **facts: object) -> None:
         self.status = status
@@ -71,8 +69,19 @@ class Written:
     def message(self) -> str:
         return f"{self.status} {self.target}"
 
-    def document(self) -> dict[str, object]:
-        return {"status": self.status, "target": self.target, **self.facts}
+    def document(self, identity: str, category: str) -> dict[str, object]:
+        """Return it as JSON, for the project with this identity."""
+        slug = slug_of(self.target)
+        return {
+            "status": self.status,
+            "outcome": self.status,
+            "target": self.target,
+            **self.facts,
+            "id": entry_id(identity, category, slug),
+            "slug": slug,
+            "category": category,
+            "path": self.target,
+        }
 
 
 def create(
@@ -183,7 +192,7 @@ def retire(root: MemoryRoot, path: str, category: str, reason: str = "", *, by: 
     check_secrets({"reason": reason})
     with _changing(root, path, category, "DELETE_ERROR") as (old, warnings):
         if old.status == RETIRED:
-            return Written("already_retired", root.shown(path))
+            return Written("already_retired", root.shown(path), title=old.title)
         if old.status == ARCHIVED:
             raise _wrong_state("DELETE_ERROR", root, old, "an archived memory must be unarchived before it is retired")
         current_index(root, warnings)
@@ -196,7 +205,7 @@ def archive(root: MemoryRoot, path: str, category: str, reason: str = "") -> Wri
     check_secrets({"reason": reason})
     with _changing(root, path, category, "ARCHIVE_ERROR") as (old, warnings):
         if old.status == ARCHIVED:
-            return Written("already_archived", root.shown(path))
+            return Written("already_archived", root.shown(path), title=old.title)
         if old.status != ACTIVE:
             raise _wrong_state("ARCHIVE_ERROR", root, old, "only an active memory can be archived; restore it first")
         current_index(root, warnings)
@@ -323,7 +332,7 @@ def _unique(root: MemoryRoot, gone: list[MemoryFile], others: list[MemoryFile]) 
 
 
 def _result(status: str, root: MemoryRoot, saved: MemoryFile, warnings: list[str], **facts: object) -> Written:
-    result = Written(status, root.shown(saved.path), **facts)
+    result = Written(status, root.shown(saved.path), title=saved.title, **facts)
     result.warnings += warnings
     result.paths.append(saved.path)
     return result

@@ -123,6 +123,15 @@ def settings_file(scope: str, project: str) -> str:
     return os.path.join(project, ".claude", "settings.json" if scope == "project" else "settings.local.json")
 
 
+def lost_marketplace() -> str:
+    """Return the folder that Claude Code wants to load the plugin from, if it was moved or removed; else nothing."""
+    known = fields(read_object(os.path.join(locations.claude_config(), "plugins", "known_marketplaces.json")))
+    folder = fields(fields(known.get(MARKETPLACE)).get("source")).get("path")
+    if not isinstance(folder, str) or not os.path.isabs(folder):
+        return ""  # it has a copy of its own
+    return "" if os.path.exists(folder) else folder
+
+
 def traces(projects: Iterable[str]) -> dict[tuple[str, str], str]:
     """Return our entries in the client's files, by file and key. Compared, they show an installation's changes."""
     plugins = os.path.join(locations.claude_config(), "plugins")

@@ -79,6 +79,8 @@ def complete(damage: str = "") -> None:
         _fail(f"{sys.executable} lacks what it needs: {', '.join(missing)}")
     from recollect.errors import RecollectError
 
+    if sys.argv[2:] == ["status"] and not damage:  # a person's first question, while packages are installed
+        _print_status(data, requirements)
     try:
         _run_again(_built(data, requirements), "built")
     except KeyboardInterrupt:
@@ -156,6 +158,22 @@ def _built(data: str, requirements: str) -> str:
     except (InstallError, OSError) as error:
         _say(f"there are no tools in this session; its packages: {error}")
         stand_in(f"recollect's packages: {error}")
+    sys.exit(0)
+
+
+def _print_status(data: str, requirements: str) -> None:
+    """Print a status that needs no packages, have them installed in the background, and exit."""
+    from recollect.errors import StorageError
+    from recollect.plugin.environment_status import bare_status
+
+    reason = "" if is_being_built(data) else read_outcome(data).reason
+    try:
+        os.makedirs(data, exist_ok=True)
+        if not is_being_built(data):
+            _build_apart(data, requirements)
+    except (OSError, StorageError) as error:
+        reason = str(error)
+    print(bare_status(data, reason))
     sys.exit(0)
 
 
@@ -276,4 +294,9 @@ def _say(sentence: str) -> None:
 
 def _fail(sentence: str) -> None:
     _say(sentence)
+    if "--json" in sys.argv:
+        import json
+
+        fix = "run it again where the package index can be reached"
+        print(json.dumps({"error": sentence, "code": "not_installed", "fix": fix}, indent=2))
     sys.exit(1)

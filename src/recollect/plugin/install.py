@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from recollect.config import locations
 from recollect.errors import InstallError
 from recollect.files.textfile import write_text
 from recollect.plugin import environment
-from recollect.plugin.claude_client import PLUGIN, Claude, Installed, traces
+from recollect.plugin.claude_client import PLUGIN, Claude, Installed, find_claude, lost_marketplace, traces
 from recollect.plugin.environment_state import INTERPRETER, interpreter_of
 from recollect.version import VERSION
 
@@ -28,17 +29,48 @@ class Installation:
 
 
 def marketplace_folder() -> str:
-    """Return the marketplace folder for Claude Code: in an installed package, or the repository.
+    """Return the marketplace folder for Claude Code: in an installed package, or the repository, by either path.
 
     Raises:
         InstallError: there is none beside this code.
     """
-    for folder in (os.path.join(_PACKAGE, "marketplace"), os.path.dirname(os.path.dirname(_PACKAGE))):
+    top = os.path.dirname(os.path.dirname(_PACKAGE))  # plugin/, if it was called by the link there
+    for folder in (os.path.join(_PACKAGE, "marketplace"), top, os.path.dirname(top)):
         if os.path.exists(os.path.join(folder, ".claude-plugin", "marketplace.json")):
             return os.path.realpath(folder)
     raise InstallError(
         "this is the plugin itself, which is installed already; `recollect status` shows how it is doing"
     )
+
+
+def lost_plugin() -> tuple[str, str]:
+    """Return what became of the plugin if its folder was moved or removed, and how to mend it; else empty texts."""
+    lost = lost_marketplace()
+    if not lost:
+        return "", ""
+    told = f"Claude Code looks for the plugin in {lost}, which was moved or removed; its sessions run without memories"
+    return told, f"`claude plugin marketplace add {_new_place()}`, then start a new session"
+
+
+def _new_place() -> str:
+    try:
+        return shlex.quote(marketplace_folder())
+    except InstallError:
+        return "FOLDER"
+
+
+def bring_back_plugin() -> str:
+    """Tell Claude Code where the plugin is now; return a sentence on it.
+
+    Raises:
+        InstallError: there is no Claude Code or no marketplace here, or Claude Code refuses.
+    """
+    folder = marketplace_folder()
+    program = find_claude()
+    if not program:
+        raise InstallError("Claude Code's command, claude, was not found")
+    Claude(program, folder).run("plugin", "marketplace", "add", folder)
+    return f"Claude Code loads the plugin from {folder} now; start a new session"
 
 
 def install(claude: Claude, scope: str, project: str) -> Installation:

@@ -19,6 +19,7 @@ from recollect.files.bank.bank import read_bank
 from recollect.files.journal.log import read_lines
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
 from recollect.sync.journal import NAMED, captured
+from recollect.sync.memories import entry_id
 from recollect.sync.sync import from_bank
 
 
@@ -33,6 +34,7 @@ class ExportedEntry:
         """Return the entry as a JSON object, without invisible characters in its texts."""
         entry = self.entry
         texts = {
+            "title": entry.name,
             "name": entry.name,
             "description": entry.description,
             "reasoning": entry.reasoning,
@@ -45,6 +47,7 @@ class ExportedEntry:
             "kind": "knowledge",
             "id": entry.id,
             "category": entry.category,
+            "path": "",
             **seen(texts),
             "confidence": entry.confidence,
             "observation_count": entry.observation_count,
@@ -64,6 +67,7 @@ class Export:
     knowledge: list[ExportedEntry] = field(default_factory=list[ExportedEntry])
     reason: str = ""
     warnings: list[str] = field(default_factory=list[str])
+    identity: str = ""
 
     @property
     def count(self) -> int:
@@ -79,7 +83,7 @@ def gather(workspace: Workspace, *, categories: tuple[str, ...] = (), include_re
         WriteRefused: the memory root is outside the project.
         StorageError: the journal cannot be read.
     """
-    export = Export(workspace.name, workspace.memory_root())
+    export = Export(workspace.name, workspace.memory_root(), identity=workspace.identity)
     wanted = categories or (*PROJECT, *KNOWLEDGE)
     hidden = 0
     if set(wanted) & set(PROJECT):
@@ -106,13 +110,20 @@ def gather(workspace: Workspace, *, categories: tuple[str, ...] = (), include_re
 def json_lines(export: Export) -> Iterator[str]:
     """Yield each entry as a line of ASCII JSON, so that no reader sees a line break inside it.
 
-    A memory has its whole record and its path. One nested too deeply is left out, with a warning.
+    A memory has its record, with the id that searches show instead of the record's own. One nested too deeply is left
+    out, with a warning.
     """
     for memory in export.memories:
         path = export.root.shown(memory.path)
+        facts = {
+            "id": entry_id(export.identity, memory.category, memory.slug),
+            "slug": memory.slug,
+            "category": memory.category,
+            "status": memory.status,
+        }
         record = {name: value for name, value in memory.record.items() if name not in ("kind", "path")}
         try:
-            yield _json_line({"kind": "memory", "path": path, **record})
+            yield _json_line({"kind": "memory", "path": path, **record, **facts})
         except RecursionError:
             export.warnings.append(f"{path} is nested too deeply and was left out")
     for item in export.knowledge:

@@ -122,10 +122,12 @@ class Client:
         with Api() as api:
             return self.run(["plugin", *arguments], api)
 
-    def recollect(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def recollect(
+        self, *arguments: str, launcher: Path = PLUGIN / "bin" / "recollect"
+    ) -> subprocess.CompletedProcess[str]:
         """The plugin's own command, as a person would call it in the project."""
         return subprocess.run(
-            [PLUGIN / "bin" / "recollect", *arguments],
+            [launcher, *arguments],
             cwd=self.project,
             env=self.environment(),
             stdin=subprocess.DEVNULL,

@@ -147,6 +147,10 @@ class Session:
     def wait_for(self, text: str) -> None:
         wait(lambda: text in self.screen.words, lambda: f"no {text!r} on the screen:\n{self.screen.text}")
 
+    def wait_for_requests(self, number: int) -> None:
+        """Wait until the model was asked this often."""
+        wait(lambda: len(self.requests) >= number, lambda: f"no request {number}:\n{self.screen.text}")
+
     def leave(self, process: subprocess.Popen[str]) -> None:
         """End the session as a person does."""
         self.type("/exit")
@@ -188,7 +192,9 @@ class Rows:
         """Answer when the client has written the prompt down; a real model takes longer than that."""
 
         def answer(request: Request) -> Turn:
-            self.wait_for_another(f'"content":{json.dumps(prompt, ensure_ascii=False)}')
+            is_command = prompt.startswith("/")
+            content = f'"content":{json.dumps(prompt, ensure_ascii=False)}'
+            self.wait_for_another(f"<command-name>{prompt.split(maxsplit=1)[0]}<" if is_command else content)
             return reply(request) if callable(reply) else reply
 
         return answer

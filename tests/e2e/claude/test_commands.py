@@ -10,6 +10,8 @@ import pytest
 from tests.e2e.claude.api import Turn, calls, says
 from tests.e2e.claude.client import PLUGIN, Client
 
+from recollect.plugin.slash import PRINTED
+
 _PENDING = f"/tmp/.memory-write-pending-{os.getpid()}.json"
 _DRAFT = f"/tmp/.memory-draft-decision-{os.getpid()}.json"
 _RECORD = {
@@ -41,9 +43,7 @@ def _saved(path: str, title: str) -> list[Turn]:
 
 def _asked() -> Iterator[tuple[str, list[Turn]]]:
     """What a user types, and what the command's text has the model call then."""
-    yield "status", []
-    yield "list all decision", _bash("recollect list --state all --category decision")
-    yield "search locks", _bash("recollect search --limit 10 -- 'it'\\''s locks'", "recollect show 'locks'")
+    yield "list decisions of any state", _bash("recollect list --state all --category decision")
     yield "save decision The queue is a table", _saved(_PENDING, "The queue is a table")
     yield (
         "review",
@@ -59,7 +59,6 @@ def _asked() -> Iterator[tuple[str, list[Turn]]]:
     yield "archive locks", _bash("recollect archive 'locks' --reason 'Over'")
     yield "unarchive locks", _bash("recollect restore 'locks'")
     yield "gc", _bash("recollect index --gc")
-    yield "doctor", []
 
 
 _COMMANDS = list(_asked())
@@ -77,28 +76,12 @@ def test_every_command_skill_and_agent_is_offered(client: Client) -> None:
     assert "memory" in [plugin["name"] for plugin in start["plugins"]]
 
 
-def test_commands_show_what_recollect_prints(client: Client) -> None:
-    client.world.write_decision("locks", title="Advisory locks keep importers apart")
-
-    run = client.ask(
-        "/memory:status",
-        "/memory:search locks",
-        script=[says("There."), calls("Bash", command="recollect search --limit 10 -- 'locks'"), says("Found it.")],
-    )
-
-    status, search, found = run.requests
-    printed = client.recollect("status").stdout
-    assert printed.splitlines()[0] in status.newest
-    assert "locks" in search.newest
-    assert not found.tool_results[-1]["is_error"], found.tool_results
-    assert "Advisory locks keep importers apart" in found.tool_results[-1]["text"]
-
-
 @pytest.mark.slow
 def test_commands_run_what_their_texts_name_unasked_and_nothing_else(client: Client) -> None:
     client.variables["RECOLLECT_TRIAGE_MODE"] = "off"  # so many calls are worth a summary
     client.world.write_decision("locks", title="Advisory locks keep importers apart")
-    assert {typed.split()[0] for typed, _ in _COMMANDS} == {path.stem for path in (PLUGIN / "commands").glob("*.md")}
+    named = {typed.split()[0] for typed, _ in _COMMANDS}
+    assert named | set(PRINTED) == {path.stem for path in (PLUGIN / "commands").glob("*.md")}
 
     run = client.ask(
         *(f"/memory:{typed}" for typed, _ in _COMMANDS),
@@ -113,3 +96,67 @@ def test_commands_run_what_their_texts_name_unasked_and_nothing_else(client: Cli
         refused = next(results)
         assert refused["is_error"], typed
         assert "approval" in refused["text"], refused
+
+
+_PRINTED = ("/memory:status", "/memory:list all decision", "/memory:search it's $(date) locks", "/memory:config")
+
+
+@pytest.mark.oldest
+def test_what_only_prints_is_printed_without_a_turn_of_the_model(client: Client) -> None:
+    client.world.write_decision("locks", title="Advisory locks keep importers apart")
+
+    run = client.ask(*_PRINTED, "/memory:list the old ones", script=[says("MODEL")])
+
+    status, listed, searched, settings, asked = (str(result["result"]) for result in run.results)
+    assert client.recollect("status").stdout.splitlines()[0] in status
+    assert "Advisory locks keep importers apart" in listed
+    assert "Advisory locks keep importers apart" in searched
+    assert "retrieval.max_inject" in settings
+    assert asked == "MODEL"  # which has to find out what is meant
+    assert len(run.requests) == 1
+
+
+@pytest.mark.oldest
+def test_a_person_sees_the_status_at_once(client: Client) -> None:
+    client.world.write_decision("locks", title="Advisory locks keep importers apart")
+    with client.session(options=["--permission-mode", "default"]) as session:
+        session.type("/memory:status")
+        session.wait_for("Switched off nothing")
+        assert session.requests == []
+
+
+_QUESTION = {
+    "question": "Shall it be done?",
+    "header": "Sure?",
+    "multiSelect": False,
+    "options": [{"label": "Yes", "description": "Do it."}, {"label": "No", "description": "Leave it."}],
+}
+_AFTER_THE_ANSWER = {
+    "/memory:retire locks": "recollect retire 'locks' --reason 'It'\\''s over'",
+    "/memory:gc": "recollect index --gc",
+    "/memory:review": "recollect review --dismiss-all",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.oldest
+def test_what_was_confirmed_needs_no_approval(client: Client) -> None:
+    client.variables["RECOLLECT_TRIAGE_MODE"] = "off"
+    client.world.write_decision("locks", title="Advisory locks keep importers apart")
+    script = [
+        turn
+        for command in _AFTER_THE_ANSWER.values()
+        for turn in (calls("AskUserQuestion", questions=[_QUESTION]), *_bash(command), says("Done."))
+    ]
+    with client.session(*script, options=["--permission-mode", "default"]) as session:
+        for place, typed in enumerate(_AFTER_THE_ANSWER, 1):
+            session.give(typed)
+            session.wait_for("Enter to select")
+            session.screen.press("\r")
+            session.wait_for_requests(3 * place)
+            assert not session.requests[-1].tool_results[-1]["is_error"], session.screen.text
+            assert "Do you want to proceed?" not in session.screen.words
+            session.wait_for("Done.")
+    assert '"record_status": "retired"' in client.world.project.joinpath(
+        ".claude/memory/decisions/locks.json"
+    ).read_text(encoding="utf-8")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -107,3 +109,48 @@ def test_first_session_has_memories_while_packages_are_missing(machine: Client, 
     assert "Retry the payment gateway twice" in first.requests[0].context_of("UserPromptSubmit")[0]
     assert "could not set itself up: the package index could not be reached" in second.told_to_the_user[0]
     assert third.told_to_the_user == ["recollect: 1 lesson recalled"]
+
+
+def test_status_answers_at_once_in_the_first_session(machine: Client, tmp_path: Path) -> None:
+    _done(machine.manage("marketplace", "add", str(REPOSITORY)))
+    _done(machine.manage("install", "memory@recollect"))
+    bare = tmp_path / "bin" / "python3"
+    bare.parent.mkdir()
+    bare.symlink_to(Path(sys.executable).resolve())
+    machine.name_interpreter(bare)
+    machine.world.write_decision("gateway", title="Retry the payment gateway twice")
+    with (machine.data() / "build.lock").open("a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # packages are being installed, for as long as this takes
+        run = machine.ask("/memory:status", "/memory:doctor")
+
+    status, doctor = (str(result["result"]) for result in run.results)
+    assert "recollect is installing its packages in the background" in status
+    assert "decision: 1 active" in status
+    assert "try again in a moment" in doctor
+    assert run.requests == []
+
+
+@pytest.mark.oldest
+def test_a_clone_that_was_moved_is_named_and_mended_by_what_is_told(machine: Client, tmp_path: Path) -> None:
+    old, new = _copy_marketplace(tmp_path / "clone"), tmp_path / "moved clone"
+    _done(machine.manage("marketplace", "add", str(old)))
+    _done(machine.manage("install", "memory@recollect"))
+    machine.name_interpreter()
+    machine.world.write_bank("patterns", "# Patterns\n\n### Pattern: Retry\nThe lesson: retry twice.\n")
+    old.rename(new)
+    assert machine.ask("Hello there.").requests[0].context_of("SessionStart") == []  # the client says nothing of it
+
+    launcher = new / "plugin" / "bin" / "recollect"
+    done = machine.recollect("doctor", "--only", "plugin", "--json", launcher=launcher)
+    [finding] = json.loads(done.stdout)["findings"]
+    assert done.returncode == 1
+    assert str(old) in finding["sentence"]
+    told = machine.recollect("status", launcher=launcher).stdout
+    assert f"Claude Code looks for the plugin in {old}" in told
+
+    fix = re.search(r"`claude plugin (marketplace add [^`]+)`", finding["fix"])
+    assert fix, finding
+    assert shlex.split(fix[1])[-1] == str(new)
+    _done(machine.manage(*shlex.split(fix[1])))
+    assert "The lesson" in machine.ask("Hello there.").requests[0].context_of("SessionStart")[0]
+    assert machine.recollect("doctor", "--only", "plugin", launcher=launcher).returncode == 0

@@ -19,6 +19,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.stored import StoredEntry
 from recollect.domain.text import fenced_lines
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.sync.memories import entry_id
 from recollect.transfer.export import Export, ExportedEntry, gather, json_lines
 from recollect.transfer.export_markdown import markdown
 
@@ -82,18 +83,20 @@ def without_code(document: str) -> Iterator[str]:
 
 def test_memories_are_exported_as_their_files_have_them(project: Path) -> None:
     record = write_memory(project, "use-jwt", content={"decision": "JWT"}, own_field=[1, {"a": None}])
-    assert objects(gathered(project)) == [
-        {"kind": "memory", "path": ".claude/memory/decisions/use-jwt.json", **record},
-    ]
+    [item] = objects(gathered(project))
+    assert item["id"] == entry_id(str(project), "decision", "use-jwt")
+    told = {"kind": "memory", "path": ".claude/memory/decisions/use-jwt.json", "slug": "use-jwt", "status": "active"}
+    assert item == {**record, **told, "id": item["id"]}
 
 
 def test_retired_and_archived_memories_are_exported_when_asked_for(project: Path) -> None:
     write_memory(project, "active")
     write_memory(project, "archived", record_status="archived")
     write_memory(project, "retired", record_status="retired")
-    assert [item["id"] for item in objects(gathered(project))] == ["active"]
+    assert [item["slug"] for item in objects(gathered(project))] == ["active"]
     everything = objects(gathered(project, include_retired=True))
-    assert [item["id"] for item in everything] == ["active", "archived", "retired"]
+    assert [item["slug"] for item in everything] == ["active", "archived", "retired"]
+    assert [item["status"] for item in everything] == ["active", "archived", "retired"]
 
 
 def test_a_text_that_three_places_have_is_exported_once(project: Path) -> None:
