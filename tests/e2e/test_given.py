@@ -1,4 +1,4 @@
-"""What was given and why, what would be given, and what a user has muted or pinned: `log`, `why`, `try`, `mute`, `pin`."""
+"""What was given and why, what would be given, and what a user has muted or pinned."""
 
 from __future__ import annotations
 
