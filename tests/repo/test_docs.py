@@ -101,7 +101,7 @@ def test_one_version_everywhere() -> None:
 
 def test_commands_are_modules_of_their_own() -> None:
     modules = {path.stem for path in (TOP / "src" / "recollect" / "cli").glob("*.py")}
-    assert modules == {*COMMANDS, "__init__", "main", "memory", "screen", "shared"}
+    assert modules == {*COMMANDS, "__init__", "given", "main", "memory", "screen", "shared"}
 
 
 def test_no_file_names_a_machine() -> None:
