@@ -555,7 +555,8 @@ def test_a_memory_that_a_prompt_may_be_about_is_named_by_its_title_once_a_sessio
         "</memory-context>"
     )
     assert asked(semantic_world, NEAR) == titled
-    assert receipts(semantic_world) == [], "a title is no recall"
+    [kept] = receipts(semantic_world)
+    assert [line.form for line in kept.lines] == ["title"], "it is recorded, and no recall"
     assert asked(semantic_world, NEAR) == ""
     assert asked(semantic_world, NEAR, "s2") == titled
     assert read_record(str(semantic_world.store), "s1").given == {

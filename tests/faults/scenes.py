@@ -258,7 +258,25 @@ def _write(action: str, slug: str, **given: Any) -> tuple[str, ...]:
     return ("write", "--action", action, "--target", f"decisions/{slug}.json", *given)
 
 
+def _mark(kind: str) -> Callable[[World], None]:
+    """Return what mutes or pins a memory."""
+
+    def mark(world: World) -> None:
+        from recollect.domain.stored import Mark
+        from recollect.files.journal.kinds import MARK
+        from recollect.files.journal.log import append_lines
+        from recollect.sync.memories import entry_id
+
+        project = str(world.project)
+        line = Mark(entry_id(project, "decision", _COOKIE), kind, project, at=days_ago(1))
+        append_lines(str(world.store / "session-captures.jsonl"), MARK, [line])
+
+    return mark
+
+
 _REVIEW = ("review", "--json")
+_MUTED = ("list", "--muted", "--json")
+_WHY = ("why", "refresh-token-cookie", "--json")
 _COOKIE = "refresh-token-cookie"
 _SAID_WHAT_FAILED = content_hash("An error names what failed and what to do next.")
 _CHANGED = {
@@ -292,6 +310,11 @@ SCENES = (
     Scene("restore memory", ("restore", "retired-now")),
     Scene("restore lesson", ("restore", content_hash(RETIRED_LESSON["description"]))),
     Scene("archive", ("archive", _COOKIE)),
+    Scene("mute memory", ("mute", _COOKIE)),
+    Scene("mute lesson", ("mute", content_hash(OLD_LESSON["description"]), "--everywhere"), probes=(EXPORT, _MUTED)),
+    Scene("unmute", ("unmute", _COOKIE), prepare=_mark("muted"), probes=(EXPORT, _MUTED)),
+    Scene("pin", ("pin", _COOKIE), probes=(EXPORT, _WHY)),
+    Scene("unpin", ("unpin", _COOKIE), prepare=_mark("pinned"), probes=(EXPORT, _WHY)),
     Scene("triggers of memory", ("triggers", _COOKIE, "where people stay signed in", "stolen credentials")),
     Scene("triggers of lesson", ("triggers", _SAID_WHAT_FAILED, "writing a message for users")),
     Scene("promote", ("promote",)),
@@ -318,6 +341,10 @@ SCENES = (
     Scene("list", ("list",)),
     Scene("search", ("search", "refresh token cookie")),
     Scene("inject", ("inject",)),
+    Scene("inject preview", ("inject", "--preview")),
+    Scene("why", ("why", _COOKIE)),
+    Scene("try", ("try", "should the refresh token be in a cookie?")),
+    Scene("show in a session", ("show", "refresh-token-cookie"), variables={"CLAUDE_CODE_SESSION_ID": SESSION}),
     Scene("status", ("status",)),
     Scene("hook session-start", ("hook", "session-start"), hook("SessionStart", source="startup")),
     Scene(
@@ -377,6 +404,7 @@ READING = (
     Scene("backup restore dry", ("backup", "restore", "{home}/backup.tar.gz", "--dry-run"), prepare=_lose),
     Scene("init dry", ("init", "--client", "cursor", "--dry-run")),
     Scene("inject hook", ("inject", "--print-hook")),
+    Scene("log", ("log",)),
     Scene(
         "write check",
         ("write", "--action", "create", "--category", "decision", "--input", "-", "--check"),

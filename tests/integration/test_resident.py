@@ -251,6 +251,29 @@ def test_a_session_starts_with_the_same_block_with_and_without_an_engine(semanti
         assert [receipt.session for receipt in engine.store.receipts(2)] == ["engine", "alone"]
 
 
+def test_engine_gives_nothing_that_is_muted_and_records_the_parts_of_scores(
+    semantic_world: World, serve: Serve
+) -> None:
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    assert "Bill a card once" in prompt(semantic_world, MEANT, "s1")
+
+    def given() -> list[dict[str, Any]]:
+        return json.loads(semantic_world.run("log", "--json").stdout)["given"]
+
+    [kept] = until(given)
+    [entry] = kept["entries"]
+    assert (kept["session"], entry["title"].startswith("Bill a card once")) == ("s1", True)
+    assert entry["meaning"] > 0
+    assert entry["score"] == pytest.approx(entry["words"] + entry["meaning"] - entry["bar"], abs=0.01)
+    assert semantic_world.run("mute", entry["id"]).returncode == 0
+    assert prompt(semantic_world, MEANT, "s2") == ""
+    assert "Bill a card once" not in start(semantic_world, "s3")
+    assert semantic_world.run("unmute", entry["id"]).returncode == 0
+    assert semantic_world.run("pin", entry["id"]).returncode == 0
+    assert "### Pinned in This Project\\n### " in start(semantic_world, "s4")
+
+
 def _lines(path: Path) -> list[str]:
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     given = [line for line in lines if line.startswith("+")]

@@ -105,6 +105,7 @@ def test_commands_are_modules_of_their_own() -> None:
         *(name.replace("-", "_") for name in COMMANDS),
         "__init__",
         "failure",
+        "given",
         "help",
         "main",
         "memory",

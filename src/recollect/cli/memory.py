@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import click
 
-from recollect.cli.shared import json_option, print_json, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, warn, workspace_options
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
+from recollect.domain.secrets.detect import redact
 from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
 from recollect.errors import UnknownMemory
@@ -17,6 +18,7 @@ from recollect.memories import write
 from recollect.memories.finish import finish as finish_change
 from recollect.memories.forget import Forgotten
 from recollect.memories.lookup import look_up, shortest_name
+from recollect.memories.marks import Marked
 
 _Change = Callable[[MemoryRoot, Settings, MemoryFile], write.Written]
 _OfLesson = Callable[[Engine, str], Forgotten]
@@ -80,3 +82,15 @@ def finish(root: MemoryRoot, workspace: Workspace, written: write.Written) -> No
     """Update the store and git after a change; print warnings to standard error."""
     warnings = finish_change(root, workspace, written.paths, message=written.message)
     warn(dict.fromkeys([*written.warnings, *warnings]))
+
+
+def print_marked(done: Marked, as_json: bool, sentences: dict[str, str]) -> None:
+    """Print the sentence for an outcome, with {title}, {id} and {where} filled in."""
+    warn(done.warnings)
+    title = redact(one_line(done.entry.name))
+    if as_json:
+        facts = {"outcome": done.outcome, "everywhere": done.everywhere}
+        print_json({**fields_of(done.entry, "id", "category", "status"), "title": title, **facts})
+        return
+    where = "in every project" if done.everywhere else "in this project"
+    click.echo(sentences[done.outcome].format(title=title, id=done.entry.id, where=where))

@@ -9,7 +9,7 @@ from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.aboutness import title_bar
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, one_line
-from recollect.recall.prompt_store import Hit
+from recollect.recall.prompt_request import Hit
 from recollect.sessions.preview import PromptPreview, preview_prompt
 
 _LONGEST_TITLE = 80

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.mark import print_marked
-from recollect.cli.memory import change_options
+from recollect.cli.memory import change_options, print_marked
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.memories.marks import unpin

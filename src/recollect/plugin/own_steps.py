@@ -19,6 +19,7 @@ STEPS: dict[str, tuple[int, dict[str, str | tuple[str, ...]]]] = {
     "config get": (1, {}),
     "doctor": (0, {}),
     "list": (0, {"--category": TEXT, "--state": TEXT}),
+    "log": (0, {"--entry": TEXT, "--session": TEXT}),
     "promote": (
         _MANY,
         {
@@ -35,6 +36,7 @@ STEPS: dict[str, tuple[int, dict[str, str | tuple[str, ...]]]] = {
     "show": (1, {"--json": FLAG}),
     "status": (0, {}),
     "triggers": (_MANY, {"--json": FLAG, "--missing": FLAG}),
+    "why": (1, {}),
     "write": (
         0,
         {

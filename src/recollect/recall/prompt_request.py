@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from recollect.config.workspace import Workspace
     from recollect.domain.prompt_block import PromptHit
+    from recollect.domain.stored import StoredEntry
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
     from recollect.recall.in_context import InContext
-    from recollect.recall.prompt_store import Hit
 
 
 # Before the key of an entry in a session's record: the session had its title alone.
@@ -36,6 +36,22 @@ MAYBE = "maybe "
 
 # Of a longer prompt only the beginning and the end are read, because pasted text is usually in the middle.
 _LONGEST = 100_000
+
+
+class Hit:
+    """An entry found for a prompt: the evidence by words and by meaning, the bar, and its score above it, in nats.
+
+    `rank` is the score with the bonus for the package at hand.
+    """
+
+    def __init__(self, entry: StoredEntry, words: float, meaning: float, bar: float, bonus: float = 0.0) -> None:
+        self.entry = entry
+        self.words = words
+        self.meaning = meaning
+        self.bar = bar
+        self.nats = words + meaning - bar
+        self.rank = self.nats + bonus
+        self.is_muted = False
 
 
 class PromptRequest:

@@ -15,7 +15,7 @@ from recollect.domain.stored import MUTED
 from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
-from recollect.recall.prompt_request import MAYBE, retell
+from recollect.recall.prompt_request import MAYBE, Hit, retell
 from recollect.store.values import TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from recollect.config.settings import Settings
-    from recollect.domain.stored import StoredEntry
     from recollect.recall.prompt_request import PromptRequest
     from recollect.store.base import Store
 
@@ -51,22 +50,6 @@ _LONGEST_SESSION = 100
 
 # A hit needs at least a hundred characters of the block, so no more hits than these fit.
 _MOST_SHOWN = LONGEST // 100
-
-
-class Hit:
-    """An entry found for a prompt: the evidence by words and by meaning, the bar, and its score above it, in nats.
-
-    `rank` is the score with the bonus for the package at hand.
-    """
-
-    def __init__(self, entry: StoredEntry, words: float, meaning: float, bar: float, bonus: float = 0.0) -> None:
-        self.entry = entry
-        self.words = words
-        self.meaning = meaning
-        self.bar = bar
-        self.nats = words + meaning - bar
-        self.rank = self.nats + bonus
-        self.is_muted = False
 
 
 class Answer:

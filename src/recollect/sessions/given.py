@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from recollect.config.locations import client_session
@@ -16,6 +17,7 @@ from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.store.open import store_exists
 from recollect.store.values import OPENED, TITLE, Evidence, Receipt, ReceiptLine
+from recollect.sync.sync import sync_journal
 
 PROMPT = "prompt"
 SEARCH = "search"
@@ -122,6 +124,8 @@ def account_of(engine: Engine, entry: StoredEntry) -> Account:
         StoreError: the store cannot be read.
     """
     store = engine.store
+    with suppress(StoreError):  # a store without write access says what it knows
+        sync_journal(store, engine.workspace.global_store, engine.labels())
     given = [
         (receipt, line)
         for receipt in store.receipts(_MOST_RECEIPTS, entry=entry.id)

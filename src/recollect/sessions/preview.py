@@ -14,8 +14,7 @@ from recollect.errors import StoreError
 from recollect.recall.deferred import DeferredWrites
 from recollect.recall.find import project_roots, synced_scope
 from recollect.recall.prompt import memories_for
-from recollect.recall.prompt_request import PromptRequest
-from recollect.recall.prompt_store import Hit
+from recollect.recall.prompt_request import Hit, PromptRequest
 from recollect.recall.start_block import inject
 from recollect.recall.start_request import Injection, StartRequest
 

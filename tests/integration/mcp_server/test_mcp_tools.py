@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from tests.conftest import RECOLLECT, World
 from tests.integration.mcp_server.talk import CATEGORIES, LESSON, called, refused, said, with_client
 
+from recollect.domain.hashing import content_hash
 from recollect.mcp.schemas import INSTRUCTIONS, TOOLS
 from recollect.version import VERSION
 
@@ -426,5 +427,30 @@ def test_large_memories_are_given_in_parts(world: World) -> None:
         assert len(found["results"]) == 12
         _, page = await called(session, "list_memories", limit=100)
         assert len(page["memories"]) == 12
+
+    with_client(world, use)
+
+
+def test_memory_that_get_memories_opens_counts_as_used_by_its_session(world: World) -> None:
+    id = content_hash(LESSON["description"])
+
+    async def use(session: ClientSession) -> None:
+        await called(session, "store_memory", **LESSON)
+        await called(session, "search_memory", query="jitter payment gateway")
+        await called(session, "get_memories", ids=[id])
+
+    with_client(world, use, CLAUDE_CODE_SESSION_ID="s-1")
+    why = json.loads(world.run("why", id, "--json").stdout)
+    assert why["events"] == {"search": 1}
+    assert why["used"] == {"opened": 1, "of": 1, "openings": 1}
+    assert [(given["session"], given["opened"]) for given in why["given"]] == [("s-1", True)]
+
+
+def test_search_marks_what_the_user_has_muted(world: World) -> None:
+    async def use(session: ClientSession) -> None:
+        _, stored = await called(session, "store_memory", **LESSON)
+        assert world.run("mute", stored["id"]).returncode == 0
+        text, found = await called(session, "search_memory", query="jitter payment gateway")
+        assert (found["results"][0]["muted"], ", muted by the user, from " in text) == (True, True)
 
     with_client(world, use)
