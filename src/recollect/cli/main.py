@@ -17,7 +17,7 @@ from recollect.version import VERSION
 
 COMMANDS = (
     *("archive", "backup", "bench", "candidate", "config", "doctor", "edit", "export", "hook"),
-    *("index", "init", "inject", "list", "mcp", "promote", "rebuild", "reembed", "restore"),
+    *("import", "index", "init", "inject", "list", "mcp", "promote", "rebuild", "reembed", "restore"),
     *("retire", "review", "schema", "search", "show", "status", "triggers", "uninstall", "upsert", "write"),
 )
 

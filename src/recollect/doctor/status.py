@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from datetime import datetime
+from shlex import quote
 
 from recollect.config.settings import Settings
 from recollect.config.settings_keys import KEYS
@@ -13,7 +14,7 @@ from recollect.domain.clock import parse_time, time_text
 from recollect.engine.embed import BATCH
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreDamaged, StoreError
-from recollect.files.bank.bank import read_bank
+from recollect.files.bank.bank import files_without_entries, read_bank
 from recollect.files.journal.kinds import CAPTURE, kind_of
 from recollect.files.journal.log import LONGEST_LINE, read_lines
 from recollect.files.log import NAME as LOG
@@ -71,7 +72,7 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     knowledge = Knowledge(len(own), len(shared))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _store_issues(workspace, knowledge) + _hook_issues(workspace.global_store)
+    issues += _bank_issues(workspace) + _store_issues(workspace, knowledge) + _hook_issues(workspace.global_store)
     staged = _staged(workspace, warnings)
     return Status(
         root,
@@ -108,6 +109,13 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
         return []
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
     return [Issue("vectors", text, "`recollect reembed`")]
+
+
+def _bank_issues(workspace: Workspace) -> list[Issue]:
+    """Return an issue for each file of a bank with text but no entry."""
+    unread = files_without_entries(workspace.bank, "local")
+    unread += files_without_entries(workspace.global_store, "global")
+    return [Issue("bank", f"{path} has text but no entry", f"`recollect import {quote(path)}`") for path in unread]
 
 
 def _staged(workspace: Workspace, warnings: list[str]) -> int:
