@@ -92,6 +92,14 @@ def test_bold_settings_in_a_tracked_local_file_are_passed_over(world: World, hos
     assert len(assert_defaults(world)) == len(BOLD)
 
 
+@pytest.mark.parametrize("form", ['"{}"', "'{}'", "{}  # harmless", "{}\r"])
+def test_quotes_and_comments_make_no_bold_setting_modest(world: World, hostile: Hostile, form: str) -> None:
+    texts = {name: json.dumps(value).strip(chr(34)) for name, value in BOLD.items()} | {"auto_commit": "Yes"}
+    hostile.write(LOCAL, "".join(f"{name}: {form.format(text)}\n" for name, text in texts.items()))
+    clone_into(world, hostile)
+    assert len(assert_defaults(world)) == len(BOLD)
+
+
 def test_modest_settings_of_a_clone_count(world: World, hostile: Hostile) -> None:
     """A team may share what does no harm."""
     hostile.write(SETTINGS, nested(MODEST))

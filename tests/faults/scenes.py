@@ -221,6 +221,10 @@ def _write_beir(world: World) -> None:
     (folder / "qrels.tsv").write_text("q\td\t1\n", encoding="utf-8")
 
 
+def _write_lessons(world: World) -> None:
+    (world.home / "lessons.txt").write_text("- Close what you open.\n- Say what failed, and where.\n", encoding="utf-8")
+
+
 def _without_store(world: World) -> None:
     shutil.rmtree(world.store)
 
@@ -318,6 +322,11 @@ SCENES = (
     Scene("triggers of memory", ("triggers", _COOKIE, "where people stay signed in", "stolen credentials")),
     Scene("triggers of lesson", ("triggers", _SAID_WHAT_FAILED, "writing a message for users")),
     Scene("promote", ("promote",)),
+    Scene(
+        "import",
+        ("import", "{home}/lessons.txt", "--category", "patterns", "--yes"),
+        prepare=_write_lessons,
+    ),
     Scene("index rebuild", ("index", "--rebuild")),
     Scene(
         "merge-driver",

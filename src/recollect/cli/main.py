@@ -28,6 +28,7 @@ COMMANDS = {
     "edit": EVERYDAY,
     "export": UPKEEP,
     "hook": AGENTS,
+    "import": UPKEEP,
     "index": UPKEEP,
     "init": UPKEEP,
     "inject": AGENTS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from datetime import datetime
+from shlex import quote
 
 from recollect.config import locations
 from recollect.config.needed_extras import needed_extras
@@ -15,7 +16,7 @@ from recollect.domain.clock import parse_time, time_text
 from recollect.engine.embed import BATCH
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreDamaged, StoreError
-from recollect.files.bank.bank import read_bank
+from recollect.files.bank.bank import files_without_entries, read_bank
 from recollect.files.journal.kinds import CAPTURE, kind_of
 from recollect.files.journal.log import LONGEST_LINE, read_lines
 from recollect.files.log import NAME as LOG
@@ -75,7 +76,7 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     knowledge = Knowledge(len(own), len(shared))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _store_issues(workspace, knowledge) + _package_issues(workspace)
+    issues += _bank_issues(workspace) + _store_issues(workspace, knowledge) + _package_issues(workspace)
     issues += _hook_issues(workspace.global_store) + _plugin_issues()
     staged = _staged(workspace, warnings)
     return Status(
@@ -129,6 +130,13 @@ def _package_issues(workspace: Workspace) -> list[Issue]:
     reason = read_outcome(data).reason
     text += f". Adding them has failed: {reason}" if reason else ""
     return [Issue("packages", text, "when you are online, `recollect doctor --fix` adds them")]
+
+
+def _bank_issues(workspace: Workspace) -> list[Issue]:
+    """Return an issue for each file of a bank with text but no entry."""
+    unread = files_without_entries(workspace.bank, "local")
+    unread += files_without_entries(workspace.global_store, "global")
+    return [Issue("bank", f"{path} has text but no entry", f"`recollect import {quote(path)}`") for path in unread]
 
 
 def _staged(workspace: Workspace, warnings: list[str]) -> int:

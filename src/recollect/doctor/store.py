@@ -169,12 +169,16 @@ def journal(case: Case) -> Iterator[Finding]:
 
 def banks(case: Case) -> Iterator[Finding]:
     """Check that the markdown files of the project's bank and of the global bank can be read."""
-    from recollect.files.bank.bank import read_bank
+    from recollect.files.bank.bank import files_without_entries, read_bank
 
     own, warnings = read_bank(case.workspace.bank, "local")
     shared, complaints = read_bank(case.workspace.global_store, "global")
     for sentence in (*warnings, *complaints):
         yield Finding(WARNING, "Banks", sentence, "correct the file, or move it away")
+    unread = files_without_entries(case.workspace.bank, "local")
+    for path in (*unread, *files_without_entries(case.workspace.global_store, "global")):
+        told = f"{path} has text but no entry, so nobody is given it: a line `### Name` begins an entry"
+        yield Finding(WARNING, "Banks", told, f"recollect import {quote(path)}")
     told = f"{counted(len(own), 'entry', 'entries')} in the project's, {len(shared):,} in the global one"
     yield Finding(OK, "Banks", told)
 

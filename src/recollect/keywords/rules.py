@@ -42,7 +42,7 @@ class RulesKeywords:
     name = "rules"
 
     def generate(self, name: str, description: str, reasoning: str, category: str) -> list[str]:  # noqa: ARG002 - the protocol's
-        """Return three to ten labels, best first, or fewer if the text has too few words."""
+        """Return three to ten labels, best first, or fewer if the text has too few words that tell something."""
         words = _Words()
         for (longest, weight), text in zip(_FIELDS, (name, description, reasoning), strict=True):
             words.read(text[:longest], weight)

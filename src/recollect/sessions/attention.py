@@ -25,6 +25,7 @@ _LARGEST_BANK = 2_000_000  # in bytes: a larger bank is not counted, because a p
 # In seconds: how long to wait for other writers.
 _PATIENCE = 0.3
 _NOTED = "a hook left a note"
+_UNREAD = "no entry: "
 
 
 def captures(workspace: Workspace) -> str:
@@ -90,6 +91,20 @@ def _entries(folder: str) -> int:
     if sum(os.path.getsize(path) for path in bank_paths(folder, "local")[0]) > _LARGEST_BANK:
         return -1
     return len(read_bank(folder, "local")[0])
+
+
+def unread_banks(workspace: Workspace, notes: DeferredWrites) -> str:
+    """Return a notice about files of a bank without an entry, once for each file."""
+    from recollect.files.bank.bank import files_without_entries
+    from recollect.files.met import has_met, meet
+
+    global_store = workspace.global_store
+    paths = files_without_entries(workspace.bank, "local") + files_without_entries(global_store, "global")
+    news = [path for path in paths if not has_met(global_store, _UNREAD + path)]
+    for path in news:
+        notes.do(lambda path=path: meet(global_store, _UNREAD + path))
+    more = f", and {len(news) - 1} more" if news[1:] else ""
+    return f"{news[0]} has text but no entry{more}; `recollect import FILE` makes entries of it" if news else ""
 
 
 def log_notes(global_store: str, notes: DeferredWrites) -> str:

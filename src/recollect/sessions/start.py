@@ -77,6 +77,7 @@ def notices(start: Start) -> list[str]:
     found = [
         _noticed(problems, lambda: attention.newcomer(workspace, start.notes, start.warm)),
         attention.settings_not_used(problems),
+        _noticed(problems, lambda: attention.unread_banks(workspace, start.notes)),
         _noticed(problems, lambda: attention.captures(workspace)),
         _noticed(problems, lambda: attention.log_notes(workspace.global_store, start.notes)),
     ]

@@ -10,7 +10,7 @@ from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.text import fenced_lines, unclosed_fence
 from recollect.errors import StorageError, UnsafeEdit
 from recollect.files.bank.entry import bare_name, may_have_fences, parse_entry, set_in_block
-from recollect.files.textfile import leads_out, read_text
+from recollect.files.textfile import leads_out, read_regular, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recollect.domain.entry import Entry
 
 _LEFT_OUT = ("constitution.md",)
+_BEGINNING = 16 * 1024
 _LARGEST_LOOKED_AT = 4 * 1024 * 1024  # in bytes: a person waits
 
 
@@ -124,6 +125,27 @@ def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
             *(f"{os.path.join(directory, name)} is not a knowledge-bank file; skipped" for name in strays),
         ],
     )
+
+
+def files_without_entries(directory: str, origin: str) -> list[str]:
+    """Return the paths of a bank's files with lessons, but without a single entry, so that nobody is given them."""
+    return [path for path in bank_paths(directory, origin)[0] if _lacks_entries(path)]
+
+
+def _lacks_entries(path: str) -> bool:
+    """Return True if a file has text but no entry. Most files have an entry near their beginning: that is quick."""
+    try:
+        beginning = read_regular(path, _BEGINNING)
+        if beginning.startswith(b"### ") or b"\n### " in beginning or not beginning.strip():
+            return False
+        text = read_text(path, _LARGEST_LOOKED_AT)
+    except (OSError, StorageError):
+        return False
+    if BankFile(text, KNOWLEDGE[0]).entries:
+        return False
+    from recollect.files.bank.loose import loose_lessons  # imported late: it is hardly ever needed
+
+    return bool(loose_lessons(text)[0])
 
 
 def bank_file_leads_out(path: str) -> bool:
