@@ -272,21 +272,14 @@ def test_retrospective_writes_bank_and_store_and_counts_each_lesson_once(semanti
     assert local["project"] == str(world.project)
 
 
-def test_retrospective_that_is_repeated_adds_nothing(semantic_world: World, number: str) -> None:
-    retrospective(semantic_world, number)
-    bank = semantic_world.project / "docs" / "knowledge-bank"
-    before = {path.name: path.read_bytes() for path in bank.iterdir()}
-    assert {entry["action"] for entry in retrospective(semantic_world, number)} == {"kept local"}
-    assert {path.name: path.read_bytes() for path in bank.iterdir()} == before
-
-
 def test_lesson_observed_again_counts_two_and_retired_one_is_found_no_more(semantic_world: World, number: str) -> None:
     world = semantic_world
     retrospective(world, number)
     path = world.project / "docs" / "knowledge-bank" / "patterns.md"
     text = path.read_text(encoding="utf-8")
-    again = text.replace("- Observation count: 1\n", "- Observation count: 2\n- Last observed: Feature #014\n")
-    path.write_text(again, encoding="utf-8")
+    again = text.replace("- Observation count: 1\n", "- Observation count: 2\n")
+    assert {entry["action"] for entry in retrospective(world, number)} == {"seen again in the project's bank"}
+    assert path.read_text(encoding="utf-8") == f"{again}- Last observed: Feature #012\n"
     assert hit(world, "builds that can be repeated")["observation_count"] == 2
     path.write_text(text.partition("### ")[0], encoding="utf-8")
     assert json.loads(run(world, "recollect search --json -- 'builds that can be repeated'"))["hits"] == []

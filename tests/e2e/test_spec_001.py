@@ -131,7 +131,8 @@ def test_ac_2_1_global_files_follow_the_entry_format(world: World) -> None:
         r"- Tags: universal\n"
         r"- Confidence: medium\n"
         r"- Keywords: parsing, files\n"
-        r"- Reasoning: A parser was written against an imagined file\.\n",
+        r"- Reasoning: A parser was written against an imagined file\.\n"
+        r"- Recorded by: retro\n",
         (world.store / "heuristics.md").read_text(encoding="utf-8"),
     )
 

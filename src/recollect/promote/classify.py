@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,8 @@ from recollect.promote.common_names import COMMON_FILES, COMMON_IDENTIFIERS, COM
 
 UNIVERSAL = "universal"
 PROJECT_SPECIFIC = "project-specific"
+
+_SEVERAL = 3
 
 _INTERNAL = ("internal", "local", "corp", "lan", "intranet", "private", "home")
 
@@ -40,10 +43,15 @@ class ProjectFacts:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Return the paths of files, and of folders with at least two parts, beginning at any folder."""
+        """Return the paths of files, and of folders with at least two parts, beginning at any folder.
+
+        A file's name alone is among them unless several folders have such a file: each feature has its `plan.md`.
+        """
         folders = set(_parents(self.files))
         within = {tail for path in (*self.files, *folders) for tail in _tails(path)}
-        return frozenset(path for path in within if "/" in path) | {path.rpartition("/")[2] for path in self.files}
+        names = Counter(path.rpartition("/")[2] for path in self.files)
+        telling = {name for name, count in names.items() if count < _SEVERAL}
+        return frozenset(path for path in within if "/" in path) | telling
 
 
 @dataclass(frozen=True)

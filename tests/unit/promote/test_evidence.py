@@ -186,6 +186,32 @@ def test_common_files_and_things_that_are_no_paths_are_no_evidence(project, text
     assert verdict(project, text).universal
 
 
+def test_file_name_that_several_folders_have_is_no_evidence(tmp_path):
+    write(tmp_path, {f"docs/features/{number}/plan.md": "" for number in range(3)})
+    assert verdict(tmp_path, "Say in plan.md how a change is undone.").universal
+    assert not verdict(tmp_path, "Read docs/features/1/plan.md first.").universal
+    os.remove(tmp_path / "docs/features/2/plan.md")
+    assert not verdict(tmp_path, "Say in plan.md how a change is undone.").universal
+
+
+@pytest.mark.parametrize(
+    "text", ["Use SQLite for it.", "`Docker` caches layers.", "GraphQL and PostgreSQL", "`Python`"]
+)
+def test_tool_or_language_is_no_evidence_also_where_the_project_has_such_a_name(tmp_path, text):
+    code = "SQLite = GraphQL = PostgreSQL = 1\nclass Docker: ...\nclass Python: ...\nPostgreSQL = 2\nGraphQL = 3\n"
+    write(tmp_path / "docker", {"a.py": code})
+    assert verdict(tmp_path / "docker", text).universal
+
+
+@pytest.mark.parametrize(
+    ("text", "is_universal"), [("A file called random.py shadows it.", True), ("Run roll.py.", False)]
+)
+def test_file_named_like_a_module_of_python_is_evidence_only_where_there_is_one(tmp_path, text, is_universal):
+    assert verdict(tmp_path, text).universal == is_universal
+    write(tmp_path, {"random.py": ""})
+    assert not verdict(tmp_path, text).universal
+
+
 # ---- identifiers
 
 
