@@ -75,7 +75,7 @@ def command(slug: str, history: bool, raw: bool, as_json: bool, workspace: Works
         facts = {"path": root.shown(memory.path), "hash": memory.hash, "origin": REPOSITORY}
         print_json({**facts, "record": memory.record})
     else:
-        click.echo("\n".join(_lines(root, memory, history, workspace.identity)))
+        click.echo("\n".join(_lines(root, memory, history, workspace.memories)))
 
 
 def _by_id(workspace: Workspace, id: str) -> tuple[Known, str]:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
+
 from recollect.config import locations, project
 from recollect.config.settings import load_settings
+from recollect.errors import WriteRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +59,16 @@ class Workspace:
         if not self._identity and self.project_root:
             self._identity = project.identity(self.project_root)
         return self._identity
+
+    @property
+    def memories(self) -> str:
+        """Return the owner of the project's memories in the store: its identity, or a worktree with its own."""
+        if self.identity in ("", os.path.realpath(self.project_root)) or not project.is_checkout(self.identity):
+            return self.identity
+        try:
+            return self.memory_root().project
+        except WriteRefused:
+            return self.identity
 
     @property
     def name(self) -> str:

@@ -89,7 +89,7 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         return
     provider = settings.text("memory_embedding_provider")
     here = None if provider == "local" else case.workspace.identity  # other projects' are not sent out
-    coverage = copy.store.coverage_of(Scope(here))
+    coverage = copy.store.coverage_of(Scope(here, memories=case.workspace.memories if here else ""))
     model = copy.store.model()
     wanted = _configured(case)
     if model and wanted and model.identity != wanted:

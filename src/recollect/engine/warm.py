@@ -67,7 +67,7 @@ class Warm:
         from recollect.engine.numpy_ranking import NumpyRanking
 
         store = self.store()
-        name = (scope.project, scope.categories, scope.statuses)
+        name = scope.key
         kept: dict[object, tuple[object, NumpyRanking]] = self._own.__dict__.setdefault("columns", {})
         version = (store_mark(self.global_store), store.version())
         if name not in kept or kept[name][0] != version:

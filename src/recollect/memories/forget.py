@@ -74,7 +74,7 @@ class Known:
 
     def __init__(self, engine: Engine, entry: StoredEntry) -> None:
         self.entry = entry
-        self.here = engine.project
+        self.here = engine.project if entry.category in KNOWLEDGE else engine.memories
         self.sources = engine.store.sources_of(entry.id)
         retirements = engine.store.retirements(entry.id)
         self.retirements = [each for each in retirements if each.project in ("", self.here)]
@@ -195,8 +195,8 @@ def _changed(engine: Engine, found: Named, reason: str, warnings: list[str], *, 
 
 
 def _named(engine: Engine, memory: MemoryFile) -> Named:
-    entry = memory_entry(memory, engine.project, os.stat(memory.path).st_mtime_ns)
-    entry.project = engine.project
+    entry = memory_entry(memory, engine.memories, os.stat(memory.path).st_mtime_ns)
+    entry.project = engine.memories
     return Named(entry, memory)
 
 

@@ -79,7 +79,7 @@ def list_entries(
             f"status must not be {cut(one_line(status[:400]), 40)!r} but one of {', '.join((*STATUSES, ALL))}"
         )
     wanted = tuple(dict.fromkeys(map(category_named, categories)))
-    scope = Scope(project, wanted, STATUSES if status == ALL else (status,))
+    scope = engine.scope(project, wanted, STATUSES if status == ALL else (status,))
     terms = query_terms(text[:_LONGEST_TEXT])[:_MOST_TERMS]
     if text.strip() and not terms:
         return Page([], 0)
@@ -102,7 +102,7 @@ def full_entries(
     """
     if len(ids) > MOST_READ:
         raise InvalidEntry(f"{len(ids):,} ids are too many; ask for {MOST_READ} at most at once")
-    scope = Scope(project, statuses=STATUSES)
+    scope = engine.scope(project, statuses=STATUSES)
     meant = {given: _meant(engine, given, scope) for given in ids}
     looked, said = _looked(engine, engine.store.entries(id for id in meant.values() if id), whole=True)
     if problems is not None:

@@ -107,7 +107,7 @@ def _record(asked: PromptRequest) -> list[str]:
         titles = Wording(" ".join(f"{each.title} {' '.join(each.tags)}" for each in asked.told)).words
         words = sorted(Wording(asked.prompt).words & titles)
         with Engine(asked.workspace, patience=0.5, warm=asked.warm) as engine:
-            given = [(entry_id(engine.project, each.category, slug_of(each.path)), each.nats) for each in asked.told]
+            given = [(entry_id(engine.memories, each.category, slug_of(each.path)), each.nats) for each in asked.told]
             keep_receipt(engine, asked.session, words, given)
     except (StoreError, ImportError) as error:
         return [f"the recall was not counted: {error}"]

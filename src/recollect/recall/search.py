@@ -129,7 +129,7 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
 
 def _awaiting(scope: Scope) -> Scope:
     """Return the scope limited to active entries, because only these are given a vector."""
-    return Scope(scope.project, scope.categories)
+    return Scope(scope.project, scope.categories, memories=scope.memories or "")
 
 
 def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
@@ -226,7 +226,7 @@ def search(
     Raises:
         StoreError: the store cannot be read.
     """
-    scope = Scope(project, categories, statuses)
+    scope = engine.scope(project, categories, statuses)
     retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
     if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
         retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))

@@ -44,11 +44,22 @@ class Scope:
     """A filter on entries: those valid everywhere plus those of one project, or those of all projects."""
 
     def __init__(
-        self, project: str | None = "", categories: Sequence[str] = (), statuses: Sequence[str] = (ACTIVE,)
+        self,
+        project: str | None = "",
+        categories: Sequence[str] = (),
+        statuses: Sequence[str] = (ACTIVE,),
+        *,
+        memories: str = "",
     ) -> None:
         self.project = project  # None for all projects
         self.categories = tuple(categories)
         self.statuses = tuple(statuses)
+        self.memories = memories or project  # the owner of the memories: the project, or one of its worktrees
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Return a value to compare scopes by."""
+        return self.project, self.categories, self.statuses, self.memories
 
 
 class Model:

@@ -90,6 +90,7 @@ def test_each_key_of_the_default_configuration_file_has_its_default(name, defaul
 
 def test_there_is_no_key_beyond_the_documented_ones_and_a_few_of_our_own():
     own = {"triage.mode", "triage.flow", "triage.after_prompts", "retrieval.show", "permissions.approve_own_steps"}
+    own |= {"worktree_memories"}
     assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, *own}
 
 

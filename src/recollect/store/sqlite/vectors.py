@@ -112,7 +112,7 @@ class SqliteVectors:
     def _sampled(self, scope: Scope, dimensions: int) -> list[bytes]:
         """Return the codes of some hundred vectors in scope, evenly spread and always the same."""
         bits = self._all_bits(dimensions)
-        version = (self._database.version(), scope.project, scope.categories, scope.statuses)
+        version = (self._database.version(), scope.key)
         if self._sample is None or self._sample[0] != version:
             condition, values = in_scope(scope, by_number=True)
             rows = self._database.select(
