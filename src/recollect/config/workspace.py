@@ -45,6 +45,7 @@ class Workspace:
         self.environment = environment
         self.folder = folder
         self._identity = ""
+        self._package: str | None = None
         self._memory_root: MemoryRoot | None = None
 
     @property
@@ -78,7 +79,10 @@ class Workspace:
     @property
     def package(self) -> str:
         """Return the package of a monorepo that the session works in, relative to the root; empty at the root."""
-        return project.package(self.project_root, self.folder) if self.folder and self.project_root else ""
+        if self._package is None:
+            has_both = self.folder and self.project_root
+            self._package = project.package(self.project_root, self.folder) if has_both else ""
+        return self._package
 
     @property
     def bank(self) -> str:

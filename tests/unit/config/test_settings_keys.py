@@ -191,3 +191,12 @@ def test_documented_keyword_providers_are_allowed(provider):
 @pytest.mark.parametrize("name", [n for n in PROJECT_DEFAULTS if n.endswith("_model") or ".category_models." in n])
 def test_models_are_haiku_sonnet_and_opus(name):
     assert set(BY_NAME[name].choices) == {"haiku", "sonnet", "opus"}
+
+
+def test_settings_with_conflict_markers_are_called_that(tmp_path):
+    path = tmp_path / ".claude" / "memory" / "memory-config.json"
+    path.parent.mkdir(parents=True)
+    marked = '{\n<<<<<<< ours\n"auto_commit": true\n=======\n"auto_commit": false\n>>>>>>> theirs\n}'
+    path.write_text(marked, encoding="utf-8")
+    [problem] = load_settings(str(tmp_path)).problems
+    assert "conflict markers" in str(problem)
