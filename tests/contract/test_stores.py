@@ -853,6 +853,15 @@ def test_titles_are_those_of_active_entries_in_scope_last_changed_first(store: S
     assert [each.id for each in store.titles(Scope(SHOP, ("decision",)), 2)] == ["b", "c"]
 
 
+def test_scope_with_a_worktree_has_its_memories_and_the_lessons_of_the_project(store: Store) -> None:
+    store.put(memory("/main.json"), [entry("a", category="decision")])
+    store.put(memory("/tree.json", project="/tree"), [entry("b", category="decision")])
+    store.put(bank(), [entry("c")])
+    assert {each.id for each in store.standings(Scope(SHOP))} == {"a", "c"}
+    assert {each.id for each in store.standings(Scope(SHOP, memories="/tree"))} == {"b", "c"}
+    assert {each.id for each in store.standings(Scope(None))} == {"a", "b", "c"}
+
+
 def test_titles_about_a_package_come_first_and_the_others_follow(store: Store) -> None:
     files = {"a": ["packages/api/x.py"], "b": [], "c": ["packages/api-old/x.py"], "d": ['packages/a"p/x.py'], "e": []}
     for place, (id, references) in enumerate(files.items()):

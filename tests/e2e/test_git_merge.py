@@ -290,11 +290,3 @@ def test_driver_without_its_files_is_a_usage_error(world: World) -> None:
     done = world.run("merge-driver", "one", "two")
     assert done.returncode == 2
     assert "BASE, OURS and THEIRS" in done.stderr
-
-
-def test_repository_that_is_not_set_up_is_offered_it(team: Team) -> None:
-    from recollect.share.setup import offers_git
-
-    assert offers_git(team.world.workspace())
-    team.set_up()
-    assert not offers_git(team.world.workspace())

@@ -261,13 +261,15 @@ def test_path_that_only_the_response_names_is_checked(world: World) -> None:
     assert "is no valid memory" in heard(world.run_hook("write-check", told))[0]
 
 
-def test_copy_of_the_memory_folder_in_a_worktree_is_told_not_to_be_read(world: World) -> None:
+def test_copy_of_the_memory_folder_in_a_worktree_that_shares_memories_is_told_not_to_be_read(world: World) -> None:
     tree = link_worktree(world.project, world.home / "side")
     copy = tree / ".claude" / "memory" / "decisions" / "use-sqlite.json"
     copy.parent.mkdir(parents=True)
     copy.write_bytes(world.write_decision("use-sqlite").read_bytes())
     told = {**event(world, ".claude/memory/decisions/use-sqlite.json"), "cwd": str(tree)}
-    assert str(world.project / ".claude" / "memory" / "decisions") in heard(world.run_hook("write-check", told))[0]
+    shared = heard(world.run_hook("write-check", told, RECOLLECT_WORKTREE_MEMORIES="shared"))[0]
+    assert str(world.project / ".claude" / "memory" / "decisions") in shared
+    assert heard(world.run_hook("write-check", told))[0] == ""
     assert copy.exists()
 
 

@@ -54,7 +54,7 @@ def command(name: str, workspace: Workspace, as_json: bool, given: str | None, n
 
 
 def _print(written: write.Written, workspace: Workspace, memory: MemoryFile, sentence: str, as_json: bool) -> None:
-    print_json(written.document(workspace.identity, memory.category)) if as_json else click.echo(sentence)
+    print_json(written.document(workspace.memories, memory.category)) if as_json else click.echo(sentence)
 
 
 def _edit(

@@ -63,7 +63,7 @@ def change(
     written = made(root, workspace.settings, memory)
     finish(root, workspace, written)
     if as_json:
-        print_json(written.document(workspace.identity, memory.category))
+        print_json(written.document(workspace.memories, memory.category))
     else:
         name = shortest_name(root, memory.path, memory.category)
         click.echo(sentences[written.status].format(title=one_line(memory.title), name=name))

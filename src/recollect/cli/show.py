@@ -68,13 +68,13 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
     memory.record = redacted(memory.record)
     if as_json:
         facts = {
-            "id": entry_id(workspace.identity, memory.category, memory.slug),
+            "id": entry_id(workspace.memories, memory.category, memory.slug),
             **fields_of(memory, "title", "category", "status"),
             "path": root.shown(memory.path),
         }
         print_json({**facts, "hash": memory.hash, "origin": REPOSITORY, "record": memory.record})
     else:
-        click.echo("\n".join(_lines(root, memory, history, workspace.identity)))
+        click.echo("\n".join(_lines(root, memory, history, workspace.memories)))
     warn(note_shown(workspace, found.entry.id))
 
 

@@ -80,7 +80,7 @@ def command(
     if given is not None and not check:
         remove_handover(given, place)
     warnings = finish(place, workspace, result.paths, message=result.message)
-    print_json(result.document(workspace.identity, of_path))
+    print_json(result.document(workspace.memories, of_path))
     warn([*result.warnings, *warnings])
 
 

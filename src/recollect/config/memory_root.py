@@ -20,17 +20,18 @@ _MARK = (".claude", "memory")
 
 
 def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
-    """Return a project's memory root: in its repository's main checkout, shared by all worktrees.
+    """Return a project's memory root: that of the worktree, or else the one in its repository's main checkout.
 
-    A bare repository has no main checkout. Its worktrees each have their own memory root, and git carries memories
-    between them.
+    A worktree has its own if git has put memories into it, unless the setting says that all worktrees share one. A bare
+    repository has no main checkout. Its worktrees each have their own memory root, and git carries memories between
+    them.
 
     Raises:
         WriteRefused: the root is a link out of the project or to a folder not below .claude, it is a folder of Claude
             Code or git, or two categories share a folder.
     """
-    home = project.checkout(project_root)
     below = settings.text("memory_root")
+    home = _home(project_root, below, settings)
     path = os.path.realpath(os.path.join(home, *below.split("/")))
     if not path.startswith(home.rstrip(os.sep) + os.sep):
         raise WriteRefused(
@@ -48,6 +49,18 @@ def memory_root(project_root: str, settings: Settings) -> MemoryRoot:
             ("fix", "replace the link by a folder, or name the folder with `recollect config set memory_root DIR`"),
         )
     return MemoryRoot(home, path, _folders(settings))
+
+
+def _home(project_root: str, below: str, settings: Settings) -> str:
+    """Return the checkout whose memory root counts in a checkout of the project.
+
+    Where git ignores memories, a worktree has none; what is stored there must not go when the worktree goes.
+    """
+    own, main = os.path.realpath(project_root), project.checkout(project_root)
+    if own == main or settings.text("worktree_memories") == "shared":
+        return main
+    folders = (os.path.join(own, *below.split("/"), folder) for folder in _folders(settings).values())
+    return own if any(map(os.path.isdir, folders)) else main
 
 
 def _refuse_clients_own(home: str, path: str) -> None:
@@ -110,7 +123,7 @@ def target_file(root: MemoryRoot, target: str, project_root: str = "") -> tuple[
     """Return the memory file for a path, with links resolved, and its category.
 
     A relative path counts from the project's folder, or from the memory root if it begins with a category's folder.
-    In a worktree, a path below its own copy of the memory root means the file in the shared one.
+    In a worktree that shares memories, a path below its own copy of the memory root means the file in the shared one.
 
     Raises:
         WriteRefused: the path is not directly in a category's folder, or its name is no valid file name.

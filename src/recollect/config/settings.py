@@ -241,6 +241,10 @@ def _why(text: str) -> str:
     """Return the parser's error for invalid JSON. Import json only here, because it is slow to load."""
     from json import loads
 
+    from recollect.files.memory.memories import has_conflict_markers
+
+    if has_conflict_markers(text.encode("utf-8", "surrogateescape")):
+        return "it has conflict markers of git"
     try:
         loads(text)
     except (ValueError, RecursionError) as error:

@@ -271,6 +271,14 @@ KEYS: tuple[Key, ...] = (
         deepest=10,
         harmless=(f"below `{_BELOW}`", lambda value: value.startswith(_BELOW)),
     ),
+    Key(
+        "worktree_memories",
+        "branch",
+        "Whether a worktree has the memories of its branch, if git has put any into it, or shares those of the main"
+        " checkout.",
+        "everything that reads or writes memories",
+        choices=("branch", "shared"),
+    ),
     *(key for category in PROJECT for key in _category_keys(category)),
     Key(
         "categories.session_summary.max_retained",

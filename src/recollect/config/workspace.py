@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
+
 from recollect.config import locations, project
 from recollect.config.settings import load_settings
+from recollect.errors import WriteRefused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +45,7 @@ class Workspace:
         self.environment = environment
         self.folder = folder
         self._identity = ""
+        self._package: str | None = None
         self._memory_root: MemoryRoot | None = None
 
     @property
@@ -58,6 +62,16 @@ class Workspace:
         return self._identity
 
     @property
+    def memories(self) -> str:
+        """Return the owner of the project's memories in the store: its identity, or a worktree with its own."""
+        if self.identity in ("", os.path.realpath(self.project_root)) or not project.is_checkout(self.identity):
+            return self.identity
+        try:
+            return self.memory_root().project
+        except WriteRefused:
+            return self.identity
+
+    @property
     def name(self) -> str:
         """Return the project's name, the same for all its worktrees."""
         return project.name(self.identity)
@@ -65,7 +79,10 @@ class Workspace:
     @property
     def package(self) -> str:
         """Return the package of a monorepo that the session works in, relative to the root; empty at the root."""
-        return project.package(self.project_root, self.folder) if self.folder and self.project_root else ""
+        if self._package is None:
+            has_both = self.folder and self.project_root
+            self._package = project.package(self.project_root, self.folder) if has_both else ""
+        return self._package
 
     @property
     def bank(self) -> str:

@@ -66,7 +66,7 @@ def embed_pending(
 def _scope(engine: Engine) -> Scope:
     """Return the scope to embed: all projects for the local provider, else only this project and shared entries."""
     local = engine.settings.text("memory_embedding_provider") == "local"
-    return Scope(None if local else engine.project)
+    return engine.scope(None if local else engine.project)
 
 
 def start_over(engine: Engine) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 
+from recollect.domain.stored import ACTIVE
 from recollect.store.open import open_store
+from recollect.store.values import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.keywords.base import Labeller
     from recollect.keywords.registry import Keywords
     from recollect.store.base import Store
-    from recollect.store.values import Model, Scope
+    from recollect.store.values import Model
 
 
 class Engine:
@@ -56,6 +58,21 @@ class Engine:
     def project(self) -> str:
         """Return the identity of the workspace's project; empty without one."""
         return self.workspace.identity
+
+    @property
+    def memories(self) -> str:
+        """Return the owner of the workspace's memories in the store."""
+        return self.workspace.memories
+
+    def scope(self, project: str | None, categories: Sequence[str] = (), statuses: Sequence[str] = (ACTIVE,)) -> Scope:
+        """Return the scope of a project, None for all; that of the workspace has the memories of its worktree."""
+        return Scope(
+            project,
+            categories,
+            statuses,
+            unproven=self.settings.flag("retrieval.unproven_elsewhere"),
+            memories=self.memories if project == self.project else "",
+        )
 
     def __enter__(self) -> Engine:
         return self

@@ -250,7 +250,7 @@ class ProjectMemory:
         today = last.get("summary") == _AGAIN and str(last.get("date"))[:_DAY] == _now()[:_DAY]
         is_finishing = self._replaced is not None and self._replaced.entry.status == ACTIVE
         if today or is_finishing or len(old.changes) >= _MOST_NOTED:
-            id = entry_id(self._engine.project, old.category, old.slug)
+            id = entry_id(self._engine.memories, old.category, old.slug)
             path = self._root.shown(old.path)
             result = Memorized(id, old.title, old.category, REINFORCED, path, warnings=self._notes)
             return self._replacing(result, old.slug)
@@ -277,7 +277,7 @@ class ProjectMemory:
             except StoreError as error:
                 warnings.append(f"the search index is not updated yet; the next command tries again: {error}")
         slug, title = str(written.facts["id"]), str(written.facts["title"])
-        id = entry_id(engine.project, self._note.category, slug)
+        id = entry_id(engine.memories, self._note.category, slug)
         result = Memorized(id, title, self._note.category, outcome, written.target, list(named), warnings=warnings)
         self._replacing(result, slug)
         if outcome != REINFORCED:

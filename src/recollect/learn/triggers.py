@@ -21,7 +21,7 @@ from recollect.files.textfile import refuse_link_out, write_texts
 from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.lookup import find_named
-from recollect.store.values import BANK, Scope
+from recollect.store.values import BANK
 from recollect.sync.entry_input import checked_triggers, refuse_secrets
 from recollect.sync.memories import entry_id, sync_memories
 from recollect.sync.sync import sync
@@ -53,11 +53,11 @@ def without_triggers(engine: Engine) -> tuple[list[StoredEntry], dict[str, str],
     found: list[StoredEntry] = []
     offset, total = 0, 1
     while offset < total:
-        some, total = engine.store.page(Scope(engine.project), _PAGE, offset)
+        some, total = engine.store.page(engine.scope(engine.project), _PAGE, offset)
         found += [entry for entry in some if not entry.triggers]
         offset += _PAGE
     paths = engine.store.memory_paths(entry.id for entry in found)
-    return found, {id: os.path.relpath(path, engine.project) for id, path in paths.items()}, warnings
+    return found, {id: os.path.relpath(path, engine.memories) for id, path in paths.items()}, warnings
 
 
 def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Triggered:
@@ -95,7 +95,7 @@ def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Tr
 
 def _of_memory(engine: Engine, memory: MemoryFile, triggers: list[str] | None) -> Triggered:
     root = engine.workspace.memory_root()
-    id = entry_id(engine.project, memory.category, memory.slug)
+    id = entry_id(engine.memories, memory.category, memory.slug)
     if triggers is None:
         return Triggered(id, memory.category, memory.title, memory.triggers)
     line = change("Triggers set", utc_text(time.gmtime()))

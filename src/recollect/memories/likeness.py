@@ -92,7 +92,7 @@ def nearest(engine: Engine, texts: Sequence[str], categories: Sequence[str], mos
         least = LEAST_COSINE.get(embedder.identity)
         if least is None or model is None:
             return nothing
-        scope = Scope(engine.project, tuple(categories))
+        scope = engine.scope(engine.project, categories)
         found = [engine.store.vector_matches(vector, scope, most) for vector in embedder.embed(texts, "document")]
     except (EmbeddingError, StoreError):
         return nothing  # only a hint, so a failure is no error
@@ -160,7 +160,7 @@ def _read(engine: Engine, listed: IndexEntry) -> list[Like]:
         return []
     if memory.status != ACTIVE or fault(memory.record, category):
         return []
-    return [_like(memory_entry(memory, engine.project, 0), root.shown(path))]
+    return [_like(memory_entry(memory, engine.memories, 0), root.shown(path))]
 
 
 def _stored(engine: Engine, ids: Sequence[str]) -> list[Like]:
@@ -170,7 +170,7 @@ def _stored(engine: Engine, ids: Sequence[str]) -> list[Like]:
         paths = engine.store.memory_paths(ids)
     except StoreError:
         return []
-    home = engine.project.rstrip(os.sep) + os.sep
+    home = engine.memories.rstrip(os.sep) + os.sep
     return [_like(each, paths.get(each.id, "").removeprefix(home).replace(os.sep, "/")) for each in entries]
 
 

@@ -58,7 +58,7 @@ class Known:
 
     def __init__(self, engine: Engine, entry: StoredEntry) -> None:
         self.entry = entry
-        self.here = engine.project
+        self.here = engine.project if entry.category in KNOWLEDGE else engine.memories
         self.sources = engine.store.sources_of(entry.id)
         retirements = engine.store.retirements(entry.id)
         self.retirements = [each for each in retirements if each.project in ("", self.here)]
@@ -186,8 +186,8 @@ def looks_like_id(name: str) -> bool:
 
 def of_memory(workspace: Workspace, memory: MemoryFile) -> Named:
     """Return the entry of a memory file."""
-    entry = memory_entry(memory, workspace.identity, os.stat(memory.path).st_mtime_ns)
-    entry.project = workspace.identity
+    entry = memory_entry(memory, workspace.memories, os.stat(memory.path).st_mtime_ns)
+    entry.project = workspace.memories
     return Named(entry, memory)
 
 

@@ -13,7 +13,6 @@ from recollect.errors import InvalidEntry, StoreError
 from recollect.files.journal.kinds import MARK
 from recollect.files.journal.log import append_lines
 from recollect.memories.lookup import find_named
-from recollect.store.values import Scope
 from recollect.sync.sync import sync_journal
 
 _LONGEST_NAME = 60
@@ -71,7 +70,7 @@ def pin(engine: Engine, name: str) -> Marked:
         raise InvalidEntry(f"'{shown}' is {entry.status}; `recollect restore {entry.id}` first, then pin it")
     if any(mark.kind == MUTED for mark in marks):
         raise InvalidEntry(f"'{shown}' is muted; `recollect unmute {entry.id}` first, then pin it")
-    others = engine.store.entries(engine.store.marked(PINNED, Scope(engine.project)))
+    others = engine.store.entries(engine.store.marked(PINNED, engine.scope(engine.project)))
     if len(others) >= MOST_PINNED:
         named = "; ".join(f"{other.id} {cut(one_line(other.name), _LONGEST_NAME)}" for other in others)
         raise InvalidEntry(

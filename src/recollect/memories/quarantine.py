@@ -78,7 +78,7 @@ def follow_written(kept: Kept, global_store: str) -> list[str]:
     try:
         root = workspace.memory_root()
         if not kept.path.startswith(root.path + os.sep):
-            return []  # a worktree's own copy; nobody reads it
+            return []  # the copy of a worktree that shares memories; nobody reads it
         warnings = _index_made(root, anew=kept.kind == INDEX)
     except (WriteRefused, StorageError, LockTimeout) as error:
         return [f"the index does not follow yet: {one_line(str(error))}"]

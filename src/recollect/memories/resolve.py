@@ -211,7 +211,6 @@ def _nearest(
 ) -> list[tuple[float, IndexEntry]]:
     """Return the memories of one category near enough in meaning, nearest first, each with its cosine."""
     from recollect.engine.embed import embed_pending, is_behind
-    from recollect.store.values import Scope
     from recollect.sync.memories import entry_id, sync_memories
 
     embedder, store = engine.embedder(), engine.store
@@ -227,14 +226,14 @@ def _nearest(
     if engine.model() is None:
         raise EmbeddingError(f"the store has no vectors of {embedder.identity}; `recollect reembed` makes them")
     category = entries[0].category
-    scope = Scope(engine.project, (category,))
+    scope = engine.scope(engine.project, (category,))
     pending = store.coverage_of(scope).pending
     if pending:
         warnings.append(
             f"{pending} memories were not compared by meaning: no vector yet; `recollect reembed` makes them"
         )
     (vector,) = embedder.embed([new_info], "document")
-    stored = {entry_id(engine.project, category, entry.slug): entry for entry in entries}
+    stored = {entry_id(engine.memories, category, entry.slug): entry for entry in entries}
     matches = store.vector_matches(vector, scope, _MOST_NEAREST)
     least = LEAST_COSINE[embedder.identity]
     return [(match.score, stored[match.id]) for match in matches if match.score >= least and match.id in stored]

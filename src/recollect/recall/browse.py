@@ -85,8 +85,7 @@ def list_entries(
             f"status must not be {cut(one_line(status[:400]), 40)!r} but one of {', '.join((*STATUSES, ALL))}"
         )
     wanted = tuple(dict.fromkeys(map(category_named, categories)))
-    unproven = engine.settings.flag("retrieval.unproven_elsewhere")
-    scope = Scope(project, wanted, STATUSES if status == ALL else (status,), unproven=unproven)
+    scope = engine.scope(project, wanted, STATUSES if status == ALL else (status,))
     terms = query_terms(text[:_LONGEST_TEXT])[:_MOST_TERMS]
     if text.strip() and not terms:
         return Page([], 0)
@@ -117,7 +116,7 @@ def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, 
     found: list[Listed] = []
     if memories:
         root = workspace.memory_root()
-        found += [_of_memory(root, memory, workspace.identity) for memory in scan(root, problems)]
+        found += [_of_memory(root, memory, workspace.memories) for memory in scan(root, problems)]
     if lessons:
         try:
             with Engine(workspace) as engine:
@@ -166,7 +165,7 @@ def full_entries(
     """
     if len(ids) > MOST_READ:
         raise InvalidEntry(f"{len(ids):,} ids are too many; ask for {MOST_READ} at most at once")
-    scope = Scope(project, statuses=STATUSES, unproven=engine.settings.flag("retrieval.unproven_elsewhere"))
+    scope = engine.scope(project, statuses=STATUSES)
     meant = {given: _meant(engine, given, scope) for given in ids}
     looked, said = _looked(engine, engine.store.entries(id for id in meant.values() if id), whole=True)
     if problems is not None:

@@ -71,7 +71,7 @@ def synced_scope(
         places = [Workspace(root, engine.workspace.global_store) for root in roots]
         for place in places:
             found += sync(engine.store, place, engine.labels())
-        found += sync_all_memories(engine.store, places, engine.project)
+        found += sync_all_memories(engine.store, places, engine.memories)
     except StoreError as error:
         found.append(f"the newest changes to files may not be found: {error}")
     warnings += [problem for problem in dict.fromkeys(found) if problem not in warnings]

@@ -110,7 +110,7 @@ def _record(asked: PromptRequest) -> list[str]:
         titles = Wording(" ".join(f"{each.title} {' '.join(each.tags)}" for each in asked.told)).words
         words = sorted(Wording(asked.prompt).words & titles)
         with Engine(asked.workspace, patience=0.5, warm=asked.warm) as engine:
-            ids = [entry_id(engine.project, each.category, slug_of(each.path)) for each in asked.told]
+            ids = [entry_id(engine.memories, each.category, slug_of(each.path)) for each in asked.told]
             given = [
                 ReceiptLine(id, each.nats, vector=0.0, keyword=each.nats, prominence=0.0)
                 for id, each in zip(ids, asked.told, strict=True)

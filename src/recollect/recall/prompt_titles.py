@@ -90,7 +90,7 @@ def _without_muted(scored: list[_Scored], workspace: Workspace) -> list[_Scored]
         return scored
     from recollect.sync.memories import entry_id
 
-    identity = workspace.identity
+    identity = workspace.memories
     return [each for each in scored if entry_id(identity, each.entry.category, each.entry.slug) not in muted]
 
 

@@ -130,7 +130,7 @@ def _by_meaning(engine: Engine, query: str, scope: Scope, result: RetrievalResul
 
 def _awaiting(scope: Scope) -> Scope:
     """Return the scope limited to active entries, because only these are given a vector."""
-    return Scope(scope.project, scope.categories, unproven=scope.unproven)
+    return Scope(scope.project, scope.categories, unproven=scope.unproven, memories=scope.memories or "")
 
 
 def _embedded(embedder: Embedder, query: str, statistics: TermStatistics) -> bytes:
@@ -229,7 +229,7 @@ def search(
     Raises:
         StoreError: the store cannot be read.
     """
-    scope = Scope(project, categories, statuses, unproven=engine.settings.flag("retrieval.unproven_elsewhere"))
+    scope = engine.scope(project, categories, statuses)
     retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
     if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
         retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
@@ -241,7 +241,7 @@ def search(
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
     now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
-    muted = engine.store.marked(MUTED, Scope(engine.project, statuses=STATUSES)) if best else []
+    muted = engine.store.marked(MUTED, engine.scope(engine.project, statuses=STATUSES)) if best else []
     found, result.withheld = harmless_entries(engine.workspace.global_store, engine.store.entries(best))
     most = max((entry.observation_count for entry in found), default=1)
     for entry in found:

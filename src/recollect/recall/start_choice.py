@@ -80,13 +80,12 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     warnings: list[str] = []
     began, started = time.time_ns(), time.monotonic()
     behind = _sync(engine, warnings, started + _SYNCING)
-    asked.muted = frozenset(store.marked(MUTED, Scope(workspace.identity)))
+    asked.muted = frozenset(store.marked(MUTED, engine.scope(engine.project)))
     with Collector(workspace.project_root, _left(started), workspace.settings.text("memory_root")) as collector:
         titles = _titles(engine, asked, injection, began, is_current=not behind)  # while git runs
         last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
         context = collector.context(_left(started), last_session)
-    unproven = workspace.settings.flag("retrieval.unproven_elsewhere")
-    scope = Scope(workspace.identity, KNOWLEDGE, unproven=unproven)
+    scope = engine.scope(engine.project, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
@@ -191,7 +190,7 @@ def _titles(
 def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
     """Return the entries pinned in the project, oldest pin first, as many as a block may have."""
     settings = engine.settings
-    ids = engine.store.marked(PINNED, Scope(engine.project))
+    ids = engine.store.marked(PINNED, engine.scope(engine.project))
     if not ids:
         return []
     found = [

@@ -19,7 +19,6 @@ from recollect.files.looked import secrets_in
 from recollect.files.memory.index_md import changed, read_index
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories
 from recollect.files.textfile import read_regular
-from recollect.store.values import Scope
 from recollect.sync.memories import memory_entry
 from recollect.version import VERSION
 
@@ -55,7 +54,7 @@ def list_titles(asked: StartRequest, injection: Injection, engine: Engine | None
     read = _Titles()
     if engine:
         # Files were searched for credentials as they were read. A title is searched by the rules of today.
-        read.titles = engine.store.titles(Scope(workspace.identity, used), _MOST_KNOWN, workspace.package)
+        read.titles = engine.store.titles(engine.scope(engine.project, used), _MOST_KNOWN, workspace.package)
     else:
         _read_files(asked, used, read, injection.warnings)
     read.titles = [title for title in read.titles if title.id not in asked.muted]
@@ -149,7 +148,7 @@ def _open(found: Found, workspace: Workspace, read: _Titles) -> None:
         memory = MemoryFile(found.path, found.category, record, "")  # pyright: ignore[reportUnknownArgumentType]
         if memory.status != ACTIVE:
             return
-        entry = memory_entry(memory, workspace.identity, found.modified)
+        entry = memory_entry(memory, workspace.memories, found.modified)
         everything = texts(record, names=True)
     except (OSError, StorageError, ValueError, RecursionError):
         return  # it is not shown; the store's sync, or `recollect doctor`, says why

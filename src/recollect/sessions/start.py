@@ -116,7 +116,7 @@ def _withheld(start: Start, injection: Injection) -> str:
 
         def named(engine: Engine) -> list[str]:
             injection.warnings += sync_if_changed(engine, banks_read=injection.banks_read)
-            return withheld_memories(engine.store, engine.project)
+            return withheld_memories(engine.store, engine.memories)
 
         if injection.engine:
             files = named(injection.engine)

@@ -53,16 +53,18 @@ class Scope:
         statuses: Sequence[str] = (ACTIVE,),
         *,
         unproven: bool = False,
+        memories: str = "",
     ) -> None:
         self.project = project  # None for all projects
         self.categories = tuple(categories)
         self.statuses = tuple(statuses)
         self.unproven = unproven
+        self.memories = memories or project  # the owner of the memories: the project, or one of its worktrees
 
     @property
     def key(self) -> tuple[object, ...]:
         """Return a value that is equal for equal scopes."""
-        return self.project, self.categories, self.statuses, self.unproven
+        return self.project, self.categories, self.statuses, self.unproven, self.memories
 
 
 class Model:

@@ -56,7 +56,7 @@ def sync_if_changed(
     """
     workspace = engine.workspace
     marks, newest = _marks(workspace)
-    is_known = engine.store.get_meta(_NOTE + workspace.identity) == marks
+    is_known = engine.store.get_meta(_NOTE + workspace.memories) == marks
     if is_known and not thorough:
         return []
     from recollect.sync.memories import sync_memories
@@ -74,7 +74,7 @@ def sync_if_changed(
         now = time.time_ns()
         is_settled = not (banks_read or now) - _SETTLED_AFTER <= newest <= now  # a time in the future counts as settled
         if not left and not is_known and is_settled and not engine.store.read_only:
-            engine.store.set_meta(_NOTE + workspace.identity, marks)
+            engine.store.set_meta(_NOTE + workspace.memories, marks)
     except StillReading:
         left = True  # no failure: the next call continues from there
     except StoreError as error:

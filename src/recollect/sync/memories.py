@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _SETTLED_AFTER = 2 * 10**9
 _GONE = "gone"
 
+# Before the folder of a worktree with memories of its own: the key of a note with its project.
+_WORKTREE = "worktree "
+
 _LONGEST_TAG = 100
 _LONGEST_PATH = 500
 _LONGEST_TIME = 40
@@ -87,8 +90,10 @@ def sync_memories(
     except WriteRefused as error:
         facts = "; ".join(f"{name}: {one_line(str(value))}" for name, value in error.facts)
         return [f"the project's memories were not read: {facts}"]
-    identity, settings = workspace.identity, workspace.settings
+    identity, settings = workspace.memories, workspace.settings
     used = {name: folder for name, folder in root.folders.items() if settings.flag(f"categories.{name}.enabled")}
+    if identity != workspace.identity and not store.get_meta(_WORKTREE + identity) and not store.read_only:
+        store.set_meta(_WORKTREE + identity, workspace.identity)
     problems: list[str] = []
     known = store.sources(MEMORY, identity)
     enabled = MemoryRoot(root.project, root.path, used)
@@ -109,19 +114,33 @@ def sync_memories(
 def sync_all_memories(store: Store, places: Iterable[Workspace], but: str = "", *, anew: bool = False) -> list[str]:
     """Sync the store with the memories of several projects except `but`; return warnings.
 
-    Each project has its own settings. Worktrees share their memories, so these are read once, by the settings of the
-    main checkout if there is one.
+    Each project has its own settings. Memories that worktrees share are read once, by the settings of the main checkout
+    if there is one. Those of removed worktrees are forgotten.
 
     Raises:
         StoreError: the store cannot be written.
     """
-    by_identity = {place.identity: place for place in places}
+    by_owner = {place.memories: place for place in places}
     problems: list[str] = []
-    for identity, place in by_identity.items():
-        if identity != but:
-            main = Workspace(project.checkout(place.project_root), place.global_store)
-            problems += sync_memories(store, main, anew=anew)
+    for owner, place in by_owner.items():
+        if owner != but:
+            is_own = owner == os.path.realpath(place.project_root)
+            root = place.project_root if is_own else project.checkout(place.project_root)
+            problems += sync_memories(store, Workspace(root, place.global_store), anew=anew)
+    _forget_removed_worktrees(store)
     return problems
+
+
+def _forget_removed_worktrees(store: Store) -> None:
+    """Forget the memories of worktrees that are gone while their project is there."""
+    for owner in store.projects(MEMORY):
+        main = store.get_meta(_WORKTREE + owner)
+        if not main or os.path.isdir(owner) or not project.is_checkout(main) or store.read_only:
+            continue
+        with store.writing():
+            for source in store.sources(MEMORY, owner).values():
+                store.put(Source(source.path, MEMORY, project=owner, hash=_GONE), [])
+            store.set_meta(_WORKTREE + owner, "")
 
 
 def withheld_memories(store: Store, identity: str) -> list[str]:

@@ -81,7 +81,7 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
             for place in places:
                 result.warnings += sync(engine.store, place, engine.labels())
             result.warnings += sync_memories(engine.store, workspace, anew=True)
-            result.warnings += sync_all_memories(engine.store, places, workspace.identity, anew=True)
+            result.warnings += sync_all_memories(engine.store, places, workspace.memories, anew=True)
             engine.store.remove_unheld(lambda entry: bool(find_secret("\n".join(entry_texts(entry)))))
         result.warnings += engine.store.check() or _compacted(engine.store)
         engine.model()

@@ -83,7 +83,7 @@ def gather(workspace: Workspace, *, categories: tuple[str, ...] = (), include_re
         WriteRefused: the memory root is outside the project.
         StorageError: the journal cannot be read.
     """
-    export = Export(workspace.name, workspace.memory_root(), identity=workspace.identity)
+    export = Export(workspace.name, workspace.memory_root(), identity=workspace.memories)
     wanted = categories or (*PROJECT, *KNOWLEDGE)
     hidden = 0
     if set(wanted) & set(PROJECT):

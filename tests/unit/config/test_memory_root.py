@@ -201,14 +201,30 @@ def worktree(project, tmp_path):
     return tmp_path / "side tree"
 
 
-def test_worktrees_share_the_root_of_the_main_checkout(project, worktree):
-    assert (worktree / ".claude" / "memory" / "decisions" / "x.json").exists()
+def shared_root_of(worktree):
+    return memory_root(str(worktree), load_settings(str(worktree), {"RECOLLECT_WORKTREE_MEMORIES": "shared"}))
+
+
+def test_worktree_with_memories_has_a_root_of_its_own(project, worktree):
+    assert root_of(worktree).project == os.path.realpath(worktree)
+    assert root_of(project).project == os.path.realpath(project)
+
+
+def test_worktree_without_memories_uses_the_root_of_the_main_checkout(project, worktree):
+    (worktree / ".claude" / "memory" / "decisions" / "x.json").unlink()
+    (worktree / ".claude" / "memory" / "decisions").rmdir()
+    (worktree / ".claude" / "memory" / "memory-config.json").write_text("{}", encoding="utf-8")
     assert root_of(worktree).path == root_of(project).path
-    assert root_of(worktree).project == os.path.realpath(project)
+
+
+def test_worktrees_that_share_memories_have_the_root_of_the_main_checkout(project, worktree):
+    assert (worktree / ".claude" / "memory" / "decisions" / "x.json").exists()
+    assert shared_root_of(worktree).path == root_of(project).path
+    assert shared_root_of(worktree).project == os.path.realpath(project)
 
 
 def test_path_below_the_worktrees_copy_means_the_shared_file(project, worktree):
-    root = root_of(worktree)
+    root = shared_root_of(worktree)
     expected = (root.file("decision", "x"), "decision")
     for target in (worktree / ".claude/memory/decisions/x.json", project / ".claude/memory/decisions/x.json"):
         assert target_file(root, str(target), str(worktree)) == expected

@@ -91,6 +91,7 @@ def test_each_key_of_the_default_configuration_file_has_its_default(name, defaul
 def test_there_is_no_key_beyond_the_documented_ones_and_a_few_of_our_own():
     own = {"triage.mode", "triage.flow", "triage.after_prompts", "retrieval.show", "permissions.approve_own_steps"}
     own |= {"retrieval.unproven_elsewhere"}
+    own |= {"worktree_memories"}
     assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, *own}
 
 
@@ -191,3 +192,12 @@ def test_documented_keyword_providers_are_allowed(provider):
 @pytest.mark.parametrize("name", [n for n in PROJECT_DEFAULTS if n.endswith("_model") or ".category_models." in n])
 def test_models_are_haiku_sonnet_and_opus(name):
     assert set(BY_NAME[name].choices) == {"haiku", "sonnet", "opus"}
+
+
+def test_settings_with_conflict_markers_are_called_that(tmp_path):
+    path = tmp_path / ".claude" / "memory" / "memory-config.json"
+    path.parent.mkdir(parents=True)
+    marked = '{\n<<<<<<< ours\n"auto_commit": true\n=======\n"auto_commit": false\n>>>>>>> theirs\n}'
+    path.write_text(marked, encoding="utf-8")
+    [problem] = load_settings(str(tmp_path)).problems
+    assert "conflict markers" in str(problem)

@@ -400,7 +400,8 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
 
 
-def test_worktree_sees_the_memories_of_its_repository(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_worktree_has_its_own_sources_unless_it_shares_those_of_its_repository(tmp_path: Path, is_shared: bool) -> None:
     main, tree = tmp_path / "main", tmp_path / "tree"
     main.mkdir()
     git(main, "init", "-q")
@@ -410,12 +411,16 @@ def test_worktree_sees_the_memories_of_its_repository(tmp_path: Path) -> None:
     git(main, "add", ".")
     git(main, "commit", "-qm", "one")
     git(main, "worktree", "add", "-q", str(tree))
+    variables = {"RECOLLECT_WORKTREE_MEMORIES": "shared"} if is_shared else {}
     with SqliteStore(str(tmp_path / "memory.db")) as store:
         for root in (main, tree, main):
-            assert sync_memories(store, Workspace(str(root), "")) == []
-        assert list(store.sources(MEMORY)) == [str(path.resolve())]
-        assert len(store.standings(Scope(str(main.resolve())))) == 1
-        assert known_roots(store) == [str(main.resolve())]
+            assert sync_memories(store, Workspace(str(root), "", load_settings(str(root), variables))) == []
+        roots = [str(main.resolve())] if is_shared else [str(main.resolve()), str(tree.resolve())]
+        assert sorted(store.sources(MEMORY)) == [f"{root}/.claude/memory/decisions/x.json" for root in roots]
+        assert all(source.hash != "gone" for source in store.sources(MEMORY).values())
+        for root in roots:
+            assert len(store.standings(Scope(str(main.resolve()), memories=root))) == 1
+        assert known_roots(store) == roots
 
 
 def test_worktree_of_a_bare_repository_is_found_by_its_own_memories(tmp_path: Path) -> None:

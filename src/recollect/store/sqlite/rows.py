@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from recollect.domain.categories import PROJECT
 from recollect.domain.quick_json import parse
 from recollect.domain.ranking.terms import index_terms
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
@@ -49,13 +50,19 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
     parts = [f"{'+' * by_number}e.status IN ({marks(scope.statuses)})"]
     values: list[str] = [*scope.statuses]
     if scope.project is not None:
-        parts.append(
+        owned = (
             "(e.owner IN ('', ?, ?) OR (e.owner = '*' AND EXISTS"
             " (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project = ?"
             f" AND (e.status = '{RETIRED}' OR NOT {HIDDEN})))"
             + (f" OR e.owner GLOB '{ONCE}*')" if scope.unproven else ")")
         )
-        values += [scope.project, ONCE + scope.project, scope.project]
+        owner = [scope.project, ONCE + scope.project, scope.project]
+        if scope.memories not in (None, scope.project):
+            listed = f"e.category IN ({marks(PROJECT)})"
+            owned = f"(CASE WHEN {listed} THEN e.owner IN ('', ?) ELSE {owned} END)"
+            owner = [*PROJECT, scope.memories, *owner]
+        parts.append(owned)
+        values += owner
     if scope.categories:
         parts.append(f"e.category IN ({marks(scope.categories)})")
         values += scope.categories
