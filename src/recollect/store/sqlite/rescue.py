@@ -17,7 +17,7 @@ from recollect.store.values import Source
 _KEPT = {"usage": "rowid DESC", "receipts": "number DESC", "receipt_lines": "receipt DESC, place DESC"}
 
 # The tables with texts to read. The others hold no texts, or are derived from these.
-_TABLES = ("entries", "sources", "origins", "retirements", "usage", "receipts", "receipt_lines", "_metadata")
+_TABLES = ("entries", "sources", "origins", "retirements", "models", "usage", "receipts", "receipt_lines", "_metadata")
 
 
 def is_damaged(path: str) -> bool:
