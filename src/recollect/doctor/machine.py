@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import cut, one_line
+from recollect.extras import way_to_add
 from recollect.plugin import environment
 from recollect.plugin.environment_state import site_packages
 from recollect.store.open import DRIVER, describe_driver
@@ -151,11 +152,10 @@ def keywords(case: Case) -> Iterator[Finding]:
         return
     names = [tier.name for tier in found]
     yield Finding(OK, "Keywords", f"{provider}: by {', then by '.join(names)}")
-    pip = "pip install 'recollect[{}]'"
     if anthropic.AnthropicKeywords.name in names:
         if not case.environ.get(anthropic.KEY_VARIABLE, "").strip():
             yield Finding(WARNING, "Keywords", "there is no key for Anthropic", f"set {anthropic.KEY_VARIABLE}")
         elif not anthropic.is_installed():
-            yield Finding(WARNING, "Keywords", "Anthropic's package is not installed", pip.format("anthropic"))
+            yield Finding(WARNING, "Keywords", "Anthropic's package is not installed", way_to_add("anthropic"))
     if ollama.OllamaKeywords.name in names and not ollama.is_installed():
-        yield Finding(WARNING, "Keywords", "the package for Ollama is not installed", pip.format("ollama"))
+        yield Finding(WARNING, "Keywords", "the package for Ollama is not installed", way_to_add("ollama"))

@@ -51,6 +51,7 @@ def test_vectors_of_a_model_unused_for_ninety_days_are_dropped(store: SqliteStor
         embed(store, identity)
     leave_unused(store, "old", 91)
     leave_unused(store, "recent", 89)
+    leave_unused(store, "own", 1)
     use(store, "own")
     assert sorted(kept.identity for kept in store.models()) == ["own", "recent"]
     assert set(rows(store).values()) == {2}

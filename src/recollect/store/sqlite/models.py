@@ -22,6 +22,7 @@ _KEPT_SECONDS = 90 * 86_400  # after its last use
 _MOST_MODELS = 8
 
 _COLUMNS = "number, used, identity, provider, name, dimensions"
+_LAST_USED = "ORDER BY used DESC, number DESC LIMIT 1"
 
 
 class NumberedModel(Model):
@@ -47,7 +48,12 @@ class SqliteModels:
         """Return the model in use, or None if it has no vectors here."""
         if self.chosen:
             return self._named(self.chosen)
-        return next(iter(self._found("ORDER BY used DESC, number DESC LIMIT 1")), None)
+        return next(iter(self._found(_LAST_USED)), None)
+
+    def is_noted(self, model: Model) -> bool:
+        """Return True if a model's use was noted today, and no other's since."""
+        noted = [(last.identity, last.dimensions, last.used[:10]) for last in self._found(_LAST_USED)]
+        return noted == [(model.identity, model.dimensions, utc_text(time.gmtime())[:10])]
 
     def use(self, model: Model) -> list[NumberedModel]:
         """Choose a model and note its use. Return models whose vectors must go. Needs a transaction.
@@ -62,7 +68,7 @@ class SqliteModels:
         for each in stale:
             self.forget(each)
         if known:
-            self._touch(known, now)
+            self._run("UPDATE models SET used = ? WHERE number = ?", (utc_text(time.gmtime(now)), known.number))
         else:
             stale.append(self._insert(model, now))  # whatever is left where its vectors will be
         self.chosen = model.identity
@@ -82,14 +88,6 @@ class SqliteModels:
     def _found(self, where: str, *values: str) -> list[NumberedModel]:
         rows = self._run(f"SELECT {_COLUMNS} FROM models {where}", values)
         return [NumberedModel(number, used, Model(*known)) for number, used, *known in rows]
-
-    def _touch(self, model: NumberedModel, now: float) -> None:
-        """Note the use of a model: once a day, and whenever another one was used since."""
-        used = utc_text(time.gmtime(now))
-        self._run(
-            "UPDATE models SET used = ? WHERE number = ? AND (used < ? OR used < (SELECT max(used) FROM models))",
-            (used, model.number, used[:10]),
-        )
 
     def _insert(self, model: Model, now: float) -> NumberedModel:
         ((number,),) = self._run("SELECT coalesce(max(number) + 1, 0) FROM models")

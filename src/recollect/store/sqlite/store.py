@@ -316,6 +316,9 @@ class SqliteStore:
         return self._models.current()
 
     def use_model(self, model: Model) -> None:
+        if self._models.is_noted(model):  # so nobody has to wait for other writers
+            self._models.chosen = model.identity
+            return
         with self.writing():
             self._drop(self._models.use(model))
 
