@@ -37,7 +37,7 @@ def pages() -> dict[str, str]:
 
 
 def stale(path: str, wanted: str) -> bool:
-    """Whether a page on disk says something else; the day of its capture, and scores, do not matter."""
+    """Whether a page on disk says something else; the day of its capture, scores and ids do not matter."""
     try:
         current = read(path)
     except FileNotFoundError:
@@ -167,6 +167,7 @@ def _load(path: str) -> ModuleType:
 
 
 def _undated(text: str) -> str:
+    text = re.sub(r'"id": "[0-9a-f]{16}"', "ID", text)  # made from the folder, which is another each time
     return re.sub(r"  0\.\d\d$", "  SCORE", re.sub(r"\b20\d\d-\d\d-\d\d\b", "DATE", text), flags=re.MULTILINE)
 
 

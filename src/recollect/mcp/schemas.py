@@ -46,7 +46,7 @@ of date: check them against the code before you rely on them. Retire what is wro
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _NUMBER = {"type": "integer"}
-_NAMED = {"id": _TEXT, "category": _TEXT, "title": _TEXT, "name": {"type": "string", "description": "The title."}}
+_NAMED = {"id": _TEXT, "category": _TEXT, "title": _TEXT}
 _CATEGORY = {"type": "string", "enum": list(CATEGORIES)}
 _PROJECT = {
     "type": "string",
