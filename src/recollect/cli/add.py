@@ -123,12 +123,14 @@ def add_note(workspace: Workspace, note: Note) -> tuple[Memorized, bool]:
         return add(engine, note)
 
 
-def add_in_editor(workspace: Workspace, note: Note, given: str | None = None) -> tuple[Memorized, bool] | None:
-    """Let the user edit a note, and keep it; return None if its text is empty."""
+def add_in_editor(
+    workspace: Workspace, note: Note, given: str | None = None, *, about: str = ""
+) -> tuple[Memorized, bool] | None:
+    """Let the user edit a note, and keep it; return None if its text is empty. Texts `about` it are shown with it."""
     if not is_terminal(sys.stdin) and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
         raise click.UsageError("give a TEXT, or - for standard input: without a terminal no editor can be opened")
     editor = find_editor()
-    draft = Draft("note", note_form(note), given)
+    draft = Draft("note", note_form(note, about), given)
     while True:
         try:
             run_editor(editor, draft.path)

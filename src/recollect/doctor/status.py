@@ -19,8 +19,8 @@ from recollect.files.journal.log import LONGEST_LINE, read_lines
 from recollect.files.log import NAME as LOG
 from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
+from recollect.learn.review import captures_to_review
 from recollect.memories.health import Health, Issue, examine
-from recollect.sessions.review import captures_to_review
 from recollect.store.open import store_exists, store_files
 
 # In seconds: how long to wait for other writers.

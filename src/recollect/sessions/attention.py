@@ -29,7 +29,7 @@ _NOTED = "a hook left a note"
 
 def captures(workspace: Workspace) -> str:
     """Return a notice about captures awaiting review, or an empty string."""
-    from recollect.files.journal.tail import awaiting  # not through sessions.review, which also writes
+    from recollect.files.journal.tail import awaiting  # not through learn.review, which also writes
 
     count = len(awaiting(workspace.journal, workspace.identity))
     return f"{counted(count, 'capture awaits', 'captures await')} your review: /memory:review" if count else ""
