@@ -92,15 +92,15 @@ def _entries(folder: str) -> int:
     return len(read_bank(folder, "local")[0])
 
 
-def log_notes(global_store: str, notes: DeferredWrites) -> str:
-    """Return a notice about recent log lines of hooks with the newest line, once a day at most.
+def log_notes(global_store: str, notes: DeferredWrites, project: str = "") -> str:
+    """Return a notice about recent log lines of a project's hooks with the newest line, once a day at most.
 
     Left out are lines of the session start hook, which `weakness` reports, and lines about a slow resident, which do
     no harm.
     """
     from recollect.files.log import WITHOUT_RESIDENT, lately
 
-    lines = [line for line in lately(global_store) if line[0] not in ("session-start", WITHOUT_RESIDENT)]
+    lines = [line for line in lately(global_store, project) if line[0] not in ("session-start", WITHOUT_RESIDENT)]
     if not lines:
         return ""
     told = f"a hook left a note in the log ({cut(': '.join(lines[-1]), _LONGEST_NOTE)}); /memory:status has more"
