@@ -113,14 +113,14 @@ def _standard_input() -> str:
     return text
 
 
-def add_note(workspace: Workspace, note: Note) -> tuple[Memorized, bool]:
+def add_note(workspace: Workspace, note: Note, *, supersedes: str = "") -> tuple[Memorized, bool]:
     """Keep a note; without a usable store, in its file alone."""
     try:
         engine = Engine(workspace)
     except StoreError as error:
         engine = engine_without_store(workspace, error)
     with engine:
-        return add(engine, note)
+        return add(engine, note, supersedes=supersedes)
 
 
 def add_in_editor(

@@ -15,6 +15,7 @@ from recollect.learn.memorize import has_project, keep
 from recollect.memories.edit_form import pair, read_toml
 
 if TYPE_CHECKING:
+    from recollect.domain.stored import StoredEntry
     from recollect.engine.engine import Engine
     from recollect.learn.project_memory import Memorized
 
@@ -50,8 +51,17 @@ class Note:
     files: list[str] = field(default_factory=list[str])
 
 
-def add(engine: Engine, note: Note) -> tuple[Memorized, bool]:
-    """Keep a note, and return the result and whether its category was guessed. Raises as `memorize` does."""
+def note_of_lesson(entry: StoredEntry) -> Note:
+    """Return a lesson as a note, to edit it."""
+    words = (entry.keywords, entry.triggers, entry.references)
+    return Note(entry.description, entry.category, entry.name, entry.reasoning, *map(list, words))
+
+
+def add(engine: Engine, note: Note, *, supersedes: str = "") -> tuple[Memorized, bool]:
+    """Keep a note, and return the result and whether its category was guessed.
+
+    It takes the place of the entry that it `supersedes`. Raises as `memorize` does.
+    """
     guessed = not note.category.strip()
     category = _guessed(engine, note.text) if guessed else category_named(note.category)
     checked = parse_input(
@@ -64,7 +74,7 @@ def add(engine: Engine, note: Note) -> tuple[Memorized, bool]:
         note.tags,
         by_hand=True,
     )
-    return keep(engine, checked, source=_SOURCE), guessed
+    return keep(engine, checked, source=_SOURCE, supersedes=supersedes), guessed
 
 
 def note_form(note: Note, about: str = "") -> str:
