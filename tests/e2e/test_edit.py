@@ -411,3 +411,29 @@ def at_a_terminal(desk: Desk, editor: str, answer: bytes) -> tuple[int, str]:
         pass
     os.close(main)
     return process.wait(timeout=60), shown.decode("utf-8").replace("\r\n", "\n")
+
+
+# Lessons
+
+
+def test_edited_lesson_takes_the_place_of_the_old_one(semantic_world: World) -> None:
+    world = semantic_world
+    world.write_bank(
+        "patterns", "### Pattern: Read First\nRead the file before its parser.\n- Reasoning: It holds more.\n"
+    )
+    script = world.home / "change.py"
+    script.write_text(
+        "import sys\ntext = open(sys.argv[1]).read()\n"
+        "open(sys.argv[1], 'w').write(text.replace('Read the file before', 'Read the whole file before'))\n",
+        encoding="utf-8",
+    )
+    old = json.loads(world.run("show", "read-first", "--json").stdout)["id"]
+    done = world.run("edit", "read-f", "--json", EDITOR=f"python3 {script}")
+    assert done.returncode == 0, done.stderr
+    new = json.loads(done.stdout)
+    assert (new["title"], new["category"], new["outcome"]) == ("Read First", "patterns", "stored")
+    shown = json.loads(world.run("show", new["id"], "--json").stdout)
+    assert (shown["description"], shown["reasoning"]) == ("Read the whole file before its parser.", "It holds more.")
+    assert json.loads(world.run("show", old, "--json").stdout)["status"] == "retired"
+    unchanged = world.run("edit", new["id"], EDITOR="true")
+    assert (unchanged.returncode, unchanged.stdout) == (0, "Nothing changed.\n")

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
+import select
+import struct
 import subprocess
+import sys
+import termios
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import RECOLLECT, World, read_terminal
 
 
 def stage(world: World, *lines: dict[str, Any], project: str = "") -> None:
@@ -150,3 +157,108 @@ def test_a_journal_that_cannot_be_read_is_an_error(world: World) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("Error: ")
     assert "session-captures.jsonl" in done.stderr
+
+
+# Accepting
+
+
+def test_accepted_capture_becomes_a_memory_and_is_settled(semantic_world: World) -> None:
+    world = semantic_world
+    chosen = "We chose SQLite for the carts because it needs no server."
+    stage(world, {"staged": "aa11bb22", "snippets": [chosen]}, {"staged": "cc33dd44", "category": "tech_debt"})
+    done = world.run("review", "--accept", "aa")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Stored: We chose SQLite for the carts because it needs no server (decision, id ")
+    assert done.stdout.endswith("1 capture awaits review.\n")
+    assert listed(world) == ["cc33dd44"]
+    document = json.loads(world.run("review", "--accept", "cc", "--json").stdout)
+    assert document["awaiting_review"] == 0
+    [accepted] = document["accepted"]
+    assert (accepted["category"], accepted["outcome"]) == ("tech_debt", "stored")
+    assert (world.project / accepted["path"]).is_file()
+    assert world.run("review", "--accept", "aa").returncode == 1
+
+
+def test_capture_is_edited_before_it_is_accepted(semantic_world: World) -> None:
+    world = semantic_world
+    stage(world, {"staged": "aa11bb22", "snippets": ["we chose sqlite for carts"], "context": "Said.\nAround it."})
+    script = world.home / "editor.py"
+    script.write_text(
+        "import sys\ntext = open(sys.argv[1]).read()\nassert '# Around it.' in text\n"
+        "open(sys.argv[1], 'w').write(text.replace('we chose sqlite', 'We chose SQLite'))\n",
+        encoding="utf-8",
+    )
+    done = world.run("review", "--accept", "aa11bb22", "--edit", "--json", EDITOR=f"python3 {script}")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["accepted"][0]["title"] == "We chose SQLite for carts"
+    assert listed(world) == []
+    assert world.run("review", "--edit").returncode == 2
+    assert world.run("review", "aa", "--accept", "aa").returncode == 2
+
+
+def test_capture_that_cannot_be_kept_still_awaits(semantic_world: World) -> None:
+    world = semantic_world
+    stage(world, {"staged": "aa11bb22", "snippets": ["todo"]})
+    done = world.run("review", "--accept", "aa11bb22")
+    assert done.returncode == 1
+    assert "says too little to be of use later" in done.stderr
+    assert listed(world) == ["aa11bb22"]
+
+
+def keys(world: World, pressed: str, columns: int = 80, **variables: str) -> str:
+    """Review on a terminal with these keys, each after the question; return all that was shown."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = world.environment({"TERM": "xterm", **variables})
+    process = subprocess.Popen(
+        [RECOLLECT, "review"], cwd=world.project, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    for key in pressed:
+        asked = shown.count(b"q quit: ")
+        while shown.count(b"q quit: ") == asked:
+            shown += os.read(ours, 65536)
+        while termios.tcgetattr(ours)[3] & termios.ICANON:  # a key that comes before the terminal waits for it is lost
+            select.select([], [], [], 0.01)
+        os.write(ours, key.encode())
+    shown += read_terminal(ours)
+    assert process.wait() == 0
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_keys_accept_edit_dismiss_and_skip_on_a_terminal(semantic_world: World) -> None:
+    world = semantic_world
+    texts = ("We chose SQLite for carts.", "we chose redis for sessions", "We chose nothing.", "We chose Go for tools.")
+    stage(world, *({"staged": f"{number}a11bb22", "snippets": [text]} for number, text in enumerate(texts)))
+    script = world.home / "editor.py"
+    script.write_text(
+        "import sys\ntext = open(sys.argv[1]).read()\n"
+        "open(sys.argv[1], 'w').write(text.replace('we chose redis', 'We chose Redis'))\n",
+        encoding="utf-8",
+    )
+    shown = keys(world, "aeds", EDITOR=f"{sys.executable} {script}")
+    assert "1 of 4" in shown
+    assert "Stored: " in shown
+    assert shown.endswith("2 saved, 1 dismissed; 1 capture awaits review.\n")
+    assert listed(world) == ["3a11bb22"]
+    titles = [each["title"] for each in json.loads(world.run("list", "--json").stdout)["memories"]]
+    assert sorted(titles) == ["We chose Redis for sessions", "We chose SQLite for carts"]
+
+
+def test_keys_on_a_small_terminal_show_more_and_quit(semantic_world: World) -> None:
+    world = semantic_world
+    stage(world, {"staged": "aa11bb22", "context": "Said.\n" + "Around it. " * 30}, {"staged": "cc33dd44"})
+    shown = keys(world, "mq", columns=30)
+    assert "Around it. Around it." in shown
+    assert shown.endswith("0 saved, 0 dismissed; 2 captures await review.\n")
+    assert listed(world) == ["aa11bb22", "cc33dd44"]
+    assert keys(world, "\x03").endswith("2 captures await review.\n")
+
+
+def test_refusal_leaves_the_question_on_the_terminal(semantic_world: World) -> None:
+    world = semantic_world
+    stage(world, {"staged": "aa11bb22", "snippets": ["todo"]})
+    shown = keys(world, "as")
+    assert "says too little to be of use later" in shown
+    assert listed(world) == ["aa11bb22"]

@@ -27,7 +27,7 @@ def test_empty_project_is_told_how_to_begin_and_nothing_is_made(world: World) ->
     done = world.run("status")
     assert (done.returncode, done.stderr) == (0, "")
     assert "This project has no memories yet. To begin:" in done.stdout
-    assert "recollect write --action create" in done.stdout
+    assert "recollect add decision" in done.stdout
     assert "What needs attention" not in done.stdout
     assert list(world.project.iterdir()) == []
     assert not world.store.exists()
@@ -46,6 +46,8 @@ def test_keys_of_the_document_are_stable(world: World) -> None:
     assert told["knowledge"] == {
         "project_bank": 0,
         "global_bank": 0,
+        "journal": 0,
+        "journal_here": 0,
         "store_entries": None,
         "awaiting_vector": None,
     }
@@ -129,6 +131,8 @@ def test_knowledge_is_counted_in_banks_and_store(semantic_world: World) -> None:
     assert status(semantic_world)["knowledge"] == {
         "project_bank": 2,
         "global_bank": 1,
+        "journal": 0,
+        "journal_here": 0,
         "store_entries": None,
         "awaiting_vector": None,
     }
@@ -175,3 +179,32 @@ def test_what_hooks_could_not_do_is_shown(world: World) -> None:
     assert shown["kind"] == "hooks"
     assert "prompt: ValueError: standard input holds no JSON object" in shown["text"]
     assert str(world.store / "recollect.log") in shown["fix"]
+
+
+def test_notes_of_other_projects_hooks_are_not_this_projects_health(world: World) -> None:
+    other = world.home / "other"
+    (other / ".git").mkdir(parents=True)
+    world.run("hook", "prompt", stdin="no event", cwd=other)
+    assert "standard input holds no JSON object" in (world.store / "recollect.log").read_text(encoding="utf-8")
+    told = status(world)
+    assert (told["health"], told["attention"]) == ("GOOD", [])
+    assert [issue["kind"] for issue in json.loads(world.run("status", "--json", cwd=other).stdout)["attention"]] == [
+        "hooks"
+    ]
+    below = world.project / "src"
+    below.mkdir()
+    world.run("hook", "prompt", stdin="no event", cwd=below)
+    assert [issue["kind"] for issue in status(world)["attention"]] == ["hooks"]
+
+
+def test_lessons_in_the_journal_are_counted(semantic_world: World) -> None:
+    world = semantic_world
+    assert status(world)["empty"] is True
+    world.run("add", "patterns", "Jitter spreads retries over time.")
+    world.run("add", "patterns", "Jitter spreads retries over time.")
+    done = world.run("add", "heuristics", "Measure before you optimise anything.", "--json", cwd=world.home)
+    told = status(world)
+    assert (told["empty"], told["knowledge"]["journal"], told["knowledge"]["journal_here"]) == (False, 2, 1)
+    assert "2 in the journal (1 of them from here)" in world.run("status").stdout
+    world.run("retire", json.loads(done.stdout)["id"])
+    assert status(world)["knowledge"]["journal"] == 1

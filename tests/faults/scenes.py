@@ -207,6 +207,14 @@ def _write_edit(world: World) -> None:
     (world.home / "edited.toml").write_text(re.sub('"d"', '"Cookies, and nothing else."', text), encoding="utf-8")
 
 
+def _stage(world: World) -> None:
+    """Stage a capture with a known id."""
+    about = {"project": str(world.project), "session": "s", "category": "tech_debt", "score": 0.5, "context": "c"}
+    line = {"staged": "aa11bb22", "at": days_ago(0), **about, "snippets": ["The worker loads everything for now."]}
+    with (world.store / "session-captures.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
 def _write_badly(world: World) -> None:
     """Write a memory as a file tool would, past all checks."""
     world.write_decision("by-hand", content={"status": "nonsense"})
@@ -341,6 +349,7 @@ SCENES = (
     Scene("config set shared", ("config", "set", "delete.grace_period_days", "9"), probes=(("config", "--json"),)),
     Scene("config unset", ("config", "unset", "memory_injection_limit"), probes=(("config", "--json"),)),
     Scene("review dismiss", ("review", "--dismiss-all"), probes=(EXPORT, _REVIEW)),
+    Scene("review accept", ("review", "--accept", "aa11bb22"), prepare=_stage, probes=(EXPORT, _REVIEW)),
     Scene("export", ("export", "--output", "{home}/export.jsonl", "--force")),
     Scene("backup create", ("backup", "create", "{home}/new.tar.gz", "--force")),
     Scene("backup restore", ("backup", "restore", "{home}/backup.tar.gz"), prepare=_lose, probes=(EXPORT, _REVIEW)),

@@ -113,22 +113,24 @@ def _standard_input() -> str:
     return text
 
 
-def add_note(workspace: Workspace, note: Note) -> tuple[Memorized, bool]:
+def add_note(workspace: Workspace, note: Note, *, supersedes: str = "") -> tuple[Memorized, bool]:
     """Keep a note; without a usable store, in its file alone."""
     try:
         engine = Engine(workspace)
     except StoreError as error:
         engine = engine_without_store(workspace, error)
     with engine:
-        return add(engine, note)
+        return add(engine, note, supersedes=supersedes)
 
 
-def add_in_editor(workspace: Workspace, note: Note, given: str | None = None) -> tuple[Memorized, bool] | None:
-    """Let the user edit a note, and keep it; return None if its text is empty."""
+def add_in_editor(
+    workspace: Workspace, note: Note, given: str | None = None, *, about: str = ""
+) -> tuple[Memorized, bool] | None:
+    """Let the user edit a note, and keep it; return None if its text is empty. Texts `about` it are shown with it."""
     if not is_terminal(sys.stdin) and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
         raise click.UsageError("give a TEXT, or - for standard input: without a terminal no editor can be opened")
     editor = find_editor()
-    draft = Draft("note", note_form(note), given)
+    draft = Draft("note", note_form(note, about), given)
     while True:
         try:
             run_editor(editor, draft.path)

@@ -5,17 +5,22 @@ import time
 
 import click
 
+from recollect.cli.add import add_note, print_added
 from recollect.cli.editor import Draft, asks_again, find_editor, run_editor
 from recollect.cli.memory import change_options, finish
 from recollect.cli.shared import print_json, warn
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
+from recollect.domain.memory import slugify
+from recollect.domain.stored import StoredEntry
 from recollect.domain.text import utc_text
-from recollect.errors import RecollectError, WriteRefused
+from recollect.errors import InvalidEntry, RecollectError, WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
+from recollect.learn.by_hand import Note, note_form, note_of_lesson, read_note_form
+from recollect.learn.project_memory import Memorized
 from recollect.memories import write
 from recollect.memories.edit_form import edited, form_of, version_in
-from recollect.memories.lookup import read_named, shortest_name
+from recollect.memories.lookup import look_up, read_named, shortest_name
 
 
 @click.command("edit")
@@ -29,17 +34,23 @@ from recollect.memories.lookup import read_named, shortest_name
 )
 @click.option("--no-editor", is_flag=True, help="With --from: save that text as it is.")
 def command(name: str, workspace: Workspace, as_json: bool, given: str | None, no_editor: bool) -> None:
-    """Edit a memory in your editor.
+    """Edit a memory or a lesson in your editor.
 
-    SLUG is the memory's slug, the beginning of it, CATEGORY/SLUG, or its path. The editor is $VISUAL or $EDITOR; one
-    that opens a window must wait until it is closed, as `code --wait` does. What cannot be saved is not lost: the
-    error says where the text is and how to go on.
+    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    them. The editor is $VISUAL or $EDITOR; one that opens a window must wait until it is closed, as `code --wait` does.
+    A lesson is known by its text: a new text becomes a new lesson, and the old one is retired with a pointer to it.
+    What cannot be saved is not lost: the error says where the text is and how to go on.
     """
     if no_editor and given is None:
         raise click.UsageError("--no-editor needs --from")
-    root = workspace.memory_root()
-    memory = read_named(root, name, workspace.project_root)
+    warnings: list[str] = []
+    found = look_up(workspace, name, warnings)
+    warn(warnings)
     editor = [] if no_editor else find_editor()
+    if found.memory is None:
+        _edit_lesson(workspace, found.entry, editor, given, as_json)
+        return
+    root, memory = workspace.memory_root(), found.memory
     draft = Draft(memory.slug, form_of(memory), given, copied=not no_editor)
     written = _edit(root, workspace.settings, memory, editor, draft)
     draft.remove()
@@ -55,6 +66,42 @@ def command(name: str, workspace: Workspace, as_json: bool, given: str | None, n
 
 def _print(written: write.Written, workspace: Workspace, memory: MemoryFile, sentence: str, as_json: bool) -> None:
     print_json(written.document(workspace.memories, memory.category)) if as_json else click.echo(sentence)
+
+
+def _edit_lesson(workspace: Workspace, entry: StoredEntry, editor: list[str], given: str | None, as_json: bool) -> None:
+    note = note_of_lesson(entry)
+    draft = Draft(slugify(entry.name), note_form(note), given, copied=bool(editor))
+    again = True
+    while again:
+        try:
+            if editor:
+                run_editor(editor, draft.path)
+            text = draft.text()
+            edited_note = read_note_form(text) if text.strip() else note
+            done = None if edited_note == note else _replaced(workspace, entry, note, edited_note)
+        except RecollectError as error:
+            again = bool(editor) and asks_again(error)
+            path = "" if again else draft.keep()
+            if path:
+                raise _kept(error, path, entry.id) from error
+            if not again:
+                raise
+            continue
+        draft.remove()
+        if done:
+            print_added(*done, as_json=as_json)
+        else:
+            print_json({"status": "unchanged", "id": entry.id}) if as_json else click.echo("Nothing changed.")
+        return
+
+
+def _replaced(workspace: Workspace, entry: StoredEntry, old: Note, new: Note) -> tuple[Memorized, bool]:
+    if new.text.strip() == old.text.strip():
+        raise InvalidEntry(
+            f"a lesson is known by its text, and the text is the same; change it, or set its triggers with"
+            f" `recollect triggers {entry.id} PHRASE...`"
+        )
+    return add_note(workspace, new, supersedes=entry.id)
 
 
 def _edit(

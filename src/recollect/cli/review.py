@@ -1,20 +1,30 @@
 from __future__ import annotations
 
+import sys
+
 import click
 
-from recollect.cli.shared import fields_of, json_option, print_json, styled, workspace_options
+from recollect.cli.add import add_in_editor, add_note, added_document, print_added
+from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
+from recollect.domain.secrets.detect import redact
 from recollect.domain.text import counted, cut, one_line, visible
+from recollect.errors import RecollectError
 from recollect.files.journal.kinds import Staged
-from recollect.sessions.review import capture_named, captures_to_review, mark_reviewed
+from recollect.learn.project_memory import Memorized
+from recollect.learn.review import capture_named, captures_to_review, mark_reviewed, note_of
 
 _LONGEST = 100
 _FIELDS = ("id", "at", "category", "score", "session", "snippets", "context")
+_KEYS = "a accept, e edit, d dismiss, s skip, m more, q quit: "
+_ACCEPT, _EDIT, _DISMISS, _SKIP, _MORE, _QUIT = "aedsmq"
 
 
 @click.command("review")
 @click.argument("capture_id", metavar="[ID]", required=False)
+@click.option("--accept", multiple=True, metavar="ID", help="Keep it as a memory. Can be given several times.")
+@click.option("--edit", is_flag=True, help="With --accept: edit it in your editor first.")
 @click.option("--saved", multiple=True, metavar="ID", help="It was saved as a memory. Can be given several times.")
 @click.option("--dismiss", multiple=True, metavar="ID", help="It is not worth keeping. Can be given several times.")
 @click.option("--dismiss-all", is_flag=True, help="Nothing that awaits review is worth keeping.")
@@ -22,6 +32,8 @@ _FIELDS = ("id", "at", "category", "score", "session", "snippets", "context")
 @workspace_options
 def command(
     capture_id: str | None,
+    accept: tuple[str, ...],
+    edit: bool,
     saved: tuple[str, ...],
     dismiss: tuple[str, ...],
     dismiss_all: bool,
@@ -31,20 +43,107 @@ def command(
     """Review what sessions have staged.
 
     With triage.mode set to stage, the end of a session never asks for memories: what it finds is kept until somebody
-    has looked at it. Without an ID all of it is listed, with one (or the beginning of one) it is shown in full. Save
-    what is worth it with `recollect write` or `recollect upsert`, then say so with --saved.
+    has looked at it. On a terminal, each is shown, and a key accepts, edits, dismisses or skips it. Elsewhere all are
+    listed. With an ID (or the beginning of one), that one is shown in full. What was saved in another way is marked
+    with --saved.
     """
-    if capture_id and (saved or dismiss or dismiss_all):
-        raise click.UsageError("give an ID to see it, or --saved, --dismiss and --dismiss-all to settle captures")
+    settles = bool(saved or dismiss or dismiss_all)
+    if (bool(capture_id) + bool(accept) + settles) > 1:
+        raise click.UsageError("give an ID to see it, --accept to keep it, or --saved and --dismiss to settle captures")
+    if edit and not accept:
+        raise click.UsageError("--edit needs --accept")
     captures = captures_to_review(workspace)
     if capture_id:
         _show(capture_named(captures, capture_id), as_json)
-    elif saved or dismiss or dismiss_all:
+    elif accept:
+        _accept_all([capture_named(captures, name) for name in accept], workspace, edit, as_json)
+    elif settles:
         _mark(captures, workspace, saved, dismiss, dismiss_all, as_json)
     elif as_json:
         print_json(seen({"captures": [fields_of(each, *_FIELDS) for each in captures]}))
+    elif not captures:
+        click.echo("Nothing awaits review in this project.")
+    elif is_terminal(sys.stdin) and is_terminal(sys.stdout):
+        _by_keys(captures, workspace)
     else:
-        click.echo("\n".join(_lines(captures)) if captures else "Nothing awaits review in this project.")
+        click.echo("\n".join(_lines(captures)))
+
+
+def _accept_all(captures: list[Staged], workspace: Workspace, edit: bool, as_json: bool) -> None:
+    kept = [done for capture in captures if (done := _accepted(capture, workspace, edit))]
+    left = len(captures_to_review(workspace))
+    if as_json:
+        print_json({"accepted": [added_document(*done) for done in kept], "awaiting_review": left})
+        return
+    for done in kept:
+        print_added(*done, as_json=False)
+    if len(kept) < len(captures):
+        click.echo("Nothing was kept of what has an empty text.")
+    click.echo(f"{counted(left, 'capture awaits', 'captures await')} review.")
+
+
+def _accepted(capture: Staged, workspace: Workspace, edit: bool) -> tuple[Memorized, bool] | None:
+    """Keep a capture as a memory, and mark it as saved; return None if its text was emptied in the editor."""
+    note = note_of(capture)
+    done = add_in_editor(workspace, note, about=capture.context) if edit else add_note(workspace, note)
+    if done:
+        mark_reviewed([capture], workspace, saved=[capture.id])
+    return done
+
+
+def _by_keys(captures: list[Staged], workspace: Workspace) -> None:
+    """Show captures one by one, and do with each what a key says."""
+    counts = {_ACCEPT: 0, _DISMISS: 0}
+    for number, capture in enumerate(captures, 1):
+        click.echo(f"{styled(f'{number} of {len(captures)}', 'cyan')}  {one_line(capture.category)}  {capture.at[:10]}")
+        click.echo("\n".join(f"- {one_line(each)}" for each in capture.snippets) or visible(capture.context))
+        key = _settled(capture, workspace)
+        if key == _QUIT:
+            break
+        if key in counts:
+            counts[key] += 1
+        click.echo()
+    left = len(captures) - sum(counts.values())
+    click.echo(
+        f"{counts[_ACCEPT]:,} saved, {counts[_DISMISS]:,} dismissed;"
+        f" {counted(left, 'capture awaits', 'captures await')} review."
+    )
+
+
+def _settled(capture: Staged, workspace: Workspace) -> str:
+    """Ask for keys until one settles the capture or leaves it; return `a`, `d`, `s` or `q`."""
+    while True:
+        key = _pressed()
+        if key in (_SKIP, _QUIT):
+            return key
+        if key == _DISMISS:
+            mark_reviewed([capture], workspace, dismissed=[capture.id])
+            return key
+        if key == _MORE:
+            click.echo(visible(capture.context))
+        elif key in (_ACCEPT, _EDIT):
+            try:
+                done = _accepted(capture, workspace, key == _EDIT)
+            except RecollectError as error:
+                click.echo(visible(redact(str(error))), err=True)
+                continue
+            if done:
+                print_added(*done, as_json=False)
+                return _ACCEPT
+            click.echo("Nothing was kept: the text is empty.")
+
+
+def _pressed() -> str:
+    """Return the next key that means something; the end of the input and Ctrl-C quit."""
+    click.echo(_KEYS, nl=False)
+    while True:
+        try:
+            key = click.getchar()[:1].lower()
+        except (EOFError, KeyboardInterrupt):
+            key = _QUIT
+        if key in (_ACCEPT, _EDIT, _DISMISS, _SKIP, _MORE, _QUIT):
+            click.echo(key)
+            return key
 
 
 def _mark(
@@ -80,7 +179,7 @@ def _lines(captures: list[Staged]) -> list[str]:
         about = cut(one_line(each.snippets[0] if each.snippets else each.context), _LONGEST)
         day, category = one_line(each.at)[:10], one_line(each.category).ljust(widest)
         lines.append(f"{styled(one_line(each.id), 'green')}  {day}  {category}  {each.score:.2f}  {about}".rstrip())
-    return [*lines, "", "`recollect review ID` shows one in full; --saved ID and --dismiss ID settle it."]
+    return [*lines, "", "`recollect review ID` shows one in full; --accept ID [--edit] and --dismiss ID settle it."]
 
 
 def _show(staged: Staged, as_json: bool) -> None:

@@ -27,9 +27,9 @@ This project has no memories yet. To begin:
 
   recollect inject --print-hook
       prints the settings with which sessions are given what is known
-  recollect write --action create --category decision --input FILE
-      keeps a memory in this project; `recollect schema decision` shows what it may say
-  recollect upsert --entry-json JSON
+  recollect add decision "Orders live in PostgreSQL" --why "One server less."
+      keeps a memory in this project
+  recollect add anti-pattern "Retries without jitter overload the gateway."
       keeps a lesson for every project
 """
 
@@ -73,6 +73,8 @@ def _table(status: Status, settings: Settings) -> list[str]:
 def _facts(status: Status) -> list[tuple[str, str]]:
     knowledge = status.knowledge
     banks = f"{counted(knowledge.project_bank, 'entry', 'entries')} in the project's bank"
+    from_here = f" ({knowledge.journal_here:,} of them from here)" if knowledge.journal_here else ""
+    journal = f"{knowledge.journal:,} in the journal{from_here}"
     store = "not made yet"
     if knowledge.store_entries is not None:
         stored = counted(knowledge.store_entries, "entry", "entries")
@@ -83,7 +85,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("Storage", f"{counted(status.files, 'file', 'files')}, {_bytes(status.bytes)}"),
         ("Last capture", status.last_capture or "none"),
         ("To review", _to_review(status.awaiting_review)),
-        ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one"),
+        ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one, {journal}"),
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
         ("Switched off", ", ".join(status.settings_off) or "nothing"),
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from shlex import quote
@@ -15,18 +17,20 @@ from recollect.config.workspace import Workspace
 from recollect.domain.clock import parse_time, time_text
 from recollect.engine.embed import BATCH
 from recollect.engine.engine import Engine
-from recollect.errors import StorageError, StoreDamaged, StoreError
+from recollect.errors import InvalidEntry, StorageError, StoreDamaged, StoreError
 from recollect.files.bank.bank import files_without_entries, read_bank
-from recollect.files.journal.kinds import CAPTURE, kind_of
+from recollect.files.journal.kinds import CAPTURE, MOVED, kind_of
 from recollect.files.journal.log import LONGEST_LINE, read_lines
+from recollect.files.journal.tail import ALL, retired_ids
 from recollect.files.log import NAME as LOG
 from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
+from recollect.learn.review import captures_to_review
 from recollect.memories.health import Health, Issue, examine
 from recollect.plugin.environment_state import interpreter_of, is_being_built, missing_extras, read_outcome
 from recollect.plugin.install import lost_plugin
-from recollect.sessions.review import captures_to_review
 from recollect.store.open import store_exists, store_files
+from recollect.sync.journal import without_moved
 
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
@@ -34,10 +38,15 @@ _PATIENCE = 1.0
 
 @dataclass
 class Knowledge:
-    """The numbers of entries in the banks and in the store; None if there is no store."""
+    """The numbers of entries in the banks, in the journal and in the store; None if there is no store.
+
+    Those of the journal are its lessons that no bank has; `journal_here` counts those from this project.
+    """
 
     project_bank: int
     global_bank: int
+    journal: int = 0
+    journal_here: int = 0
     store_entries: int | None = None
     awaiting_vector: int | None = None
 
@@ -61,7 +70,7 @@ class Status:
     @property
     def is_empty(self) -> bool:
         """Return True if the project has neither memory files nor lessons of its own."""
-        return not self.files and not self.knowledge.project_bank
+        return not self.files and not self.knowledge.project_bank and not self.knowledge.journal_here
 
 
 def status_of_project(workspace: Workspace, now: datetime) -> Status:
@@ -73,11 +82,11 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     sizes = [found.size for found in find_memories(root, [])]
     own, warnings = read_bank(workspace.bank, "local")
     shared, complaints = read_bank(workspace.global_store, "global")
-    knowledge = Knowledge(len(own), len(shared))
+    knowledge = Knowledge(len(own), len(shared), *_journalled(workspace, warnings))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
     issues += _bank_issues(workspace) + _store_issues(workspace, knowledge) + _package_issues(workspace)
-    issues += _hook_issues(workspace.global_store) + _plugin_issues()
+    issues += _hook_issues(workspace) + _plugin_issues()
     staged = _staged(workspace, warnings)
     return Status(
         root,
@@ -147,12 +156,35 @@ def _staged(workspace: Workspace, warnings: list[str]) -> int:
         return 0
 
 
-def _hook_issues(global_store: str) -> list[Issue]:
-    """Return an issue for log lines of hooks in the last day. Hooks never disturb a session, so it shows here."""
-    lines = lately(global_store)
+def _journalled(workspace: Workspace, warnings: list[str]) -> tuple[int, int]:
+    """Return the number of lessons that the journal alone holds, and of those from this project."""
+    try:
+        lines = read_lines(workspace.journal, 0).lines
+    except StorageError as error:
+        warnings.append(str(error))
+        return 0, 0
+    captures = [line for line in lines if kind_of(line) is CAPTURE and isinstance(line.get("id"), str)]
+    moved = Counter[str]()
+    for line in lines:
+        if kind_of(line) is MOVED:
+            with suppress(InvalidEntry):
+                gone = MOVED.parse(line)
+                moved[gone.id] += gone.observations
+    retired = set[str]().union(*retired_ids(workspace.journal, workspace.identity, ALL))
+    left = [line for line in without_moved(captures, lambda line: line["id"], moved) if line["id"] not in retired]
+    here = {line["id"] for line in left if line.get("project") == workspace.identity}
+    return len({line["id"] for line in left}), len(here)
+
+
+def _hook_issues(workspace: Workspace) -> list[Issue]:
+    """Return an issue for log lines of this project's hooks in the last day.
+
+    Hooks never disturb a session, so it shows here. Those of other projects are shown there.
+    """
+    lines = lately(workspace.global_store, workspace.project_root)
     if not lines:
         return []
-    path = os.path.join(global_store, LOG)
+    path = os.path.join(workspace.global_store, LOG)
     last = ": ".join(lines[-1])
     text = f"hooks left {len(lines):,} notes in the last day, mostly of what they could not do; the last: {last}"
     return [Issue("hooks", text, f"see {path}")]

@@ -1,5 +1,5 @@
 # hot
-"""The small log of hook failures: a line is a time, a kind (most often the hook), and a sentence."""
+"""The small log of hook failures: a line is a time, a kind (most often the hook), a sentence and a folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ LARGEST = 128 * 1024
 _LONGEST = 10_000  # in characters: a longer sentence is not worth reading
 SETTINGS = "settings"  # the kind of a line about a value that cannot be used
 WITHOUT_RESIDENT = "without-resident"  # the kind of a line about a resident that failed to answer a hook
+_PLACE = " [in "  # before the folder, at the end of a line
 
 
-def log(directory: str, kind: str, *sentences: str) -> None:
+def log(directory: str, kind: str, *sentences: str, place: str | None = None) -> None:
     """Append a line for each sentence to the log in `directory`, without secrets and invisible characters.
 
-    Errors are ignored: a hook has no other place to report them.
+    `place` is the folder that it happened in, by default the current one; an empty one stands for none. Errors are
+    ignored: a hook has no other place to report them.
     """
     if not sentences:
         return
@@ -28,7 +30,9 @@ def log(directory: str, kind: str, *sentences: str) -> None:
 
     path = os.path.join(directory, NAME)
     stamp = utc_text(time.gmtime())
-    lines = [one_line(redact(f"{kind}: {sentence}"[:_LONGEST]))[:1000] for sentence in sentences]
+    folder = one_line(_here() if place is None else place)
+    where = f"{_PLACE}{folder}]" if folder else ""
+    lines = [one_line(redact(f"{kind}: {sentence}"[:_LONGEST]))[:1000] + where for sentence in sentences]
     data = "".join(f"{stamp} {line}\n" for line in lines).encode("utf-8", "replace")
     try:
         make_private_folder(directory)
@@ -43,9 +47,32 @@ def log(directory: str, kind: str, *sentences: str) -> None:
         return
 
 
-def lately(directory: str) -> list[tuple[str, str]]:
-    """Return the kinds and sentences of the last 24 hours, newest last, from at most `LARGEST` bytes."""
+def lately(directory: str, project: str = "") -> list[tuple[str, str]]:
+    """Return the kinds and sentences of the last 24 hours, newest last, from at most `LARGEST` bytes.
+
+    With a `project`, lines of folders outside of it are left out; lines of no folder are about all projects.
+    """
     day_ago = utc_text(time.gmtime(time.time() - 86_400))
     found = [line.partition(" ") for line in lines_of(os.path.join(directory, NAME), LARGEST)]
-    parts = [text.partition(": ") for stamp, _, text in found if text and day_ago <= stamp < "9"]
+    placed = [_placed(text) for stamp, _, text in found if text and day_ago <= stamp < "9"]
+    tops = {project, os.path.realpath(project)} if project else set[str]()
+    ours = [text for text, place in placed if not tops or not place or any(_is_below(place, top) for top in tops)]
+    parts = [text.partition(": ") for text in ours]
     return [(kind, sentence) for kind, _, sentence in parts]
+
+
+def _placed(text: str) -> tuple[str, str]:
+    """Return a line without its folder, and the folder; empty if it has none."""
+    before, mark, place = text.rpartition(_PLACE)
+    return (before, place[:-1]) if mark and os.path.isabs(place) and place.endswith("]") else (text, "")
+
+
+def _is_below(place: str, top: str) -> bool:
+    return f"{place}{os.sep}".startswith(f"{one_line(top).rstrip(os.sep)}{os.sep}")
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.category_names import category_named
+from recollect.domain.text import one_line
 from recollect.domain.triage.guess import guess_category
 from recollect.errors import InvalidEntry
 from recollect.learn.input import parse_input, title_of
@@ -14,10 +15,12 @@ from recollect.learn.memorize import has_project, keep
 from recollect.memories.edit_form import pair, read_toml
 
 if TYPE_CHECKING:
+    from recollect.domain.stored import StoredEntry
     from recollect.engine.engine import Engine
     from recollect.learn.project_memory import Memorized
 
 _SOURCE = "manual"
+_MOST_AROUND = 200
 _ELSEWHERE = "heuristics"  # where there is no project, only a lesson can be kept
 _HEAD = (
     "# Write the text, save, and close the editor to keep it. Without a text, nothing is kept.",
@@ -48,8 +51,17 @@ class Note:
     files: list[str] = field(default_factory=list[str])
 
 
-def add(engine: Engine, note: Note) -> tuple[Memorized, bool]:
-    """Keep a note, and return the result and whether its category was guessed. Raises as `memorize` does."""
+def note_of_lesson(entry: StoredEntry) -> Note:
+    """Return a lesson as a note, to edit it."""
+    words = (entry.keywords, entry.triggers, entry.references)
+    return Note(entry.description, entry.category, entry.name, entry.reasoning, *map(list, words))
+
+
+def add(engine: Engine, note: Note, *, supersedes: str = "") -> tuple[Memorized, bool]:
+    """Keep a note, and return the result and whether its category was guessed.
+
+    It takes the place of the entry that it `supersedes`. Raises as `memorize` does.
+    """
     guessed = not note.category.strip()
     category = _guessed(engine, note.text) if guessed else category_named(note.category)
     checked = parse_input(
@@ -62,11 +74,11 @@ def add(engine: Engine, note: Note) -> tuple[Memorized, bool]:
         note.tags,
         by_hand=True,
     )
-    return keep(engine, checked, source=_SOURCE), guessed
+    return keep(engine, checked, source=_SOURCE, supersedes=supersedes), guessed
 
 
-def note_form(note: Note) -> str:
-    """Return a note as a form to edit; `read_note_form` reads it back."""
+def note_form(note: Note, about: str = "") -> str:
+    """Return a note as a form to edit; `read_note_form` reads it back. Texts `about` it become comments."""
     lines = [*_HEAD, f"# Lessons, for every project: {', '.join(KNOWLEDGE)}."]
     lines += [f"# For this project: {', '.join(PROJECT)}.", ""]
     for each in fields(Note):
@@ -74,7 +86,8 @@ def note_form(note: Note) -> str:
         hint = _HINTS.get(each.name)
         value = f"{value}\n" if each.name == "text" and "\n" not in value else value
         lines += [*([f"# {hint}"] if hint else []), pair(each.name, value), ""]
-    return "\n".join(lines)
+    around = [f"# {one_line(line)}".rstrip() for line in about.splitlines()[:_MOST_AROUND]]
+    return "\n".join([*lines, *(["# Around it:", *around, ""] if around else [])])
 
 
 def read_note_form(text: str) -> Note:

@@ -110,9 +110,14 @@ class Resident:
                 self.is_leader = True
                 self._serving = threading.Thread(target=self._serve, args=(self._listener,), name="hooks", daemon=True)
                 self._serving.start()
-                self._later("resident", first)
+                self._later("resident", "", first)
         except OSError as error:
-            log(self.global_store, "resident", f"it cannot listen: {error.strerror or error}; hooks do without it")
+            log(
+                self.global_store,
+                "resident",
+                f"it cannot listen: {error.strerror or error}; hooks do without it",
+                place="",
+            )
             return
         self._sweep_others()
 
@@ -176,7 +181,7 @@ class Resident:
             work(connection)
         except Exception as error:
             connection.close()
-            log(self.global_store, "resident", f"{type(error).__name__}: {error}")
+            log(self.global_store, "resident", f"{type(error).__name__}: {error}", place="")
 
     def _exchange(self, connection: socket.socket) -> None:
         """Read one question and answer it. Vectors are made in another thread."""
@@ -192,7 +197,7 @@ class Resident:
 
     def _reply(self, connection: socket.socket, question: dict[str, Any]) -> None:
         """Answer a question and close the connection. If the client confirms the use, record the given entries."""
-        kind = str(question.get("kind"))
+        kind, place = str(question.get("kind")), str(question.get("folder") or "")
         with connection:
             try:
                 found = self._answer(kind, question)
@@ -213,9 +218,9 @@ class Resident:
                 return  # the client has gone
             self._answered += 1
             if found.settle:
-                log(self.global_store, kind, *found.settle())
+                log(self.global_store, kind, *found.settle(), place=place)
             if found.afterwards:
-                self._later(kind, found.afterwards)
+                self._later(kind, place, found.afterwards)
 
     def _answer(self, kind: str, question: dict[str, Any]) -> Answered:
         if question.get("version") != VERSION:
@@ -226,12 +231,12 @@ class Resident:
             return Answered(status(self.warm, answered=self._answered, left_to_do=self._left_to_do))
         return answer(kind, question, self.warm)
 
-    def _later(self, kind: str, work: Callable[[], Sequence[str]]) -> None:
+    def _later(self, kind: str, place: str, work: Callable[[], Sequence[str]]) -> None:
         def logged() -> None:
             try:
-                log(self.global_store, kind, *work())
+                log(self.global_store, kind, *work(), place=place)
             except Exception as error:  # there is no caller to report it
-                log(self.global_store, kind, f"{type(error).__name__}: {error}")
+                log(self.global_store, kind, f"{type(error).__name__}: {error}", place=place)
             finally:
                 self._left_to_do -= 1
 

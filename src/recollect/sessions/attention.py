@@ -30,7 +30,7 @@ _UNREAD = "no entry: "
 
 def captures(workspace: Workspace) -> str:
     """Return a notice about captures awaiting review, or an empty string."""
-    from recollect.files.journal.tail import awaiting  # not through sessions.review, which also writes
+    from recollect.files.journal.tail import awaiting  # not through learn.review, which also writes
 
     count = len(awaiting(workspace.journal, workspace.identity))
     return f"{counted(count, 'capture awaits', 'captures await')} your review: /memory:review" if count else ""
@@ -107,15 +107,16 @@ def unread_banks(workspace: Workspace, notes: DeferredWrites) -> str:
     return f"{news[0]} has text but no entry{more}; `recollect import FILE` makes entries of it" if news else ""
 
 
-def log_notes(global_store: str, notes: DeferredWrites) -> str:
-    """Return a notice about recent log lines of hooks with the newest line, once a day at most.
+def log_notes(global_store: str, notes: DeferredWrites, project: str = "") -> str:
+    """Return a notice about recent log lines of a project's hooks with the newest line, once a day at most.
 
     Left out are lines of the session start hook, which `weakness` reports, lines about settings, which the start
     itself reports, and lines about a slow resident, which do no harm.
     """
     from recollect.files.log import SETTINGS, WITHOUT_RESIDENT, lately
 
-    lines = [line for line in lately(global_store) if line[0] not in ("session-start", SETTINGS, WITHOUT_RESIDENT)]
+    told_elsewhere = ("session-start", SETTINGS, WITHOUT_RESIDENT)
+    lines = [line for line in lately(global_store, project) if line[0] not in told_elsewhere]
     if not lines:
         return ""
     told = f"a hook left a note in the log ({cut(': '.join(lines[-1]), _LONGEST_NOTE)}); /memory:status has more"

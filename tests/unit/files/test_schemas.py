@@ -383,7 +383,8 @@ def test_problems_of_a_valid_record_are_none():
 def test_captured_memory_may_lack_what_nobody_said_and_nothing_else(category):
     """An author must write all that 004 requires; a file that was captured is read without some of it."""
     allowed = {"session_summary": {"goal"}, "decision": {"context"}, "runbook": {"trigger", "verification"}}
-    allowed["preference"] = {"topic"}
+    allowed["preference"] = {"topic", "reason"}
+    allowed |= {"decision": {"context", "rationale"}, "constraint": {"impact"}, "tech_debt": {"reason_deferred"}}
     for field in REQUIRED[category]:
         made = record(category, without(REQUIRED[category], field))
         assert bool(problems_of(made, category)) is (field not in allowed.get(category, ()))

@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterable, Sequence
 
 from recollect.config.workspace import Workspace
+from recollect.domain.categories import CATEGORIES
 from recollect.domain.text import utc_text
 from recollect.errors import UnknownMemory
 from recollect.files.journal.kinds import DISMISSED, REVIEWED, SAVED, Reviewed, Staged
 from recollect.files.journal.log import append_lines
 from recollect.files.journal.tail import awaiting
+from recollect.learn.by_hand import Note
 
 
 def captures_to_review(workspace: Workspace) -> list[Staged]:
@@ -35,6 +37,12 @@ def capture_named(captures: Sequence[Staged], name: str) -> Staged:
         ids = ", ".join(each.id for each in found)
         raise UnknownMemory(f"{len(found)} captures begin with {name!r}: {ids}; give more of the one you mean")
     raise UnknownMemory(f"no capture {name!r} awaits review in this project; `recollect review` lists those that do")
+
+
+def note_of(capture: Staged) -> Note:
+    """Return a capture as a note: its telling sentences, or the text around them if it has none."""
+    text = "\n".join(capture.snippets) or capture.context
+    return Note(text.strip(), capture.category if capture.category in CATEGORIES else "")
 
 
 def mark_reviewed(
