@@ -21,7 +21,9 @@ from recollect.files.log import lately
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories, scan
 from recollect.memories.health import Health, Issue, examine
 from recollect.sessions.review import captures_to_review
-from recollect.store.open import store_exists, store_files
+from recollect.store.open import database_name, store_exists, store_files
+from recollect.store.repair import count_earlier
+from recollect.store.values import EARLIER, TAKEN_OVER
 
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
@@ -52,6 +54,7 @@ class Status:
     awaiting_review: int = 0
     issues: list[Issue] = field(default_factory=list[Issue])
     warnings: list[str] = field(default_factory=list[str])
+    taken_over: str = ""  # a sentence about the database of the memory system before recollect
 
     @property
     def is_empty(self) -> bool:
@@ -71,7 +74,8 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     knowledge = Knowledge(len(own), len(shared))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _store_issues(workspace, knowledge) + _hook_issues(workspace.global_store)
+    store_issues, taken_over = _store_issues(workspace, knowledge)
+    issues += store_issues + _hook_issues(workspace.global_store)
     staged = _staged(workspace, warnings)
     return Status(
         root,
@@ -85,6 +89,7 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
         awaiting_review=staged,
         issues=issues,
         warnings=warnings,
+        taken_over=taken_over,
     )
 
 
@@ -93,21 +98,33 @@ def switched_off(settings: Settings) -> list[str]:
     return [key.name for key in KEYS if key.default is True and not settings.flag(key.name)]
 
 
-def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
-    """Fill in the store's numbers of entries, if there is a store, and return its issues."""
+def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issue], str]:
+    """Fill in the store's numbers of entries, if there is a store; return its issues and what was taken over."""
     if not store_exists(workspace.global_store):
-        return []
+        return [], ""
+    earlier = count_earlier(database_name(workspace.global_store))
+    if earlier is not None:
+        return [_not_taken_over(f"all {earlier:,} entries")], ""
     try:
         with Engine(workspace, patience=_PATIENCE) as engine:
             coverage = engine.store.coverage()
+            taken_over = engine.store.get_meta(TAKEN_OVER)
+            pending = engine.store.get_meta(EARLIER)
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
-        return [Issue("store", str(error), fix)]
+        return [Issue("store", str(error), fix)], ""
     knowledge.store_entries, knowledge.awaiting_vector = coverage.entries, coverage.pending
+    if pending:
+        return [_not_taken_over("some entries")], taken_over
     if coverage.pending <= BATCH or not workspace.settings.flag("memory_embedding_enabled"):
-        return []
+        return [], taken_over
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
-    return [Issue("vectors", text, "`recollect reembed`")]
+    return [Issue("vectors", text, "`recollect reembed`")], taken_over
+
+
+def _not_taken_over(entries: str) -> Issue:
+    text = f"{entries} of the memory system before recollect are still to be taken over"
+    return Issue("store", text, "the next search, prompt or session does it; `recollect rebuild` does it at once")
 
 
 def _staged(workspace: Workspace, warnings: list[str]) -> int:

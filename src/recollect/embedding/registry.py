@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from recollect.embedding.base import Embedder, UnitEmbedder, VectorSource
+from recollect.embedding.base import Embedder, Identified, UnitEmbedder, VectorSource
 from recollect.embedding.gemini import GeminiSource
 from recollect.embedding.openai import OpenAISource
 from recollect.embedding.remote import TIMEOUT_SECONDS, is_installed, require_package, required_key
@@ -33,6 +33,20 @@ def create_embedder(
     """
     variables = os.environ if environment is None else environment
     return UnitEmbedder(_source(provider, "" if model == AUTO else model, variables, timeout))
+
+
+def model_of(provider: str, model: str = AUTO) -> Identified | None:
+    """Return the model of a provider, whether or not it can be used here; None if there is none of the name."""
+    name = "" if model == AUTO else model
+    if provider in _KEYED:
+        return _KEYED[provider]("", name)
+    if provider == "ollama":
+        from recollect.embedding import ollama
+
+        return ollama.OllamaSource(name or ollama.DEFAULT_MODEL)
+    from recollect.embedding import local
+
+    return local.LocalSource() if provider == "local" and name in ("", local.MODEL) else None
 
 
 def _source(provider: str, model: str, environment: Mapping[str, str], timeout: float) -> VectorSource:

@@ -21,7 +21,7 @@ from recollect.recall.context import collect
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
-from recollect.store.values import Receipt, ReceiptLine, Scope
+from recollect.store.values import TAKEN_OVER, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.sync import sync
 
@@ -139,6 +139,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
             store.recalled(receipt, counted=counted)
 
         asked.notes.do(record, slow=True)
+    injection.taken_over = store.get_meta(TAKEN_OVER)
     injection.warnings += warnings + context.warnings + store.findings
     injection.degraded += retrieval.degraded
     if not behind:

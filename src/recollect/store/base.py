@@ -55,6 +55,9 @@ class Store(Protocol):
         If not `anew`, they are added to the known ones. A bank states how often each entry was observed. A journal has
         a line for each observation. A memory file is one entry and states everything about it, including its status.
 
+        A source of a journal with the hash `STATED` states counts as a bank does: of observations made elsewhere. The
+        global bank describes such an entry rather than this source, and it ends no retirement.
+
         A journal also holds retirements. They apply after the entries given with them: in a project, so that the
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
         longer retired.
