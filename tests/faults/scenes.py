@@ -297,7 +297,6 @@ SCENES = (
     Scene("rebuild", ("rebuild",)),
     Scene("rebuild first", ("rebuild",), prepare=_without_store),
     Scene("rebuild earlier", ("rebuild",), prepare=_earlier),
-    Scene("search earlier", ("search", "lesson number"), prepare=_earlier),
     Scene("reembed", ("reembed",)),
     Scene("config set local", ("config", "set", "memory_injection_limit", "9"), probes=(("config", "--json"),)),
     Scene("config set shared", ("config", "set", "delete.grace_period_days", "9"), probes=(("config", "--json"),)),
@@ -313,6 +312,13 @@ SCENES = (
     Scene("inject", ("inject",)),
     Scene("status", ("status",)),
     Scene("hook session-start", ("hook", "session-start"), hook("SessionStart", source="startup")),
+    Scene(
+        "hook session-start earlier",
+        ("hook", "session-start"),
+        hook("SessionStart", source="startup"),
+        prepare=_earlier,
+        between=(".met",),  # it notes two things that the user was told, one by one
+    ),
     Scene(
         "hook prompt", ("hook", "prompt"), hook("UserPromptSubmit", prompt="should the refresh token be in a cookie?")
     ),

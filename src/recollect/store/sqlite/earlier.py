@@ -22,6 +22,7 @@ _NEEDED = {"name", "description", "category"}  # columns
 # A row that only our databases have, as it is stored: the first step of the schema.
 _MARK = b"m001_entries"
 _PORTION = 1024 * 1024
+_MODES = 18  # the place of two bytes in the header of a database: 2 for WAL mode, 1 for all others
 
 
 class EarlierDatabase:
@@ -133,8 +134,9 @@ def _kept_copy(path: str) -> str:
                 closing(sqlite3.connect(f"{file_uri(path)}?mode=ro", uri=True)) as source,
                 closing(sqlite3.connect(temporary, isolation_level=None)) as target,
             ):
+                target.execute("PRAGMA journal_mode = OFF")  # it makes no second file, and is not used if this fails
                 source.backup(target)
-                target.execute("PRAGMA journal_mode = DELETE")  # so that it is one file, and reading makes no others
+            _settle(temporary)
             return _placed(temporary, path + _ENDING)
         finally:
             with suppress(FileNotFoundError):
@@ -144,6 +146,15 @@ def _kept_copy(path: str) -> str:
         raise StoreError(
             f"it is of the memory system before recollect, taken over once a copy can be kept beside it: {reason}"
         ) from error
+
+
+def _settle(path: str) -> None:
+    """Write a copy to the disk, and take it out of WAL mode, so that reading it makes no other files."""
+    with open(path, "r+b") as file:
+        file.seek(_MODES)
+        file.write(b"\x01\x01")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _placed(temporary: str, first: str) -> str:
