@@ -145,7 +145,8 @@ class _Carried:
 def _found(id: str, row: Mapping[str, object], now: str, *, is_known: bool) -> _Found:
     """Return a row with its line for the journal, unless that is known there."""
     recalled = parse_time(row.get("last_recalled_at"))
-    usage = Usage(id, _whole(row.get("recall_count"), _MOST_RECALLS), 0, time_text(recalled) if recalled else "")
+    recalls, influences = (_whole(row.get(f"{what}_count"), _MOST_RECALLS) for what in ("recall", "influence"))
+    usage = Usage(id, recalls, influences, time_text(recalled) if recalled else "")
     vector = row.get("embedding")
     found = _Found(id, usage, vector if isinstance(vector, bytes) else b"")
     if is_known:

@@ -62,8 +62,10 @@ def empty_earlier(connection: sqlite3.Connection, path: str) -> None:
 
 def count_earlier(path: str) -> int | None:
     """Return the number of entries in an earlier database; None if the file is something else. It is not changed."""
+    # Even a reader makes two files beside a database in WAL mode, unless it takes it as it is.
+    alone = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
     try:
-        with closing(sqlite3.connect(f"{file_uri(path)}?mode=ro", uri=True, timeout=1.0)) as connection:
+        with closing(sqlite3.connect(f"{file_uri(path)}?mode=ro{alone}", uri=True, timeout=1.0)) as connection:
             if version_of(connection) or not _is_earlier(connection):
                 return None
             return connection.execute("SELECT count(*) FROM entries").fetchone()[0]
@@ -81,7 +83,9 @@ def read_earlier(path: str) -> EarlierDatabase:
 
 
 def is_own(path: str) -> bool:
-    """Return True if recollect has made a database, even if it is damaged. Its files are only read."""
+    """Return True if recollect has made a database, even if it is damaged or still empty. Its files are only read."""
+    if os.path.isfile(path) and not os.path.getsize(path) and not os.path.exists(f"{path}-wal"):
+        return True
     return any(_has_mark(path + ending) for ending in ("", "-wal"))
 
 
