@@ -356,6 +356,22 @@ def run_as_nobody(world: World, *arguments: str, stdin: str = "", largest: int =
     )
 
 
+def test_an_entry_that_a_session_was_given_before_is_taken_over_all_the_same(semantic_world: World) -> None:
+    """A bank has it too, so it may be recalled while the takeover is not finished."""
+    world = semantic_world
+    usual(world)
+    world.write_bank("patterns", f"### Pattern: Index by triggers\n{INDEX}\n")
+    (world.store / "session-captures.jsonl").mkdir()  # so nothing can be taken over yet
+    event = {"cwd": str(world.project), "session_id": "one", "source": "startup"}
+    assert "Index by triggers" in world.run_hook("session-start", event).stdout
+    assert "are not taken over yet" in (world.store / "recollect.log").read_text(encoding="utf-8")
+    (world.store / "session-captures.jsonl").rmdir()
+    rebuilt(world)
+    assert len(carried(world)) == 2
+    assert entries(world)["Index by triggers"]["observation_count"] == 3
+    assert entries(world)["Index by triggers"]["recall_count"] >= 7
+
+
 def test_one_that_cannot_be_written_is_left_and_the_session_is_served_from_markdown(open_world: World) -> None:
     world = open_world
     before = usual(world)

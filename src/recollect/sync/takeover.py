@@ -32,7 +32,7 @@ from recollect.store.values import EARLIER, TAKEN_OVER, Model, Scope, Usage
 from recollect.sync.entry_input import LONGEST_NAME, LONGEST_NOTE, MOST_REFERENCES, parse_entry_input
 from recollect.sync.journal import MOST_OBSERVATIONS, NAMED
 
-_PORTION = 200  # rows between two looks at the clock
+_PORTION = 50  # rows between two looks at the clock
 _LONGEST_ITEM = 300
 _MOST_ITEMS = 200
 _MOST_RECALLS = 2**31 - 1
@@ -70,13 +70,17 @@ def take_over(
     earlier = read_earlier(path)
     model = _same_model(store, workspace, earlier)
     rows = _distinct(earlier.rows)
-    begun = {usage.id for usage in store.usages()}  # each entry that was taken over has one
-    rest = [(id, row) for id, row in rows if id not in begun]
+    later = f"the entries of {path} are not taken over yet, and the next command tries again"
     journal = _Carried(workspace.journal)
+    try:
+        begun = journal.read() & {usage.id for usage in store.usages()}  # each entry that was taken over has one
+    except StorageError as error:
+        return [f"{later}: {error}"]
+    rest = [(id, row) for id, row in rows if id not in begun]
     warnings: list[str] = []
     left: list[str] = []
     for start in range(0, len(rest), _PORTION):
-        if end is not None and time.monotonic() >= end:
+        if start and end is not None and time.monotonic() >= end:  # each call gets on
             done = f"{len(rows) - len(rest) + start:,} of {len(rows):,} entries so far"
             raise StillReading(f"{name} is being taken over, {done}; `recollect rebuild` takes it over at once")
         with store.writing():  # one process at a time
@@ -85,7 +89,7 @@ def take_over(
             try:
                 found = journal.add(rest[start : start + _PORTION])
             except (StorageError, LockTimeout) as error:
-                return [f"the entries of {path} are not taken over yet: {error}; the next command tries again"]
+                return [*warnings, f"{later}: {error}"]
             warnings += sync_journal()
             usable = [each for each in found if not each.problem]
             store.put_usages(each.usage for each in usable)
@@ -125,6 +129,18 @@ class _Carried:
         self._ids: set[str] = set()
         self._end = 0
 
+    def read(self) -> set[str]:
+        """Read the new lines, and return the ids of all entries taken over.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        read = read_lines(self._path, self._end)
+        self._end = read.end
+        carried = (line["carried"] for line in read.lines if kind_of(line) is CARRIED)
+        self._ids.update(id for id in carried if isinstance(id, str))
+        return self._ids
+
     def add(self, rows: list[tuple[str, dict[str, object]]]) -> list[_Found]:
         """Append a line for each row without one, unless it makes no lesson; return what was found in all rows.
 
@@ -132,12 +148,8 @@ class _Carried:
             LockTimeout: other writers held the journal for too long; nothing was written.
             StorageError: the journal cannot be read or written.
         """
-        read = read_lines(self._path, self._end)
-        self._end = read.end
-        carried = (line["carried"] for line in read.lines if kind_of(line) is CARRIED)
-        self._ids.update(id for id in carried if isinstance(id, str))
-        now = utc_text(time.gmtime())
-        found = [_found(id, row, now, is_known=id in self._ids) for id, row in rows]
+        known, now = self.read(), utc_text(time.gmtime())
+        found = [_found(id, row, now, is_known=id in known) for id, row in rows]
         append_lines(self._path, CARRIED, [each.line for each in found if each.line])
         return found
 
