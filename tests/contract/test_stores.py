@@ -25,6 +25,7 @@ from recollect.store.values import (
     JOURNAL,
     MEMORY,
     OPENED,
+    STATED,
     TITLE,
     Evidence,
     Model,
@@ -343,6 +344,53 @@ def test_unseen_characters_and_lone_surrogates_do_not_stop_an_entry(store: Store
     )
     assert found(store, "caching") == {"a"}
     assert the(store, "a").name == "N"
+
+
+def stated() -> Source:
+    return Source("/journal.jsonl#carried", JOURNAL, hash=STATED)
+
+
+@pytest.mark.parametrize("project", ["", SHOP])
+def test_stated_observations_are_those_of_banks_and_journals_add_up(store: Store, project: str) -> None:
+    store.put(bank(project=project), [entry("a", observation_count=2)])
+    store.put(stated(), [entry("a", observation_count=5), entry("b", observation_count=3)])
+    assert (the(store, "a").observation_count, the(store, "b").observation_count) == (5, 3)
+    store.put(journal(), [entry("a"), entry("b")])
+    assert (the(store, "a").observation_count, the(store, "b").observation_count) == (6, 4)
+    store.put(bank(project=project), [entry("a", observation_count=9)])
+    assert the(store, "a").observation_count == 10
+    store.put(stated(), [entry("a", observation_count=4)], anew=False)
+    store.put(bank(project=project), [])
+    assert the(store, "a").observation_count == 6
+    assert the(store, "a").project == ""
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_global_bank_describes_an_entry_that_is_stated_too(store: Store, is_first: bool) -> None:
+    puts = [
+        lambda: store.put(bank(), [entry("a", name="By the bank", keywords=["bank"], confidence="low")]),
+        lambda: store.put(
+            stated(),
+            [entry("a", name="Stated", keywords=["stated"], observation_count=5, created_at="2020-01-01T00:00:00Z")],
+        ),
+    ]
+    for put in puts if is_first else reversed(puts):
+        put()
+    found = the(store, "a")
+    assert (found.name, found.confidence, set(found.keywords)) == ("By the bank", "low", {"bank", "stated"})
+    assert found.created_at == "2020-01-01T00:00:00Z"
+
+
+def test_stated_entry_keeps_the_words_of_a_project_out(store: Store) -> None:
+    store.put(stated(), [entry("a", name="Stated", observation_count=2)])
+    store.put(bank(project=SHOP), [entry("a", name="In the shop", details="- Cost: ours", observation_count=4)])
+    assert (the(store, "a").name, the(store, "a").details) == ("Stated", "")
+
+
+def test_stated_entry_that_was_retired_stays_retired(store: Store) -> None:
+    store.put(journal(), [], retirements=[Retirement("a")])
+    store.put(stated(), [entry("a", observation_count=2)])
+    assert the(store, "a").status == RETIRED
 
 
 # What is retired by word of a journal

@@ -75,6 +75,25 @@ def test_backup_is_created_verified_and_restored(world: World, file: str) -> Non
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_dry_run_says_what_would_be_written_replaced_and_kept(world: World, file: str) -> None:
+    folder = write_memories(world, 3)
+    assert world.run("backup", "create", file).returncode == 0
+    write_memories(world, 1, version=2)
+    (folder / "d-1.json").unlink()
+    kept = world.run("backup", "restore", file, "--dry-run")
+    assert kept.returncode == 1
+    lines = kept.stdout.splitlines()
+    assert [line.split("  ")[0] for line in lines[:-1]] == ["would be kept", "would be written"]
+    assert lines[-1] == "1 file would be restored; 1 are here already. Nothing was changed."
+    assert "1 file would be kept as it is here; --overwrite takes the backup's instead" in kept.stderr
+    replaced = world.run("backup", "restore", file, "--dry-run", "--overwrite")
+    assert "would be replaced  " in replaced.stdout
+    assert not (folder / "d-1.json").exists()
+    done = world.run("backup", "restore", file, "--overwrite")
+    assert "would be" not in done.stdout + done.stderr
+    assert "written   " in done.stdout
+
+
 def test_people_are_told_in_sentences(world: World, file: str) -> None:
     write_memories(world, 2)
     made = world.run("backup", "create", file)

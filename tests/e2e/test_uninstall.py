@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import World
+from tests.earlier import row, write_earlier
 
 from recollect.files.session.record import add_given, add_words, reset_given, set_triaged
 
@@ -155,3 +158,129 @@ def test_settings_that_are_a_link_stay_a_link(world: World, tmp_path: Path) -> N
     done = world.run("uninstall", "--yes", "--claude", str(claude))
     assert done.returncode == 0, done.stderr
     assert link.is_symlink()
+
+
+def test_without_a_terminal_it_needs_yes_and_removes_nothing(world: World) -> None:
+    use(world)
+    before = files(world.home, world.store)
+    for options in ([], ["--json"], ["--purge"]):
+        done = world.run("uninstall", *options)
+        assert done.returncode == 2
+        assert "--yes removes" in done.stderr
+        assert "--dry-run names them" in done.stderr
+    assert files(world.home, world.store) == before
+    assert world.run("uninstall", "--keep-store", "--purge", "--yes").returncode == 2
+
+
+def test_a_dry_run_names_all_that_would_go_and_changes_nothing(world: World) -> None:
+    use(world)
+    theirs = world.store / "notes.txt"
+    theirs.write_text("mine", encoding="utf-8")
+    before = files(world.home, world.store)
+    shown = world.run("uninstall", "--dry-run")
+    assert shown.returncode == 0
+    assert "This would be removed:" in shown.stdout
+    assert str(world.store / "memory.db") in shown.stdout
+    assert f"Left, because recollect did not make it:\n  {theirs}\nNothing was changed." in shown.stdout
+    planned = json.loads(world.run("uninstall", "--dry-run", "--json").stdout)
+    assert files(world.home, world.store) == before
+    done = json.loads(world.run("uninstall", "--yes", "--json").stdout)
+    assert (planned.pop("dry_run"), done.pop("dry_run")) == (True, False)
+    assert planned == done
+    assert done["unknown"] == [str(theirs)]
+
+
+def test_nothing_to_remove_needs_no_yes(world: World) -> None:
+    done = world.run("uninstall")
+    assert (done.returncode, done.stdout) == (0, "There is nothing of recollect to remove here.\n")
+
+
+def test_a_database_that_recollect_did_not_make_stays_and_is_named(world: World) -> None:
+    """Neither one of the memory system before, nor one of another program, nor something else of that name."""
+    before: dict[Path, bytes] = {}
+    for number, make in enumerate((write_usual, write_foreign, write_garbage)):
+        store = world.home / f"store {number}"
+        store.mkdir()
+        make(store / "memory.db")
+        aside = store / "memory.db.damaged-20260102030405"
+        aside.write_bytes(b"set aside, but whose is it?")
+        before = files(store)
+        told = json.loads(world.run("uninstall", "--yes", "--json", RECOLLECT_HOME=str(store)).stdout)
+        assert told["unknown"] == [str(store / "memory.db"), str(aside)]
+        assert files(store) == before
+
+
+def write_usual(path: Path) -> None:
+    write_earlier(path, [row("A lesson", "Its text.")])
+
+
+def write_foreign(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE sources (number, path, kind, project)")
+
+
+def write_garbage(path: Path) -> None:
+    path.write_bytes(b"no database at all")
+
+
+def test_the_copy_of_an_earlier_database_stays_and_is_named(semantic_world: World) -> None:
+    world = semantic_world
+    world.store.mkdir()
+    write_usual(world.store / "memory.db")
+    assert world.run("rebuild").returncode == 0
+    told = json.loads(world.run("uninstall", "--yes", "--json").stdout)
+    copy = world.store / "memory.db.before-recollect"
+    assert told["unknown"] == [str(copy)]
+    assert sorted(path.name for path in world.store.iterdir()) == [copy.name, "session-captures.jsonl"]
+
+
+def test_our_own_database_goes_even_if_it_is_damaged(world: World) -> None:
+    use(world)
+    path = world.store / "memory.db"
+    data = bytearray(path.read_bytes())
+    data[:16] = b"\0" * 16
+    path.write_bytes(data)
+    uninstall(world)
+    assert not path.exists()
+
+
+def test_purge_removes_memories_too_and_nothing_else(world: World) -> None:
+    bank = world.write_bank("patterns", "### Pattern: Close what you open\nAlways.\n")
+    memory = world.write_decision("kept")
+    world.write_decision("also")
+    assert world.run("index", "--rebuild").returncode == 0
+    theirs = {
+        world.store / "notes.txt",
+        memory.parent / "notes.txt",
+        world.project / ".claude" / "memory" / "memory-config.json",
+    }
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}", encoding="utf-8")
+    use(world)
+    before = set(files(world.home, world.store))
+    told = json.loads(world.run("uninstall", "--purge", "--dry-run", "--json").stdout)
+    assert set(files(world.home, world.store)) >= before
+    done = world.run("uninstall", "--purge", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert set(files(world.home, world.store)) == {bank, *theirs}
+    removed = {item["path"] for item in told["removed"]}
+    assert {str(memory), str(world.store / "session-captures.jsonl"), str(world.store / "patterns.md")} <= removed
+    assert told["kept"] == [str(bank.parent), str(world.project / ".claude" / "memory")]
+
+
+def test_purge_leaves_no_empty_folders(world: World) -> None:
+    world.write_decision("kept")
+    use(world)
+    assert world.run("uninstall", "--purge", "--yes").returncode == 0
+    assert not world.store.exists()
+    assert not (world.project / ".claude").exists()
+
+
+def test_purge_leaves_an_index_that_is_none(world: World) -> None:
+    index = world.write_decision("kept").parents[1] / "index.md"
+    index.write_text("# My own notes\n", encoding="utf-8")
+    assert world.run("uninstall", "--purge", "--yes").returncode == 0
+    assert index.read_text(encoding="utf-8") == "# My own notes\n"
+    assert not (index.parent / "decisions").exists()

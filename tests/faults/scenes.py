@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import World, days_ago
+from tests.earlier import row, write_earlier
 from tests.faults.injector import Injector, Outcome
 
 from recollect.domain.hashing import content_hash
@@ -246,6 +247,14 @@ def _three_versions(world: World) -> None:
         (world.home / f"{name}.json").write_text(text, encoding="utf-8")
 
 
+def _earlier(world: World) -> None:
+    """Put a database of the memory system before recollect in the place of the store's."""
+    for path in world.store.glob("memory.db*"):
+        path.unlink()
+    rows = [row(f"Lesson {number}", f"What lesson number {number} has taught us.") for number in range(3)]
+    write_earlier(world.store / "memory.db", rows)
+
+
 def _registered(world: World) -> None:
     path = world.project / ".cursor" / "mcp.json"
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -344,6 +353,7 @@ SCENES = (
     Scene("index gc", ("index", "--gc")),
     Scene("rebuild", ("rebuild",)),
     Scene("rebuild first", ("rebuild",), prepare=_without_store),
+    Scene("rebuild earlier", ("rebuild",), prepare=_earlier),
     Scene("reembed", ("reembed",)),
     Scene("config set local", ("config", "set", "memory_injection_limit", "9"), probes=(("config", "--json"),)),
     Scene("config set shared", ("config", "set", "delete.grace_period_days", "9"), probes=(("config", "--json"),)),
@@ -365,6 +375,13 @@ SCENES = (
     Scene("show in a session", ("show", "refresh-token-cookie"), variables={"CLAUDE_CODE_SESSION_ID": SESSION}),
     Scene("status", ("status",)),
     Scene("hook session-start", ("hook", "session-start"), hook("SessionStart", source="startup")),
+    Scene(
+        "hook session-start earlier",
+        ("hook", "session-start"),
+        hook("SessionStart", source="startup"),
+        prepare=_earlier,
+        between=(".met",),  # it notes two things that the user was told, one by one
+    ),
     Scene(
         "hook prompt", ("hook", "prompt"), hook("UserPromptSubmit", prompt="should the refresh token be in a cookie?")
     ),

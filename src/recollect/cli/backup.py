@@ -109,16 +109,17 @@ def restore_(file: str, overwrite: bool, dry_run: bool, workspace: Workspace, as
     else:
         _show(result, dry_run)
     if not result.complete:
-        warn(_how_to_go_on(result))
+        warn(_how_to_go_on(result, dry_run))
         sys.exit(1)
 
 
 def _show(result: Restored, dry_run: bool) -> None:
-    width = max(map(len, ACTIONS))
+    would = "would be " * dry_run
+    width = len(would) + max(map(len, ACTIONS))
     for outcome in result.outcomes:
         if outcome.action != SAME:
             reason = f": {outcome.reason}" if outcome.reason else ""
-            action = styled(f"{outcome.action:<{width}}", _COLOURS[outcome.action])
+            action = styled(f"{would}{outcome.action}".ljust(width), _COLOURS[outcome.action])
             click.echo(f"{action}  {one_line((outcome.path or outcome.member.name) + reason)}")
     files = counted(len(result.of(WRITTEN, REPLACED)), "file", "files")
     same = f"; {len(result.of(SAME)):,} are here already" if result.of(SAME) else ""
@@ -129,11 +130,12 @@ def _show(result: Restored, dry_run: bool) -> None:
         click.echo(f"{files} restored{same}{usage}.")
 
 
-def _how_to_go_on(result: Restored) -> list[str]:
+def _how_to_go_on(result: Restored, dry_run: bool) -> list[str]:
     kept, refused = len(result.of(KEPT)), len(result.of(REFUSED))
     sentences: list[str] = []
     if kept:
-        those = counted(kept, "file was kept as it is here", "files were kept as they are here")
+        was, were = ("would be", "would be") if dry_run else ("was", "were")
+        those = counted(kept, f"file {was} kept as it is here", f"files {were} kept as they are here")
         sentences.append(f"{those}; --overwrite takes the backup's instead")
     if refused:
         sentences.append(f"{counted(refused, 'file', 'files')} could not be restored; see why, and run it again")

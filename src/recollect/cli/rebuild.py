@@ -26,12 +26,14 @@ def command(workspace: Workspace, as_json: bool) -> None:
                 "entries": result.active,
                 "sources": result.sources,
                 "pending_embedding": result.pending,
-                **fields_of(result, "set_aside", "rescued", "warnings"),
+                **fields_of(result, "set_aside", "rescued", "taken_over", "warnings"),
             }
         )
         return
     if result.set_aside:
         click.echo(f"The damaged database is now {result.set_aside}; {result.rescued} rows of usage were rescued.")
+    if result.taken_over:
+        click.echo(f"{result.taken_over[:1].upper()}{result.taken_over[1:]}.")
     files = counted(result.sources, "file", "files")
     click.echo(f"{counted(result.active, 'entry', 'entries')} from {files}.")
     if result.pending:

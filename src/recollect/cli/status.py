@@ -87,6 +87,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("To review", _to_review(status.awaiting_review)),
         ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one, {journal}"),
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
+        *([("Taken over", status.taken_over)] if status.taken_over else []),
         ("Switched off", ", ".join(status.settings_off) or "nothing"),
     ]
     return facts[3:] if status.is_empty else facts
@@ -123,6 +124,7 @@ def _document(status: Status, settings: Settings) -> dict[str, Any]:
         "last_capture": status.last_capture or None,
         "awaiting_review": status.awaiting_review,
         "knowledge": asdict(status.knowledge),
+        "taken_over": status.taken_over or None,
         "attention": list(map(asdict, status.issues)),
         "warnings": status.warnings,
     }

@@ -6,28 +6,50 @@ import click
 
 from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
+from recollect.domain.text import counted
 from recollect.plugin.uninstall import Removal, plan, uninstall
+
+# How many files that recollect does not know are named.
+_MOST_UNKNOWN = 20
 
 
 @click.command("uninstall")
 @click.option("--keep-store", is_flag=True, help="Leave the database and the logs beside the global bank.")
+@click.option("--purge", is_flag=True, help="Remove memories too: the global bank, the journal, this project's files.")
 @click.option("--claude", metavar="PATH", default="", help="Claude Code's command.  [default: claude]")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, but change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on, and with --json.")
 @workspace_options
 @json_option
-def command(keep_store: bool, claude: str, yes: bool, workspace: Workspace, as_json: bool) -> None:
+def command(
+    keep_store: bool, purge: bool, claude: str, dry_run: bool, yes: bool, workspace: Workspace, as_json: bool
+) -> None:
     """Remove the plugin, and everything that recollect made except memories.
 
     Claude Code's own commands remove the plugin and its marketplace, in every scope. The server's entry is taken out of
     the configuration of other clients, of this project and your own. Then the plugin's environment, the database
     with what was counted in it, logs, locks and notes for agents are removed. What stays: knowledge banks, memory
-    files with their index, session-captures.jsonl, and settings. On a terminal it asks first.
+    files with their index, session-captures.jsonl, and settings.
+
+    Each file that goes is named, and so is each one in the same folders that recollect did not make, such as the
+    database of another program: these are never removed. On a terminal it asks first.
+
+    With --purge the memories go too: the global bank, session-captures.jsonl, and this project's memory files. The
+    bank in docs/knowledge-bank is part of the repository and stays.
     """
-    removal = plan(workspace, keep_store=keep_store)
-    if not removal.client and not removal.servers and not removal.paths:
-        _report(removal, as_json)
+    if purge and keep_store:
+        raise click.UsageError("--keep-store does not go with --purge: without memories the store is empty")
+    removal = plan(workspace, keep_store=keep_store, purge=purge)
+    count = len(removal.client) + len(removal.servers) + len(removal.paths)
+    if dry_run or not count:
+        _report(removal, as_json, dry_run=dry_run)
         return
-    if not yes and not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
+    if not yes:
+        if as_json or not is_terminal(sys.stdin) or not is_terminal(sys.stdout):
+            things = counted(count, "thing", "things")
+            raise click.UsageError(
+                f"nobody can be asked here, so nothing was removed; --yes removes {things}, --dry-run names them"
+            )
         _print_paths("This will be removed:", removal)
         click.confirm("Remove it?", abort=True)
     uninstall(removal, claude)
@@ -37,29 +59,31 @@ def command(keep_store: bool, claude: str, yes: bool, workspace: Workspace, as_j
         sys.exit(1)
 
 
-def _report(removal: Removal, as_json: bool) -> None:
+def _report(removal: Removal, as_json: bool, *, dry_run: bool = False) -> None:
     if as_json:
         print_json(
             {
+                "dry_run": dry_run,
                 "removed": [
                     *({"path": path, "what": what} for path, what in removal.client),
                     *({"path": server.place.path, "what": server.client.what} for server in removal.servers),
                     *({"path": path, "what": ""} for path in removal.paths),
                 ],
                 "kept": removal.kept,
+                "unknown": removal.unknown,
                 "failed": removal.failed,
             }
         )
         return
     if removal.client or removal.servers or removal.paths:
-        _print_paths(styled("Removed:", "green"), removal)
+        _print_paths("This would be removed:" if dry_run else styled("Removed:", "green"), removal)
     else:
         click.echo("There is nothing of recollect to remove here.")
-    if removal.kept:
-        click.echo("Kept, because they are yours:")
-        for path in removal.kept:
-            click.echo(f"  {path}")
-    if removal.client:
+    _print_names("Kept, because they are yours:", removal.kept)
+    _print_names("Left, because recollect did not make it:", removal.unknown)
+    if dry_run:
+        click.echo("Nothing was changed.")
+    elif removal.client:
         click.echo("Sessions that are running use the plugin until they end.")
 
 
@@ -68,3 +92,13 @@ def _print_paths(title: str, removal: Removal) -> None:
     servers = [(server.place.path, server.client.what) for server in removal.servers]
     for path, what in (*removal.client, *servers, *((path, "") for path in removal.paths)):
         click.echo(f"  {path}{f'  {what}' if what else ''}")
+
+
+def _print_names(title: str, paths: list[str]) -> None:
+    if not paths:
+        return
+    click.echo(title)
+    for path in paths[:_MOST_UNKNOWN]:
+        click.echo(f"  {path}")
+    if len(paths) > _MOST_UNKNOWN:
+        click.echo(f"  and {len(paths) - _MOST_UNKNOWN:,} more")

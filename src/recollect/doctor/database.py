@@ -13,8 +13,8 @@ from recollect.embedding.registry import identity_of
 from recollect.engine.embed import BATCH
 from recollect.errors import StillReading, StoreDamaged, StoreError
 from recollect.store.open import database_name, store_exists, store_files
-from recollect.store.repair import StoreCopy
-from recollect.store.values import KeptModel, Scope
+from recollect.store.repair import StoreCopy, count_earlier
+from recollect.store.values import EARLIER, STATED, TAKEN_OVER, KeptModel, Scope
 
 # Timeouts in seconds: to copy and check the database, to read changed files, and to make vectors.
 _LOOKING = 8.0
@@ -27,6 +27,10 @@ def database(case: Case) -> Iterator[Finding]:
     if not store_exists(case.workspace.global_store):
         yield Finding(OK, "Database", "there is none yet; it is made from the files when it is needed")
         return
+    entries = count_earlier(database_name(case.workspace.global_store))
+    if entries is not None:
+        yield from _earlier(case, entries)
+        return
     try:
         copy = StoreCopy(database_name(case.workspace.global_store), _LOOKING)
     except StoreError as error:
@@ -37,9 +41,31 @@ def database(case: Case) -> Iterator[Finding]:
         yield Finding(level, "Database", sentence, fix, (lambda: _rebuild(case)) if is_damaged else None)
         return
     with closing(copy):
+        yield from _taken_over(case, copy)
         yield from _wholeness(case, copy)
         yield from _vectors(case, copy)
         yield from _behind(case, copy)
+
+
+def _earlier(case: Case, entries: int) -> Iterator[Finding]:
+    """Report a database of the memory system before recollect, which any command or hook takes over."""
+    has = counted(entries, "entry", "entries")
+    told = f"{database_name(case.workspace.global_store)} is of the memory system before recollect, with {has}"
+    if case.workspace.settings.flag("memory_semantic_enabled"):
+        fix = "nothing: the next search, prompt or session takes it over, and keeps a copy beside it"
+        yield Finding(WARNING, "Database", told, fix, lambda: _read(case))
+    else:
+        yield Finding(WARNING, "Database", told, "`recollect rebuild` takes it over, and keeps a copy beside it")
+
+
+def _taken_over(case: Case, copy: StoreCopy) -> Iterator[Finding]:
+    said = copy.store.get_meta(TAKEN_OVER)
+    if said:
+        yield Finding(OK, "Database", said)
+    if copy.store.get_meta(EARLIER):
+        copy.store.set_meta(EARLIER, "")  # nothing is taken over by looking
+        told = "not all entries of the memory system before recollect are taken over yet; the next search goes on"
+        yield Finding(WARNING, "Database", told, "`recollect rebuild` takes over the rest", lambda: _read(case))
 
 
 def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
@@ -172,7 +198,8 @@ def _behind(case: Case, copy: StoreCopy) -> Iterator[Finding]:
 
 
 def _marks(copy: StoreCopy) -> dict[str, tuple[str, int]]:
-    return {path: (source.hash, source.offset) for path, source in copy.store.sources().items()}
+    known = copy.store.sources().items()
+    return {path: (source.hash, source.offset) for path, source in known if source.hash != STATED}
 
 
 def _read(case: Case) -> str:

@@ -29,7 +29,9 @@ from recollect.learn.review import captures_to_review
 from recollect.memories.health import Health, Issue, examine
 from recollect.plugin.environment_state import interpreter_of, is_being_built, missing_extras, read_outcome
 from recollect.plugin.install import lost_plugin
-from recollect.store.open import store_exists, store_files
+from recollect.store.open import database_name, store_exists, store_files
+from recollect.store.repair import count_earlier
+from recollect.store.values import EARLIER, TAKEN_OVER
 from recollect.sync.journal import without_moved
 
 # In seconds: how long to wait for other writers.
@@ -66,6 +68,7 @@ class Status:
     awaiting_review: int = 0
     issues: list[Issue] = field(default_factory=list[Issue])
     warnings: list[str] = field(default_factory=list[str])
+    taken_over: str = ""  # a sentence about the database of the memory system before recollect
 
     @property
     def is_empty(self) -> bool:
@@ -85,7 +88,8 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     knowledge = Knowledge(len(own), len(shared), *_journalled(workspace, warnings))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
-    issues += _bank_issues(workspace) + _store_issues(workspace, knowledge) + _package_issues(workspace)
+    store_issues, taken_over = _store_issues(workspace, knowledge)
+    issues += _bank_issues(workspace) + store_issues + _package_issues(workspace)
     issues += _hook_issues(workspace) + _plugin_issues()
     staged = _staged(workspace, warnings)
     return Status(
@@ -100,6 +104,7 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
         awaiting_review=staged,
         issues=issues,
         warnings=warnings,
+        taken_over=taken_over,
     )
 
 
@@ -108,22 +113,34 @@ def switched_off(settings: Settings) -> list[str]:
     return [key.name for key in KEYS if key.default is True and not settings.flag(key.name)]
 
 
-def _store_issues(workspace: Workspace, knowledge: Knowledge) -> list[Issue]:
-    """Fill in the store's numbers of entries, if there is a store, and return its issues."""
+def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issue], str]:
+    """Fill in the store's numbers of entries, if there is a store; return its issues and what was taken over."""
     if not store_exists(workspace.global_store):
-        return []
+        return [], ""
+    earlier = count_earlier(database_name(workspace.global_store))
+    if earlier is not None:
+        return [_not_taken_over(f"all {earlier:,} entries")], ""
     try:
         with Engine(workspace, patience=_PATIENCE) as engine:
             engine.model()
             coverage = engine.store.coverage()
+            taken_over = engine.store.get_meta(TAKEN_OVER)
+            pending = engine.store.get_meta(EARLIER)
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
-        return [Issue("store", str(error), fix)]
+        return [Issue("store", str(error), fix)], ""
     knowledge.store_entries, knowledge.awaiting_vector = coverage.entries, coverage.pending
+    if pending:
+        return [_not_taken_over("some entries")], taken_over
     if coverage.pending <= BATCH or not workspace.settings.flag("memory_embedding_enabled"):
-        return []
+        return [], taken_over
     text = f"{coverage.pending:,} of {coverage.entries:,} entries await a vector and are found by their words alone"
-    return [Issue("vectors", text, "`recollect reembed`")]
+    return [Issue("vectors", text, "`recollect reembed`")], taken_over
+
+
+def _not_taken_over(entries: str) -> Issue:
+    text = f"{entries} of the memory system before recollect are still to be taken over"
+    return Issue("store", text, "the next search, prompt or session does it; `recollect rebuild` does it at once")
 
 
 def _package_issues(workspace: Workspace) -> list[Issue]:

@@ -140,7 +140,7 @@ def locks(case: Case) -> Iterator[Finding]:
 def journal(case: Case) -> Iterator[Finding]:
     """Check that every line of the journal can be used."""
     from recollect.files.journal.log import read_lines
-    from recollect.sync.journal import captured
+    from recollect.sync.journal import captured, carried
 
     path = case.workspace.journal
     if not os.path.lexists(path):
@@ -152,7 +152,7 @@ def journal(case: Case) -> Iterator[Finding]:
         yield Finding(ERROR, "Journal", str(error), f"check what {path} is, and its permissions")
         return
     count = len(found.lines)
-    unusable = captured(found.lines)[-1]
+    unusable = captured(found.lines)[-1] + carried(found.lines)[-1]
     problems = found.problems + unusable
     whole_size = os.path.getsize(path)
     size = size_text(whole_size)

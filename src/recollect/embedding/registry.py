@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from recollect.embedding.base import Embedder, UnitEmbedder, VectorSource
+from recollect.embedding.base import Embedder, Identified, UnitEmbedder, VectorSource
 from recollect.embedding.gemini import GeminiSource
 from recollect.embedding.identity import AUTO, LOCAL_MODEL, local_identity
 from recollect.embedding.openai import OpenAISource
@@ -39,12 +39,22 @@ def identity_of(provider: str, model: str = AUTO) -> str:
     """Return the identity of a model's vectors. The model need not be available, with a package or a key."""
     if provider == "local":
         return local_identity(model)
+    found = model_of(provider, model)
+    return found.identity if found else ""
+
+
+def model_of(provider: str, model: str = AUTO) -> Identified | None:
+    """Return the model of a provider, whether or not it can be used here; None if there is none of the name."""
     name = "" if model == AUTO else model
+    if provider in _KEYED:
+        return _KEYED[provider]("", name)
     if provider == "ollama":
         from recollect.embedding import ollama
 
-        return ollama.OllamaSource(name or ollama.DEFAULT_MODEL).identity
-    return _KEYED[provider]("", name).identity
+        return ollama.OllamaSource(name or ollama.DEFAULT_MODEL)
+    from recollect.embedding import local
+
+    return local.LocalSource() if provider == "local" and name in ("", LOCAL_MODEL) else None
 
 
 def _source(provider: str, model: str, environment: Mapping[str, str], timeout: float) -> VectorSource:

@@ -1,4 +1,4 @@
-"""Find and remove everything made by recollect; memories and settings written by people stay."""
+"""Find and remove everything made by recollect; settings, memories unless asked for, and unknown files stay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from recollect.errors import InstallError, RecollectError, StorageError, WriteRe
 from recollect.files.bank.bank import bank_paths
 from recollect.files.log import NAME as LOG
 from recollect.files.looked import NAME as LOOKED
+from recollect.files.memory.index_md import refuse_foreign
 from recollect.files.memory.lock import FOLDER as INDEX_LOCK
+from recollect.files.memory.memories import find_memories
 from recollect.files.met import NAME as MET
 from recollect.files.notices_today import NAME as TOLD
 from recollect.files.session.handover_names import is_handed_over
@@ -43,7 +45,7 @@ from recollect.plugin.environment_state import LOCK as BUILD_LOCK
 from recollect.plugin.register import Registered, registered, unregister
 from recollect.resident.client import folders, sweep
 from recollect.store.open import database_name, is_store_file
-from recollect.store.repair import read_sources
+from recollect.store.repair import is_own, read_sources
 from recollect.sync.sync import roots_of
 
 # The files that recollect makes in the global store, besides the database and the journal.
@@ -63,7 +65,7 @@ _ABANDONED = 3600.0  # seconds
 
 @dataclass
 class Removal:
-    """The plan and the result of a removal: files to remove, files to keep, failures."""
+    """The plan and the result of a removal: files to remove, memories to keep, files not made by us, failures."""
 
     store: str
     project: str
@@ -71,15 +73,22 @@ class Removal:
     servers: list[Registered] = field(default_factory=list[Registered])  # our entries in other clients' files
     paths: list[str] = field(default_factory=list[str])
     kept: list[str] = field(default_factory=list[str])
+    unknown: list[str] = field(default_factory=list[str])
     projects: list[str] = field(default_factory=list[str])
+    root: str = ""  # the memory root, if its memories are removed
     failed: list[str] = field(default_factory=list[str])
 
 
-def plan(workspace: Workspace, *, keep_store: bool) -> Removal:
-    """Find everything of ours, and the files to keep. Nothing is changed."""
+def plan(workspace: Workspace, *, keep_store: bool, purge: bool = False) -> Removal:
+    """Find everything of ours, and the files to keep. Nothing is changed.
+
+    `purge` adds memories: the global bank, the journal and this project's memory files. A project's bank is part of its
+    repository, and stays.
+    """
     project, store = workspace.project_root, workspace.global_store
     removal = Removal(store, project)
-    removal.projects = sorted({project, *roots_of(read_sources(database_name(store)))})
+    known = read_sources(database_name(store)) if is_own(database_name(store)) else []
+    removal.projects = sorted({project, *roots_of(known)})
     removal.client = list(traces(removal.projects))
     removal.servers = registered(removal.projects)
     roots = {other: _root_of(workspace if other == project else Workspace(other, store)) for other in removal.projects}
@@ -89,7 +98,13 @@ def plan(workspace: Workspace, *, keep_store: bool) -> Removal:
         *_of_projects(roots),
         *_temporary(store),
     ]
-    removal.kept = [path for path in _memories(project, store, roots[project]) if os.path.lexists(path)]
+    if purge:
+        removal.root = roots[project]
+        removal.paths += _purged(workspace, removal.root)
+    removal.kept = [path for path in _memories(project, store, roots[project]) if _stays(path, removal.paths)]
+    removal.unknown = [*_unknown(store, [*removal.paths, *removal.kept, *_of_store(store)])]
+    for folder in _data_folders():
+        removal.unknown += _unknown(folder, removal.paths)
     return removal
 
 
@@ -203,13 +218,68 @@ def _of_environment() -> Iterator[str]:
 def _of_store(store: str) -> Iterator[str]:
     """Yield our files in the store. Only known files count: the folder may hold other things, too."""
     yield from _files(store, IN_STORE.__contains__)
-    yield from _files(store, is_store_file)
+    yield from (path for path in _files(store, is_store_file) if is_own(_database_of(path)))
     yield from (
         path for path in _files(store, lambda name: name == locations.PROMOTION_LOCK) if not os.path.getsize(path)
     )
     yield from _files(store, is_temporary)
     sessions = os.path.join(store, SESSIONS)
     yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_files(sessions, is_temporary)])
+
+
+def _database_of(path: str) -> str:
+    """Return the path of the database that a file of a store belongs to."""
+    for ending in ("-wal", "-shm", "-journal"):
+        path = path.removesuffix(ending)
+    return path
+
+
+def _purged(workspace: Workspace, root: str) -> Iterator[str]:
+    """Yield memories: the global bank, the journal, the project's memory files and their index."""
+    store = workspace.global_store
+    yield from (path for path in (*bank_paths(store, "global")[0], locations.journal(store)) if os.path.lexists(path))
+    if not root:
+        return
+    memories = workspace.memory_root()
+    by_folder: dict[str, list[str]] = {}
+    for found in find_memories(memories, []):
+        by_folder.setdefault(os.path.dirname(found.path), []).append(found.path)
+    for folder, paths in by_folder.items():
+        yield from _whole(folder, [*paths, *_files(folder, is_temporary)])
+    if os.path.isfile(memories.index) and not os.path.islink(memories.index):
+        with suppress(StorageError):  # it is somebody's own file
+            refuse_foreign(memories)
+            yield memories.index
+
+
+def _stays(path: str, removed: Iterable[str]) -> bool:
+    """Return True if a path holds something that is not removed."""
+    gone = {*removed}
+    if path in gone or not os.path.lexists(path):
+        return False
+    if os.path.islink(path) or not os.path.isdir(path):
+        return True
+    return any(_stays(os.path.join(path, name), gone) for name in _listed(path))
+
+
+def _unknown(folder: str, known: Iterable[str]) -> Iterator[str]:
+    """Yield what is in a folder of ours and not known; for a folder of which something is known, its contents."""
+    paths = {*known}
+    for name in _listed(folder):
+        path = os.path.join(folder, name)
+        if path in paths:
+            continue
+        if any(each.startswith(path + os.sep) for each in paths) and not os.path.islink(path):
+            yield from _unknown(path, paths)
+        else:
+            yield path
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def _is_record(path: str) -> bool:
@@ -275,11 +345,7 @@ def _memories(project: str, store: str, root: str) -> Iterator[str]:
 
 
 def _named(folder: str, is_ours: Callable[[str], object]) -> list[str]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    return [os.path.join(folder, name) for name in names if is_ours(name)]
+    return [os.path.join(folder, name) for name in _listed(folder) if is_ours(name)]
 
 
 def _files(folder: str, is_ours: Callable[[str], object]) -> list[str]:
@@ -304,6 +370,8 @@ def _made_for_it(removal: Removal) -> Iterator[str]:
     if removal.store == os.path.join(locations.home(), locations.GLOBAL_STORE):
         yield os.path.dirname(removal.store)
         yield os.path.dirname(os.path.dirname(removal.store))
+    if removal.root:
+        yield removal.root
     for project in removal.projects:
         yield os.path.join(project, ".claude")
 

@@ -24,7 +24,7 @@ from recollect.recall.context import Collector
 from recollect.recall.degradation import STALE, Degradation
 from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
-from recollect.store.values import PINNED_TEXT, TEXT, TITLE, Receipt, ReceiptLine, Scope
+from recollect.store.values import PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.sync import sync
 
@@ -120,6 +120,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     injection.keys += _prompt_keys(engine, rendered.entries)
     if given and not behind:  # after one failed write, do not wait for a second
         _keep_receipt(engine, asked, retrieval.query or "", given, now)
+    injection.taken_over = store.get_meta(TAKEN_OVER)
     injection.warnings += warnings + context.warnings + store.findings
     injection.degraded += retrieval.degraded
     if not behind:

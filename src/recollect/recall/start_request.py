@@ -66,6 +66,7 @@ class Injection:
         self.warnings: list[str] = []
         self.degraded: list[Degradation] = []  # why the choice was not as good as it could be
         self.withheld: list[str] = []  # a sentence on each entry left out because it seems to hold a credential
+        self.taken_over = ""  # a sentence about the entries of an earlier database
         self.engine: Engine | None = None
 
     def finish(self) -> None:

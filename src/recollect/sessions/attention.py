@@ -168,6 +168,18 @@ def withheld(global_store: str, sentences: Sequence[str], notes: DeferredWrites)
     return f"{told} (`recollect doctor` lists all)"
 
 
+def taken_over(global_store: str, sentence: str, notes: DeferredWrites) -> str:
+    """Return a sentence about taken-over entries, once and never again."""
+    if not sentence:
+        return ""
+    from recollect.files.met import has_met, meet
+
+    if has_met(global_store, sentence):
+        return ""
+    notes.do(lambda: meet(global_store, sentence))
+    return sentence
+
+
 def _is_news(global_store: str, sentence: str, notes: DeferredWrites) -> bool:
     """Return True if a sentence was not shown today, and record it as shown."""
     from recollect.files.notices_today import tell, was_told

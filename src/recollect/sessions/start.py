@@ -101,12 +101,12 @@ def said(start: Start, injection: Injection) -> str:
 
 
 def withheld(start: Start, injection: Injection) -> str:
-    """Return a notice for the user about withheld entries and memory files, or an empty string if it fails."""
+    """Return a notice for the user about entries and files withheld or taken over; an empty string if it fails."""
     return _noticed(start.problems, lambda: _withheld(start, injection))
 
 
 def _withheld(start: Start, injection: Injection) -> str:
-    """Return the notice about withheld entries and memory files, after a sync of the store."""
+    """Return the notice about entries and memory files withheld or taken over, after a sync of the store."""
     files: list[str] = []
     is_on = start.workspace.settings.flag("memory_semantic_enabled") and not injection.degraded
     if is_on and store_exists(start.workspace.global_store):
@@ -123,7 +123,12 @@ def _withheld(start: Start, injection: Injection) -> str:
         else:
             with Engine(start.workspace, patience=0.5, warm=start.warm) as engine:
                 files = named(engine)
-    return attention.withheld(start.workspace.global_store, injection.withheld + files, start.notes)
+    store = start.workspace.global_store
+    told = [
+        attention.withheld(store, injection.withheld + files, start.notes),
+        attention.taken_over(store, injection.taken_over, start.notes),
+    ]
+    return ". ".join(filter(None, told))
 
 
 def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> list[str]:

@@ -57,6 +57,9 @@ class Store(Protocol):
         a line for each observation. An unproven one belongs to its project until it is observed again, or until another
         source holds it. A memory file is one entry and states everything about it, including its status.
 
+        A source of a journal with the hash `STATED` states counts as a bank does: of observations made elsewhere. The
+        global bank describes such an entry rather than this source, and it ends no retirement.
+
         A journal also holds retirements. They apply after the entries given with them: in a project, so that the
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
         longer retired. A journal's marks apply in their order.

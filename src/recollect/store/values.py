@@ -14,6 +14,14 @@ BANK = "bank"
 JOURNAL = "journal"
 MEMORY = "memory"
 
+# The hash of a journal's other source: entries that state how often they were observed, wherever that was.
+STATED = "stated"
+
+# Keys of texts in a store: the name of an earlier database whose entries are still to be taken over, and a sentence
+# about those that were.
+EARLIER = "earlier_database"
+TAKEN_OVER = "taken_over"
+
 
 class Source:
     """A file of entries, as it was when last read. `offset` is the end of the part of a journal read so far."""

@@ -13,14 +13,17 @@ from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Mark, Retirement, StoredEntry, is_id
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, MARK, MOVED, RETIREMENT, SUPERSEDES, can_be_written, kind_of
+from recollect.files.journal.kinds import CAPTURE, CARRIED, MARK, MOVED, RETIREMENT, SUPERSEDES, can_be_written, kind_of
 from recollect.keywords.base import Labeller
-from recollect.sync.entry_input import LONGEST_NAME, parse_entry_input
+from recollect.sync.entry_input import LONGEST_NAME, EntryInput, parse_entry_input
 
 Item = TypeVar("Item")
 
 # Unusable lines named in warnings; the others are counted.
 NAMED = 3
+
+# The most observations that a line may state.
+MOST_OBSERVATIONS = 1_000_000
 
 
 def captured(
@@ -68,6 +71,19 @@ def marks_in(lines: Iterable[dict[str, Any]]) -> list[Mark]:
     return found
 
 
+def carried(lines: Iterable[dict[str, Any]], labels: Labeller | None = None) -> tuple[list[StoredEntry], list[str]]:
+    """Convert the lines about taken-over entries to stored entries, with their stated counts, and warnings."""
+    entries: list[StoredEntry] = []
+    problems: list[str] = []
+    for line in lines:
+        if kind_of(line) is CARRIED:
+            try:
+                entries.append(_carried(line, labels))
+            except InvalidEntry as error:
+                problems.append(f"a {CARRIED.name} in the journal cannot be used: {error}")
+    return entries, problems
+
+
 def without_moved(items: Iterable[Item], id_of: Callable[[Item], str], moved: Mapping[str, int]) -> list[Item]:
     """Return the observations not yet moved into a bank: drop the first `moved[id]` of each entry."""
     left = dict(moved)
@@ -84,9 +100,26 @@ def without_moved(items: Iterable[Item], id_of: Callable[[Item], str], moved: Ma
 def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
     """Convert a capture to a stored entry. Raise InvalidEntry if it is invalid."""
     given = parse_entry_input(CAPTURE.parse(line))
-    at = one_line(str(line.get("at", "")))[:20]
+    at = _time(line, "at")
     old = superseded(line)
-    project = _captured_in(line)
+    return _stored(given, at, labels, f"- Supersedes: {old}" if old else "", _captured_in(line))
+
+
+def _carried(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
+    """Convert a line about a taken-over entry to a stored entry. Raise InvalidEntry if it is invalid."""
+    entry = _stored(parse_entry_input(CARRIED.parse(line)), _time(line, "updated_at") or _time(line, "at"), labels)
+    count = line.get("observations")
+    entry.observation_count = min(max(count, 1), MOST_OBSERVATIONS) if type(count) is int else 1
+    entry.created_at = _time(line, "created_at") or entry.created_at
+    return entry
+
+
+def _time(line: Mapping[str, Any], name: str) -> str:
+    return one_line(str(line.get(name, "")))[:20]
+
+
+def _stored(given: EntryInput, at: str, labels: Labeller | None, details: str = "", project: str = "") -> StoredEntry:
+    """Return an entry as it is stored; one with a `project` is unproven elsewhere."""
     found = given.keywords or (labels(given.name, given.description, given.reasoning, given.category) if labels else ())
     return StoredEntry(
         id=given.content_hash,
@@ -97,7 +130,7 @@ def _entry(line: dict[str, Any], labels: Labeller | None) -> StoredEntry:
         keywords=list(found),
         triggers=given.triggers,
         references=given.references,
-        details=f"- Supersedes: {old}" if old else "",
+        details=details,
         confidence=given.confidence,
         source=given.source if given.source in SOURCES else "manual",
         source_project=given.project,

@@ -15,8 +15,8 @@ from recollect.engine.withhold import entry_texts
 from recollect.errors import StoreDamaged, StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name
-from recollect.store.repair import is_damaged, read_sources, set_aside
-from recollect.store.values import MEMORY
+from recollect.store.repair import is_damaged, read_earlier, read_sources, set_aside
+from recollect.store.values import EARLIER, MEMORY, STATED, TAKEN_OVER
 from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.sync import roots_of, sync
 
@@ -30,6 +30,7 @@ class Rebuilt:
     set_aside: str = ""
     rescued: int = 0
     pending: int = 0
+    taken_over: str = ""  # a sentence, if this rebuild took over an earlier database
     warnings: list[str] = field(default_factory=list[str])
 
 
@@ -70,12 +71,16 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     with Engine(workspace) as engine:
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
+            if read_earlier(result.set_aside).is_earlier:
+                engine.store.set_meta(EARLIER, os.path.basename(result.set_aside))
+        is_behind = bool(engine.store.get_meta(EARLIER))
         known = [*engine.store.sources().values(), *read_sources(result.set_aside)]
         roots = sorted({workspace.project_root, *roots_of(known)})
         places = [Workspace(root, global_store) for root in roots]
         with engine.store.writing():
             for place in places:  # first, so that edited entries pass on their usage
-                sync(engine.store, place, engine.labels())
+                found = sync(engine.store, place, engine.labels())
+                result.warnings += found if is_behind else []  # what is taken over now is not read again below
             # Sources that cannot be read now, for example on an unmounted disk, stay as they were.
             engine.store.forget_sources(_readable(engine.store, global_store))
             for place in places:
@@ -87,7 +92,8 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
         engine.model()
         coverage = engine.store.coverage()
         result.active, result.pending = coverage.entries, coverage.pending
-        result.sources = len(engine.store.sources())
+        result.sources = sum(source.hash != STATED for source in engine.store.sources().values())
+        result.taken_over = engine.store.get_meta(TAKEN_OVER) if is_behind else ""
     result.warnings = list(dict.fromkeys(result.warnings))
     return result
 

@@ -16,7 +16,7 @@ from recollect.domain.text import few, utc_text
 from recollect.errors import StillReading, StorageError
 from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
 from recollect.files.textfile import read_text
-from recollect.store.values import BANK, JOURNAL, MEMORY, Source
+from recollect.store.values import BANK, EARLIER, JOURNAL, MEMORY, STATED, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,9 @@ _GONE = "gone"
 
 _READING = "reading:"
 
+# After the name of the journal: the source of its lines about taken-over entries.
+_CARRIED = "#carried"
+
 
 def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, end: float | None = None) -> list[str]:
     """Sync the store with the project's bank, the global bank and the journal; return warnings.
@@ -47,8 +50,8 @@ def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, 
         StillReading: `end` was reached; everything read by then is kept.
         StoreError: the store cannot be written.
     """
-    warnings: list[str] = []
     identity, global_store = workspace.identity, workspace.global_store
+    warnings = _take_over(store, workspace, labels, end)
     banks: dict[str, str] = {}
     own = locations.bank(os.path.realpath(workspace.project_root))  # the project may be opened through a link
     for folder, origin, owner in ((own, "local", identity), (global_store, "global", "")):
@@ -60,6 +63,15 @@ def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, 
     if changed:
         _, problems = _sync_banks(store, banks, identity, global_store, labels, end)
     return warnings + problems + sync_journal(store, global_store, labels)
+
+
+def _take_over(store: Store, workspace: Workspace, labels: Labeller | None, end: float | None) -> list[str]:
+    """Take over the entries of an earlier database, if there are any left; return warnings."""
+    if not store.get_meta(EARLIER) or store.read_only:
+        return []
+    from recollect.sync.takeover import take_over
+
+    return take_over(store, workspace, lambda: sync_journal(store, workspace.global_store, labels), end)
 
 
 def known_roots(store: Store) -> list[str]:
@@ -130,7 +142,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         return []
     from recollect.files.journal.kinds import MOVED, kind_of
     from recollect.files.journal.log import fingerprint, read_lines
-    from recollect.sync.journal import NAMED, captured, marks_in
+    from recollect.sync.journal import NAMED, captured, carried, marks_in
 
     with store.writing():
         former = _adopt(store, key)
@@ -148,13 +160,17 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
                 anew, found = True, read_lines(path, 0)  # moved observations stand in earlier lines
             mark = fingerprint(path, found.end)
         except FileNotFoundError:
-            store.put(Source(key, JOURNAL), [])
+            for name in {key} | ({key + _CARRIED} & sources.keys()):
+                store.put(Source(name, JOURNAL, hash=STATED * (name != key)), [])
             return []
         except (StorageError, OSError) as error:
             return [str(error)]
         entries, retirements, unusable = captured(found.lines, labels)
-        problems = found.problems + few(unusable, NAMED)
+        stated, doubtful = carried(found.lines, labels)
+        problems = found.problems + few(unusable + doubtful, NAMED)
         source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=found.end)
+        if stated or (anew and key + _CARRIED in sources):
+            store.put(Source(key + _CARRIED, JOURNAL, hash=STATED), stated, anew=anew)
         store.put(source, entries, anew=anew, retirements=retirements, marks=marks_in(found.lines))
         for old in former:
             store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name

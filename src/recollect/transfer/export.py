@@ -18,7 +18,7 @@ from recollect.engine.withhold import redacted_entry
 from recollect.files.bank.bank import read_bank
 from recollect.files.journal.log import read_lines
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
-from recollect.sync.journal import NAMED, captured
+from recollect.sync.journal import NAMED, captured, carried
 from recollect.sync.memories import entry_id
 from recollect.sync.sync import from_bank
 
@@ -152,7 +152,13 @@ def _knowledge(workspace: Workspace, warnings: list[str]) -> list[ExportedEntry]
         found.setdefault(stored.id, ExportedEntry(stored, homes_of_it))
     journal = read_lines(workspace.journal, 0)
     entries, retirements, problems = captured(journal.lines)
-    warnings += journal.problems + few(problems, NAMED)
+    taken, doubtful = carried(journal.lines)
+    warnings += journal.problems + few(problems + doubtful, NAMED)
+    for each in taken:
+        each.confidence = each.confidence or "medium"
+        known = found.setdefault(each.id, ExportedEntry(each, []))
+        known.entry.observation_count = max(known.entry.observation_count, each.observation_count)
+        known.found_in += [] if "journal" in known.found_in else ["journal"]
     for capture in entries:
         capture.confidence = capture.confidence or "medium"
         known = found.setdefault(capture.id, ExportedEntry(capture, []))

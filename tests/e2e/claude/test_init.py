@@ -130,7 +130,7 @@ def test_uninstall_leaves_nothing_behind_but_memories(machine: Client) -> None:
     use(machine, session)
     assert machine.store.joinpath("memory.db").exists()
 
-    refused = recollect(machine, "uninstall")
+    refused = recollect(machine, "uninstall", "--yes")
     assert (refused.returncode, "--claude" in refused.stderr) == (1, True)
     assert machine.store.joinpath("memory.db").exists(), "nothing is removed when the plugin cannot be"
 

@@ -18,6 +18,7 @@ from recollect.errors import InvalidEntry
 from recollect.files.archive import JOURNAL_FILE, Archive, Member, write_archive
 from recollect.files.journal.kinds import (
     CAPTURE,
+    CARRIED,
     KINDS,
     MARK,
     MOVED,
@@ -35,7 +36,7 @@ from recollect.files.journal.kinds import (
 from recollect.files.journal.log import append_lines, read_lines
 from recollect.files.journal.tail import awaiting, retired_ids
 from recollect.promote.from_journal import captured_lessons
-from recollect.sync.journal import captured
+from recollect.sync.journal import captured, carried
 from recollect.transfer.backup import verify
 
 ID = "0123456789abcdef"
@@ -99,6 +100,13 @@ EXAMPLES = [
         [{"moved": "short", "observations": 1}, {"moved": ID, "observations": True}, {"moved": ID}],
     ),
     Example(
+        CARRIED,
+        {"carried": ID, "at": AT, "observations": 3, "created_at": AT, "updated_at": AT, "name": "Read"},
+        '{"carried":"0123456789abcdef","at":"2026-01-02T03:04:05Z","observations":3,'
+        '"created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z","name":"Read"}',
+        [{"carried": "short"}, {"carried": None}],
+    ),
+    Example(
         CAPTURE,
         LESSON,
         f'{{"id":"{LESSON["id"]}","at":"2026-01-02T03:04:05Z","category":"patterns","name":"Read",'
@@ -137,7 +145,8 @@ def test_a_line_is_written_as_it_always_was_and_read_back_as_its_kind(tmp_path: 
     assert quick_kind is kind
     assert fields(quick_value) == fields(kind.parse(found.lines[0]))
     expected = {name: each for name, each in LESSON.items() if name not in ("id", "at")}
-    assert fields(quick_value) == (expected if kind is CAPTURE else fields(value))
+    others = {"name": "Read"} if kind is CARRIED else fields(value)
+    assert fields(quick_value) == (expected if kind is CAPTURE else others)
 
 
 @ROWS
@@ -178,7 +187,9 @@ def test_invalid_lines_are_skipped_and_counted_if_the_store_needs_them(tmp_path:
         with pytest.raises(InvalidEntry):
             kind.parse(line)
     entries, retirements, problems = captured(read_lines(path, 0).lines)
-    assert (entries, retirements) == ([], [])
+    taken, doubtful = carried(read_lines(path, 0).lines)
+    problems += doubtful
+    assert (entries, retirements, taken) == ([], [], [])
     assert len(problems) == (0 if kind in (STAGED, REVIEWED) else len(invalid))
     assert all(problem.startswith(f"a {kind.name} in the journal cannot be used: ") for problem in problems)
     assert awaiting(path, "") == []

@@ -168,7 +168,7 @@ def test_eight_processes_make_the_same_store_at_once(tmp_path: Path) -> None:
 def test_new_store_that_another_process_is_about_to_make_is_waited_for(tmp_path: Path) -> None:
     path = str(tmp_path / "memory.db")
     other = sqlite3.connect(path, isolation_level=None)
-    other.execute("CREATE TABLE unrelated (x)")
+    other.execute("PRAGMA user_version = 1")
     other.execute("BEGIN IMMEDIATE")
 
     class Waiting(sqlite3.Connection):

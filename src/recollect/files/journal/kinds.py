@@ -28,6 +28,7 @@ _LONGEST_TEXT = 64 * 1024
 # The key of a mark's line, and that of the line with its end.
 _MARKS = {MUTED: "unmuted", PINNED: "unpinned"}
 _STAGED_FIELDS = ("at", "project", "session", "category", "score", "snippets", "context")
+_CARRIED_FIELDS = ("observations", "created_at", "updated_at")
 
 
 class Kind:
@@ -187,6 +188,13 @@ def _parse_moved(line: dict[str, Any]) -> Moved:
     return Moved(id, _text(line, "at"), count)
 
 
+def _parse_carried(line: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the lesson, as for a capture."""
+    if not is_id(line["carried"]):
+        raise InvalidEntry("an entry that was taken over is named by 16 hexadecimal digits")
+    return {key: value for key, value in line.items() if key not in ("carried", "at", *_CARRIED_FIELDS)}
+
+
 def _parse_capture(line: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the lesson, for `sync.entry_input` to check; the others are about the line."""
     return {key: value for key, value in line.items() if key not in ("id", "at", "project", SUPERSEDES)}
@@ -231,7 +239,8 @@ REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _writer("reviewed", "a
 RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _write_retirement)
 MARK = Kind("mark", (*_MARKS, *_MARKS.values()), _parse_mark, _write_mark)
 MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
+CARRIED = Kind("taken-over entry", ("carried",), _parse_carried, _write_capture)
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.
-KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, MOVED, CAPTURE)
+KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, MOVED, CARRIED, CAPTURE)

@@ -146,6 +146,10 @@ class SqliteConnection:
         connection = self._connect(self.path, timeout=self.patience, isolation_level=None, check_same_thread=False)
         try:
             refuse_newer(connection)  # before changing anything in it
+            if not version_of(connection) and _is_used(connection):
+                from recollect.store.sqlite.earlier import empty_earlier
+
+                empty_earlier(connection, self.path)
             self._use_write_ahead_log(connection)
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
@@ -180,6 +184,7 @@ class SqliteConnection:
         self.read_only = True
         try:
             version = version_of(connection)
+            is_strange = not version and _is_used(connection)
         except BaseException:
             connection.close()
             raise
@@ -188,7 +193,13 @@ class SqliteConnection:
         connection.close()
         if version > NEWEST:
             raise StoreError(NEWER)
+        if is_strange:
+            raise StoreError("it was not made by recollect, and cannot be written; give yourself the right to write it")
         raise StoreError("it is of an older version and cannot be written, so it cannot be brought up to date")
+
+
+def _is_used(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone())
 
 
 def _is_there(path: str) -> bool:

@@ -12,7 +12,7 @@ else:
     except ImportError:  # some builds of Python have another name for it, or lack SQLite
         import sqlite3
 
-__all__ = ["FAILURES", "code_of", "file_uri", "is_damage", "sqlite3"]
+__all__ = ["FAILURES", "code_of", "file_uri", "is_damage", "readable", "sqlite3"]
 
 # All exceptions of the driver. A damaged database may claim any size, and put invalid UTF-8 into the driver's own
 # messages.
@@ -37,3 +37,26 @@ def code_of(error: BaseException) -> int:
 
 def file_uri(path: str) -> str:
     return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def readable(path: str, table: str, backwards: str) -> list[tuple[object, ...]]:
+    """Return the rows of a table up to the first unreadable one, from either end."""
+    rows: dict[tuple[object, ...], None] = {}
+    for order in ("", f" ORDER BY {backwards}"):
+        try:
+            connection = sqlite3.connect(path)
+            try:
+                connection.text_factory = _text
+                connection.execute("PRAGMA writable_schema = ON")  # skips damaged parts of the schema
+                for row in connection.execute(f"SELECT * FROM {table}{order}"):
+                    rows[row] = None
+            finally:
+                connection.close()
+        except FAILURES:
+            continue
+        break  # the whole table was read
+    return list(rows)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -279,7 +279,10 @@ NEWER = "it was made by a newer version of recollect; upgrade, or use another st
 
 def version_of(connection: Connection) -> int:
     """Return the number of migrations applied to the database: 0 for an empty one."""
-    known = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = '_migrations'").fetchone()[0]
+    named = (
+        "SELECT count(*) FROM pragma_table_info('_migrations') WHERE name = 'version'"  # others may have such a table
+    )
+    known = connection.execute(named).fetchone()[0]
     return connection.execute("SELECT coalesce(max(version), 0) FROM _migrations").fetchone()[0] if known else 0
 
 

@@ -9,7 +9,7 @@ from itertools import count
 
 from recollect.errors import StoreDamaged, StoreError
 from recollect.store.sqlite.connection import SqliteConnection
-from recollect.store.sqlite.driver import FAILURES, is_damage, sqlite3
+from recollect.store.sqlite.driver import FAILURES, is_damage, readable, sqlite3
 from recollect.store.sqlite.rows import marks
 from recollect.store.values import Source
 
@@ -92,13 +92,13 @@ def rescue(damaged: str, database: SqliteConnection) -> int:
     return sum(
         _copied(database, table, row)
         for table, backwards in _KEPT.items()
-        for row in _readable(damaged, table, backwards)
+        for row in readable(damaged, table, backwards)
     )
 
 
 def read_sources(path: str) -> list[Source]:
     """Return the sources recorded in a database, as far as readable."""
-    rows = _readable(path, "sources", "number DESC") if os.path.isfile(path) else []
+    rows = readable(path, "sources", "number DESC") if os.path.isfile(path) else []
     return [Source(str(row[1]), str(row[2]), project=str(row[3])) for row in rows if len(row) > 3]
 
 
@@ -119,23 +119,3 @@ def _copied(database: SqliteConnection, table: str, row: tuple[object, ...]) -> 
         return bool(database.run(insert, row))
     except StoreDamaged:
         return False
-
-
-def _readable(damaged: str, table: str, backwards: str) -> list[tuple[object, ...]]:
-    """Return the rows of a table up to the first unreadable one, from either end."""
-    rows: dict[tuple[object, ...], None] = {}
-    for order in ("", f" ORDER BY {backwards}"):
-        try:
-            with closing(sqlite3.connect(damaged)) as connection:
-                connection.text_factory = _text
-                connection.execute("PRAGMA writable_schema = ON")  # skips damaged parts of the schema
-                for row in connection.execute(f"SELECT * FROM {table}{order}"):
-                    rows[row] = None
-        except FAILURES:
-            continue
-        break  # the whole table was read
-    return list(rows)
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")

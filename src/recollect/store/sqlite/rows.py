@@ -11,7 +11,7 @@ from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreDamaged
 from recollect.store.sqlite.driver import sqlite3
-from recollect.store.values import BANK, JOURNAL, Scope, Source
+from recollect.store.values import BANK, JOURNAL, STATED, Scope, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,15 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
 
 
 def merged(
-    known: StoredEntry, new: StoredEntry, source: Source, *, everywhere: int, here: int, strangers: int, first: bool
+    known: StoredEntry,
+    new: StoredEntry,
+    source: Source,
+    *,
+    everywhere: int,
+    here: int,
+    strangers: int,
+    first: bool,
+    stated: int = 0,
 ) -> StoredEntry:
     """Return the known entry merged with the new version from one of its sources.
 
@@ -80,19 +88,20 @@ def merged(
     describes the entry.
 
     About the other sources of the entry: `everywhere` and `here` are the highest observation counts in those of no
-    project and of the same project, and `strangers` is the number of those in other projects.
+    project and of the same project, and `strangers` is the number of those in other projects. A `stated` count in the
+    journal holds everywhere too; the global bank describes the entry rather than that, but takes nothing from it.
     """
-    if source.project and everywhere:
+    if source.project and (everywhere or stated):
         return _described(known, known, known.keywords, known.references, new.updated_at)
     if source.project and strangers:
         return _agreed(known, new)
     rivals = here if source.project else everywhere
-    alone = first and not rivals
+    alone = first and not rivals and not stated
     describes = alone or (source.kind == BANK and new.observation_count >= rivals)
     entry = _described(
         known,
         new if describes else known,
-        new.keywords if alone else _union(known.keywords, new.keywords, MOST_KEYWORDS),
+        new.keywords if alone else _union(*_in_order(known, new, source), MOST_KEYWORDS),
         new.references if alone else _union(known.references, new.references, MOST_REFERENCES),
         new.updated_at,
     )
@@ -101,7 +110,7 @@ def merged(
     entry.triggers = new.triggers if is_said else _union(new.triggers, known.triggers, MOST_TRIGGERS)
     if not alone:
         entry.reasoning = entry.reasoning or known.reasoning or new.reasoning
-    if source.kind == JOURNAL:
+    if source.kind == JOURNAL and source.hash != STATED:
         entry.confidence = new.confidence or known.confidence
         entry.details = "\n".join(dict.fromkeys([*entry.details.splitlines(), *new.details.splitlines()]))
     return entry
@@ -139,6 +148,11 @@ def _described(
         created_at=known.created_at,
         updated_at=max(known.updated_at, updated_at),
     )
+
+
+def _in_order(known: StoredEntry, new: StoredEntry, source: Source) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the keywords of both versions, those to keep first: stated ones before those that rules may have found."""
+    return (new.keywords, known.keywords) if source.hash == STATED else (known.keywords, new.keywords)
 
 
 def _union(first: Sequence[str], second: Sequence[str], most: int) -> list[str]:

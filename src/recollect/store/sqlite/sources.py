@@ -9,7 +9,7 @@ from recollect.domain.stored import RETIRED, Mark, Retirement, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.sqlite.rows import ENTRY, HIDDEN, ONCE, account, changeable, entry_of, in_scope, merged
-from recollect.store.values import BANK, JOURNAL, MEMORY, Scope, Source
+from recollect.store.values import BANK, JOURNAL, MEMORY, STATED, Scope, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.connection import SqliteConnection
     from recollect.store.sqlite.entry_vectors import EntryVectors
     from recollect.store.sqlite.usage import SqliteUsage
+
+# The condition for a source `s` to state how often its entries were observed, instead of having a line for each time.
+_STATES = f"(s.kind = 'bank' OR s.hash = '{STATED}')"
 
 _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
@@ -130,7 +133,7 @@ class SqliteSources:
             self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
         self._hand_on(gone, given - held)
         self._read_again(gone)
-        if source.kind == JOURNAL:
+        if source.kind == JOURNAL and source.hash != STATED:
             changed |= self._put_retirements(number, [entry.id for entry in entries], retirements, anew=anew)
             self._put_marks(number, marks, anew=anew)
         for entry in changed | gone:
@@ -159,18 +162,33 @@ class SqliteSources:
             number = self._insert(entry)
         else:
             number, known = rows[0][0], entry_of(rows[0][1:])
-            everywhere, here, strangers, count = self._others(number, source, source_number)
+            everywhere, here, strangers, stated, count = self._others(number, source, source_number)
             first = not count if before is None else number not in before
-            joined = merged(known, entry, source, everywhere=everywhere, here=here, strangers=strangers, first=first)
+            joined = merged(
+                known,
+                entry,
+                source,
+                everywhere=everywhere,
+                here=here,
+                strangers=strangers,
+                stated=stated,
+                first=first,
+            )
             changed = known.status == RETIRED
             changed |= self._update(number, known, joined)
             if source.kind == JOURNAL and more_trusted(known.source, entry.source) != known.source:
                 self._run("UPDATE entries SET source = ? WHERE number = ?", (entry.source, number))
-        if source.kind == BANK and count == entry.observation_count:
+        if source.hash == STATED:
+            older = "UPDATE entries SET created_at = ? WHERE number = ? AND created_at > ?"
+            self._run(older, (entry.created_at, number, entry.created_at))
+        states = source.kind == BANK or source.hash == STATED
+        if states and count == entry.observation_count:
             return number, changed
-        if source.kind == BANK:
+        if states:
             place, added = source.project, entry.observation_count
-            again = "project = excluded.project, observation_count = excluded.observation_count"
+            count = "excluded.observation_count"
+            count = f"max(observation_count, {count})" if source.hash == STATED else count
+            again = f"project = excluded.project, observation_count = {count}"
         else:
             place, added = ONCE + entry.project if entry.unproven else "", 1
             again = "project = '', observation_count = observation_count + 1"
@@ -215,16 +233,18 @@ class SqliteSources:
         )
         return number
 
-    def _others(self, number: int, source: Source, source_number: int) -> tuple[int, int, int, int]:
+    def _others(self, number: int, source: Source, source_number: int) -> tuple[int, int, int, int, int]:
         """Return the figures about other sources for `merged`, and how often this one has observed the entry so far."""
+        other, observed = "o.source <> ?2", "o.observation_count"
         (row,) = self._run(
-            "SELECT coalesce(max(CASE WHEN source <> ? AND project = '' THEN observation_count END), 0),"
-            " coalesce(max(CASE WHEN source <> ? AND project = ? THEN observation_count END), 0),"
-            " coalesce(sum(project NOT IN ('', ?)), 0),"
-            " coalesce(sum(CASE WHEN source = ? AND project = ? THEN observation_count END), 0)"
+            f"SELECT coalesce(max(CASE WHEN {other} AND o.project = '' AND s.hash <> ?1 THEN {observed} END), 0),"
+            f" coalesce(max(CASE WHEN {other} AND o.project = ?3 THEN {observed} END), 0),"
+            " coalesce(sum(o.project NOT IN ('', ?3)), 0),"
+            f" coalesce(max(CASE WHEN {other} AND s.hash = ?1 THEN {observed} END), 0),"
+            f" coalesce(sum(CASE WHEN NOT {other} AND o.project = ?3 THEN {observed} END), 0)"
             f" FROM (SELECT source, CASE WHEN project GLOB '{ONCE}*' THEN '' ELSE project END AS project,"
-            " observation_count FROM origins WHERE entry = ?)",
-            (source_number, source_number, source.project, source.project, source_number, source.project, number),
+            " observation_count FROM origins WHERE entry = ?4) o JOIN sources s ON s.number = o.source",
+            (STATED, source_number, source.project, number),
         )
         return row
 
@@ -258,8 +278,8 @@ class SqliteSources:
     def _settle(self, number: int) -> None:
         """Update the status, owner and observation count of an entry from its sources.
 
-        Banks repeat each other, so their highest count is taken. Journals add up. Without a source the entry is
-        retired.
+        Banks and stated counts repeat each other, so their highest is taken. Journals add up. Without a source the
+        entry is retired.
 
         `owner` is the project of the entry, empty for all, or a star for several. Projects with the entry retired count
         only if all have retired it. An entry without a source keeps its owner. A capture that no other file holds and
@@ -275,9 +295,9 @@ class SqliteSources:
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
             f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
             " observation_count = max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
-            " JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND s.kind = 'bank'), 0)"
-            " + coalesce((SELECT sum(o.observation_count) FROM origins o"
-            " JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND s.kind = 'journal'), 0))"
+            f" JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND {_STATES}), 0)"
+            " + coalesce((SELECT sum(o.observation_count) FROM origins o JOIN sources s ON s.number = o.source"
+            f" WHERE o.entry = e.number AND s.kind = 'journal' AND NOT {_STATES}), 0))"
             " WHERE number = ?",
             (number,),
         )
