@@ -16,7 +16,9 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
 def git(world: World, *arguments: str) -> str:
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main")
-    done = subprocess.run(["git", *who, *arguments], cwd=world.project, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["git", *who, *arguments], cwd=world.project, capture_output=True, encoding="utf-8", check=True
+    )
     return done.stdout
 
 

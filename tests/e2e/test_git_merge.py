@@ -31,7 +31,6 @@ class Team:
             cwd=cwd or self.folder,
             env={**self.world.environment({}), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", **who},
             capture_output=True,
-            text=True,
             encoding="utf-8",
             check=check,
         )

@@ -62,5 +62,9 @@ def test_help_has_each_command_once_under_a_heading(world: World) -> None:
     assert "search" in sections[0]
     assert "hook" in sections[1]
     assert "rebuild" in sections[2]
-    defined = {path.stem for path in MODULES.glob("*.py") if "\ndef command(" in path.read_text(encoding="utf-8")}
+    defined = {
+        path.stem.replace("_", "-")
+        for path in MODULES.glob("*.py")
+        if "\ndef command(" in path.read_text(encoding="utf-8")
+    }
     assert sorted(name for section in sections for name in section) == sorted(defined)

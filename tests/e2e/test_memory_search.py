@@ -86,7 +86,7 @@ def test_entry_of_a_bank_has_no_path(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nAbout a pelican.\n")
     write_memory(world.project, "cache-prices")
     hits = {hit["name"]: hit for hit in searched(world, "pelican")["hits"]}
-    assert ("path" in hits["P"], hits["P"]["status"]) == (False, "active")
+    assert (hits["P"]["path"], hits["P"]["status"]) == ("", "active")
     assert "path" in hits["Cache prices"]
 
 

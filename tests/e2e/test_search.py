@@ -329,8 +329,10 @@ def test_vectors_of_the_wrong_size_are_skipped_counted_and_shown(library: World)
     assert names(library, "parser")
     database = sqlite3.connect(library.store / "memory.db", isolation_level=None)
     database.execute("UPDATE vectors SET code = substr(code, 1, 99) WHERE number <= 2")
-    database.close()
+    database.execute("UPDATE models SET identity = ?", (identity_of("gemini"),))
     done = library.run("search", "parser", RECOLLECT_MEMORY_EMBEDDING_PROVIDER="gemini")
+    database.execute("UPDATE models SET identity = ?", (identity_of("local"),))
+    database.close()
     assert done.returncode == 0
     assert "2 vectors have the wrong size and were skipped" in done.stderr
     # The model of this machine repairs them before it searches.

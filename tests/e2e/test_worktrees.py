@@ -27,7 +27,7 @@ class Trees:
     def git(self, *arguments: str, cwd: Path | None = None) -> str:
         who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
         done = subprocess.run(
-            ["git", *who, *arguments], cwd=cwd or self.main, capture_output=True, text=True, check=True
+            ["git", *who, *arguments], cwd=cwd or self.main, capture_output=True, encoding="utf-8", check=True
         )
         return done.stdout
 

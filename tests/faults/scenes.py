@@ -81,6 +81,7 @@ class Scene:
     prepare: Callable[[World], None] = lambda _world: None
     probes: tuple[tuple[str, ...], ...] = (EXPORT,)
     variables: dict[str, str] = field(default_factory=dict[str, str])
+    counts_again: bool = False  # after a kill between its steps, the same command stores the memory once more
     between: tuple[str, ...] = ()  # parts of the paths of files that may also be something between old and new
 
     @property
@@ -359,7 +360,13 @@ SCENES = (
     Scene("config set shared", ("config", "set", "delete.grace_period_days", "9"), probes=(("config", "--json"),)),
     Scene("config unset", ("config", "unset", "memory_injection_limit"), probes=(("config", "--json"),)),
     Scene("review dismiss", ("review", "--dismiss-all"), probes=(EXPORT, _REVIEW)),
-    Scene("review accept", ("review", "--accept", "aa11bb22"), prepare=_stage, probes=(EXPORT, _REVIEW)),
+    Scene(
+        "review accept",
+        ("review", "--accept", "aa11bb22"),
+        prepare=_stage,
+        probes=(EXPORT, _REVIEW),
+        counts_again=True,
+    ),
     Scene("export", ("export", "--output", "{home}/export.jsonl", "--force")),
     Scene("backup create", ("backup", "create", "{home}/new.tar.gz", "--force")),
     Scene("backup restore", ("backup", "restore", "{home}/backup.tar.gz"), prepare=_lose, probes=(EXPORT, _REVIEW)),

@@ -57,6 +57,12 @@ def _alone(name: str, given: str) -> list[str] | None:
     return None if given else [name]
 
 
+def _named(name: str, given: str) -> list[str] | None:
+    """Read the name of one entry; other words take a model."""
+    is_name = given and not given.startswith("-") and all(char.isalnum() or char in "-_./#" for char in given)
+    return [name, given] if is_name else None
+
+
 def _list(name: str, given: str) -> list[str] | None:
     found = [name]
     for word in given.lower().split():
@@ -84,6 +90,8 @@ PRINTED: dict[str, Callable[[str, str], list[str] | None]] = {
     "config": _alone,
     "doctor": _alone,
     "list": _list,
+    "log": _alone,
     "search": _search,
     "status": _alone,
+    "why": _named,
 }

@@ -58,6 +58,9 @@ def _asked() -> Iterator[tuple[str, list[Turn]]]:
     yield "restore locks", _bash("recollect restore 'locks'", "recollect show 'locks'")
     yield "archive locks", _bash("recollect archive 'locks' --reason 'Over'")
     yield "unarchive locks", _bash("recollect restore 'locks'")
+    yield "log of the last session", _bash("recollect log --session 's1'")
+    yield "why the one about locks", _bash("recollect why 'locks'")
+    yield "mute locks", _bash("recollect mute 'locks'", "recollect unmute 'locks'")
     yield "gc", _bash("recollect index --gc")
 
 

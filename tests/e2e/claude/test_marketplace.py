@@ -82,8 +82,9 @@ def test_plugin_is_installed_updated_and_removed_through_a_marketplace(machine: 
 def test_the_commands_of_the_readme_install_the_plugin(machine: Client) -> None:
     lines = REPOSITORY.joinpath("README.md").read_text(encoding="utf-8").splitlines()
     commands = [line.partition("#")[0].split()[2:] for line in lines if line.startswith("claude plugin ")]
-    assert len(commands) == 2
-    machine.project = REPOSITORY  # where the reader is
+    assert [command[-1] for command in commands] == ["OWNER/recollect", "memory@recollect"]
+    commands[0][-1] = "./"  # as the line itself says for a clone; there is no network here
+    machine.project = REPOSITORY
     for command in commands:
         _done(machine.manage(*command))
     assert [plugin[0] for plugin in _installed(machine)] == ["memory@recollect"]

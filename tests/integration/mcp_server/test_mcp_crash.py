@@ -135,6 +135,7 @@ def test_ten_servers_of_one_store_with_two_hundred_calls_at_once_lose_nothing(se
                 "id": "",
                 "name": name,
                 "category": LESSON["category"],
+                "title": name,
                 "outcome": "stored",
             }
             found = talk.call("search_memory", query=name)["structuredContent"]

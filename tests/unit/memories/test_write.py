@@ -36,6 +36,11 @@ CONTENT = {
 LINE = {"date": "2026-01-02", "summary": "Looked at again"}
 
 
+def told(done: write.Written) -> dict[str, object]:
+    """What was done, as JSON has it before the names of the entry."""
+    return {"status": done.status, "target": done.target, **done.facts}
+
+
 class Memories:
     """A project's memories, and the changes made to them."""
 
@@ -146,7 +151,7 @@ def test_create_writes_a_valid_file_and_its_line_in_the_index(memories, category
     folder = memories.root.folders[category]
     line = f"- [{category.upper()}] Use SQLite -> .claude/memory/{folder}/use-sqlite.json #tags:storage"
     assert entry.line == line
-    assert list(done.document().items()) == [
+    assert list(told(done).items()) == [
         ("status", "created"),
         ("target", f".claude/memory/{folder}/use-sqlite.json"),
         ("id", "use-sqlite"),
@@ -393,7 +398,7 @@ def test_update_says_what_it_did_and_counts(memories):
     memories.create(created_at="2020-01-01T00:00:00Z", updated_at="2020-01-01T00:00:00Z")
     digest = hashlib.md5(Path(memories.path()).read_bytes(), usedforsecurity=False).hexdigest()
     done = memories.update(changes=[LINE], expected=digest.upper())
-    assert list(done.document().items()) == [
+    assert list(told(done).items()) == [
         ("status", "updated"),
         ("target", ".claude/memory/decisions/use-sqlite.json"),
         ("id", "use-sqlite"),
@@ -694,7 +699,7 @@ def test_each_action_in_each_state(memories, action, state):
     assert done.target == ".claude/memory/decisions/use-sqlite.json"
     if outcome.startswith("already"):
         assert memories.tree() == before
-        assert done.document() == {"status": outcome, "target": done.target}
+        assert told(done) == {"status": outcome, "target": done.target}
         assert done.paths == []
         return
     now = {"retired": "retired", "archived": "archived"}.get(outcome, "active")
@@ -715,7 +720,7 @@ def test_each_action_in_each_state(memories, action, state):
 def test_reason_is_kept_and_told(memories, action):
     memories.create()
     done = getattr(memories, action)(reason="It was wrong")
-    assert list(done.document()) == ["status", "target", "reason"]
+    assert list(told(done)) == ["status", "target", "reason"]
     assert done.facts["reason"] == memories.read()[f"{done.status}_reason"] == "It was wrong"
     assert memories.read()["changes"][-1]["summary"].endswith(": It was wrong")
 
@@ -773,7 +778,7 @@ def test_restore_warns_after_seven_days(memories, since, warned):
     memories.retire()
     memories.edit(retired_at=ago(**since))
     done = memories.restore()
-    assert done.document() == {"status": "restored", "target": ".claude/memory/decisions/use-sqlite.json"}
+    assert told(done) == {"status": "restored", "target": ".claude/memory/decisions/use-sqlite.json"}
     assert any("days ago" in warning for warning in done.warnings) == warned
     assert memories.indexed()
 

@@ -49,7 +49,7 @@ def loose_lessons(text: str) -> tuple[list[Loose], list[str]]:
             left_out.append(texts.pop(0))
         for lesson in _lessons(heading, texts):
             if len(lesson.description.split()) < _FEWEST_WORDS:
-                left_out.append(lesson.description)
+                left_out.append(f"{lesson.name}: {lesson.description}")
             else:
                 found.append(lesson)
         below_title = len(match[1]) == 1
