@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from tests.conftest import RECOLLECT, World
 
+from recollect.embedding.registry import identity_of
+
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 
 PATTERNS = """# Patterns

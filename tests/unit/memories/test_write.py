@@ -699,7 +699,7 @@ def test_each_action_in_each_state(memories, action, state):
     assert done.target == ".claude/memory/decisions/use-sqlite.json"
     if outcome.startswith("already"):
         assert memories.tree() == before
-        assert told(done) == {"status": outcome, "target": done.target}
+        assert told(done) == {"status": outcome, "target": done.target, "title": "Use SQLite"}
         assert done.paths == []
         return
     now = {"retired": "retired", "archived": "archived"}.get(outcome, "active")
@@ -720,7 +720,7 @@ def test_each_action_in_each_state(memories, action, state):
 def test_reason_is_kept_and_told(memories, action):
     memories.create()
     done = getattr(memories, action)(reason="It was wrong")
-    assert list(told(done)) == ["status", "target", "reason"]
+    assert list(told(done)) == ["status", "target", "title", "reason"]
     assert done.facts["reason"] == memories.read()[f"{done.status}_reason"] == "It was wrong"
     assert memories.read()["changes"][-1]["summary"].endswith(": It was wrong")
 
@@ -778,7 +778,8 @@ def test_restore_warns_after_seven_days(memories, since, warned):
     memories.retire()
     memories.edit(retired_at=ago(**since))
     done = memories.restore()
-    assert told(done) == {"status": "restored", "target": ".claude/memory/decisions/use-sqlite.json"}
+    target = ".claude/memory/decisions/use-sqlite.json"
+    assert told(done) == {"status": "restored", "target": target, "title": "Use SQLite"}
     assert any("days ago" in warning for warning in done.warnings) == warned
     assert memories.indexed()
 
