@@ -355,7 +355,7 @@ def choose_ollama(machine: Machine, **variables: str) -> str:
 @pytest.mark.slow
 def test_packages_of_a_provider_are_added_pinned_and_stay(machine: Machine) -> None:
     offered = machine.offer_packages()
-    assert machine.run("status", **offered).returncode == 0
+    assert machine.run("list", **offered).returncode == 0
     without = machine.interpreter
     assert "adding the packages for ollama in the background" in choose_ollama(machine, **offered)
 
@@ -379,7 +379,7 @@ def test_packages_of_a_provider_are_added_pinned_and_stay(machine: Machine) -> N
     shutil.rmtree(machine.interpreter.parents[1] / "lib", ignore_errors=True)
     site = machine.interpreter.parents[1] / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
     site.joinpath("httpx-0.28.1.dist-info").mkdir(parents=True)
-    assert machine.run("status", **offered).returncode == 0
+    assert machine.run("list", **offered).returncode == 0
     assert "locked/ollama.txt" in (machine.data / "build.log").read_text(encoding="utf-8")
     assert not without.exists()
 
@@ -387,7 +387,7 @@ def test_packages_of_a_provider_are_added_pinned_and_stay(machine: Machine) -> N
 def test_without_a_network_a_provider_is_done_without_and_the_way_to_add_it_is_named(
     machine: Machine, offline: list[str]
 ) -> None:
-    assert machine.run("status", **machine.offer_packages()).returncode == 0
+    assert machine.run("list", **machine.offer_packages()).returncode == 0
     without = machine.interpreter
     own_settings(machine, "memory_embedding_provider: ollama\n")
     way = "when you are online, `recollect doctor --fix` adds them"
