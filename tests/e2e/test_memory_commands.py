@@ -460,3 +460,19 @@ def test_retired_memory_is_found_no_more_and_found_again_when_restored(semantic_
     assert found() == []
     assert world.run("restore", "use", **variables).returncode == 0
     assert found() == ["Postgres holds the ledger"]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_list_on_a_terminal_breaks_no_word_and_no_date(world: World, columns: int) -> None:
+    put(
+        world,
+        "use-postgres-for-orders-and-for-everything-else",
+        title="Orders are kept in PostgreSQL " * 3,
+        tags=["db"],
+    )
+    put(world, "short")
+    shown = world.on_a_terminal("list", COLUMNS=str(columns), NO_COLOR="1").decode()
+    lines = shown.replace("\r", "").splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "use-postgres-for-orders-and-for-everything-else" in shown
+    assert shown.count("2026-01-02") == 2

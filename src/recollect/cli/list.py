@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from datetime import UTC, datetime, timedelta
 
 import click
 
-from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, screen_width, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.clock import parse_time
@@ -101,12 +101,25 @@ def _is_meant(entry: Listed, tags: tuple[str, ...], since: datetime | None) -> b
 def _lines(entries: list[Listed], muted: Set[str]) -> list[str]:
     rows = [_row(entry, entry.id in muted) for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if sum(widths) + 2 * len(widths) > screen_width():
+        return [line for row in rows for line in _narrow(*row)]
     lines: list[str] = []
     for row in rows:
         state, category, name, title, updated, tags = map(str.ljust, row, [*widths[:-1], 0])
         cells = [styled(state, "yellow"), category, styled(name, "green"), title, updated, styled(tags, "bright_black")]
         lines.append("  ".join(cells[0 if widths[0] else 1 :]).rstrip())
     return lines
+
+
+def _narrow(state: str, category: str, name: str, title: str, updated: str, _tags: str) -> Iterator[str]:
+    """Yield the lines of an entry on a narrow terminal: what it is called, and below that its title."""
+    width = screen_width()
+    facts = "  ".join(part for part in (state, category, updated) if part)
+    if len(facts) + 2 + len(name) <= width:
+        yield f"{facts}  {styled(name, 'green')}"
+    else:
+        yield from (facts, f"  {styled(name, 'green')}")
+    yield f"  {cut(title, width - 2)}"
 
 
 def _row(entry: Listed, is_muted: bool) -> tuple[str, ...]:

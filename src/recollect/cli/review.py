@@ -5,7 +5,15 @@ import sys
 import click
 
 from recollect.cli.add import add_in_editor, add_note, added_document, print_added
-from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, workspace_options
+from recollect.cli.shared import (
+    fields_of,
+    is_terminal,
+    json_option,
+    print_json,
+    screen_width,
+    styled,
+    workspace_options,
+)
 from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
 from recollect.domain.secrets.detect import redact
@@ -15,6 +23,7 @@ from recollect.files.journal.kinds import Staged
 from recollect.learn.project_memory import Memorized
 from recollect.learn.review import capture_named, captures_to_review, mark_reviewed, note_of
 
+_SHORTEST = 20
 _LONGEST = 100
 _FIELDS = ("id", "at", "category", "score", "session", "snippets", "context")
 _KEYS = "a accept, e edit, d dismiss, s skip, m more, q quit: "
@@ -176,9 +185,11 @@ def _lines(captures: list[Staged]) -> list[str]:
     widest = max(len(one_line(each.category)) for each in captures)
     lines: list[str] = []
     for each in captures:
-        about = cut(one_line(each.snippets[0] if each.snippets else each.context), _LONGEST)
-        day, category = one_line(each.at)[:10], one_line(each.category).ljust(widest)
-        lines.append(f"{styled(one_line(each.id), 'green')}  {day}  {category}  {each.score:.2f}  {about}".rstrip())
+        about = one_line(each.snippets[0] if each.snippets else each.context)
+        facts = f"  {one_line(each.at)[:10]}  {one_line(each.category).ljust(widest)}  {each.score:.2f}  "
+        room = screen_width() - len(one_line(each.id)) - len(facts)
+        text = cut(about, max(_SHORTEST, min(_LONGEST, room)))
+        lines.append(f"{styled(one_line(each.id), 'green')}{facts}{text}".rstrip())
     return [*lines, "", "`recollect review ID` shows one in full; --accept ID [--edit] and --dismiss ID settle it."]
 
 

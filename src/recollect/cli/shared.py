@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -202,6 +203,11 @@ def styled(text: str, colour: str, stream: Any = None) -> str:
     """Return the text in a colour if the stream (by default standard output) is a terminal and NO_COLOR is unset."""
     plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stdout if stream is None else stream)
     return text if plain else f"{ours(click.style('', fg=colour, reset=False))}{text}{ours(click.style(''))}"
+
+
+def screen_width() -> int:
+    """Return the columns of the terminal that is written to; very many if it is none, because nothing is cut then."""
+    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else sys.maxsize
 
 
 def is_terminal(stream: Any) -> bool:
