@@ -22,6 +22,9 @@ _LEFT_OUT = ("constitution.md",)
 _BEGINNING = 16 * 1024
 _LARGEST_LOOKED_AT = 4 * 1024 * 1024  # in bytes: a person waits
 
+# The headings that were looked up in files, with the time and size of each file.
+_seen: dict[str, tuple[tuple[int, int], dict[str, str]]] = {}
+
 
 class BankFile:
     """One file of a bank. Unchanged blocks are written as they were read."""
@@ -85,20 +88,35 @@ def read_bank(directory: str, origin: str) -> tuple[list[Entry], list[str]]:
 
 def set_headings(directory: str, origin: str, entries: Sequence[Entry]) -> None:
     """Give entries of the store the headings that the bank in a folder has for them. A very large file is not read."""
-    wanted = {(entry.category, entry.name): entry for entry in entries if entry.origin == origin}
-    for path in bank_paths(directory, origin)[0] if wanted else ():
+    for path in bank_paths(directory, origin)[0]:
         category = os.path.basename(path).removesuffix(".md")
-        if not any(key[0] == category for key in wanted):
-            continue
-        try:
-            blocks = ("\n" + read_text(path, _LARGEST_LOOKED_AT)).split("\n### ")[1:]
-        except StorageError:
-            continue
-        for block in blocks:
-            written = block.partition("\n")[0].rstrip()
-            entry = wanted.get((category, bare_name(written)))
-            if entry:
-                entry.heading = f"### {written}"
+        wanted = {entry.name: entry for entry in entries if (entry.origin, entry.category) == (origin, category)}
+        headings = _headings(path, wanted) if wanted else {}
+        for name, entry in wanted.items():
+            entry.heading = headings.get(name) or entry.heading
+
+
+def _headings(path: str, wanted: Mapping[str, Entry]) -> dict[str, str]:
+    """Return the headings in a file for the names of entries, empty for usual ones. A resident asks only once."""
+    try:
+        status = os.stat(path)
+        mark = (status.st_mtime_ns, status.st_size)
+        if path not in _seen or _seen[path][0] != mark:
+            _seen[path] = (mark, {})
+        found = _seen[path][1]
+        text = "" if wanted.keys() <= found.keys() else f"\n{read_text(path, _LARGEST_LOOKED_AT)}\n"
+    except (OSError, StorageError):
+        return {}
+    news = {name: entry for name, entry in wanted.items() if name not in found}
+    # To look for a few names is quicker than to read thousands of headings, most of which are the usual ones.
+    unusual = {name for name, entry in news.items() if f"\n### {entry.title}\n" not in text and name in text}
+    found.update(dict.fromkeys(news, ""))
+    for block in text.split("\n### ")[1:] if unusual else ():
+        written = block.partition("\n")[0].rstrip()
+        name = bare_name(written)
+        if name in unusual:
+            found[name] = f"### {written}"
+    return found
 
 
 def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
