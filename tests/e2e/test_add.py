@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import RECOLLECT, World
 
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE
 
@@ -201,3 +202,27 @@ def test_lesson_is_kept_without_a_usable_store(world: World) -> None:
     assert done["outcome"] == "journalled"
     assert "Jitter spreads" in (world.store / "session-captures.jsonl").read_text(encoding="utf-8")
     assert added(world, "decision", ORDERS)["path"] != ""
+
+
+def test_file_is_named_from_the_current_folder_and_must_exist(world: World) -> None:
+    folder = world.project / "src"
+    folder.mkdir(exist_ok=True)
+    (folder / "orders.py").write_text("", encoding="utf-8")
+    done = world.run("add", "decision", "Order ids are ULIDs.", "--file", "orders.py", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    path = world.project / json.loads(done.stdout)["path"]
+    assert json.loads(path.read_text(encoding="utf-8"))["related_files"] == ["src/orders.py"]
+    for missing in ("nope.py", "/etc/hostname", "../../elsewhere.py"):
+        refused = world.run("add", "decision", "Events go through Kafka.", "--file", missing)
+        assert refused.returncode == 2
+        assert "--file: there is no" in refused.stderr
+
+
+def test_text_that_is_empty_or_not_utf8_is_refused(world: World) -> None:
+    assert world.run("add", "decision", "").returncode == 2
+    command = [RECOLLECT, "add", "decision", "-"]
+    refused = subprocess.run(
+        command, cwd=world.project, env=world.environment({}), input=b"\xff\xfe", capture_output=True, check=False
+    )
+    assert refused.returncode == 2
+    assert b"not UTF-8" in refused.stderr

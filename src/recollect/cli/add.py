@@ -68,7 +68,7 @@ def command(
     as one more observation.
     """
     category, text = _parted(words)
-    note = Note(text, category, why=why, tags=[*tags], when=[*when], files=[*files])
+    note = Note(text, category, why=why, tags=[*tags], when=[*when], files=[_file(path, workspace) for path in files])
     if given or not text:
         done = add_in_editor(workspace, note, given)
         if done is None:
@@ -91,9 +91,21 @@ def _parted(words: tuple[str, ...]) -> tuple[str, str]:
         text = "" if category else words[0]
     if text == "-":
         text = _standard_input()
-    elif words and not category and not text.strip():
+    elif (len(words) == 2 or (words and not category)) and not text.strip():
         raise click.UsageError("the text is empty; write a sentence, or leave it out to open your editor")
     return category, text
+
+
+def _file(path: str, workspace: Workspace) -> str:
+    """Return the path of a file from the project's root; it is given from the current folder or from the root."""
+    if "://" in path:
+        return path
+    root = os.path.realpath(workspace.project_root)
+    for place in (os.path.abspath(path), os.path.join(root, path)):
+        real = os.path.realpath(place)
+        if os.path.exists(real) and os.path.commonpath([real, root]) == root:
+            return os.path.relpath(real, root)
+    raise click.UsageError(f"--file: there is no {path!r} in this project")
 
 
 def _category(word: str, *, usage: bool) -> str:
@@ -107,7 +119,10 @@ def _category(word: str, *, usage: bool) -> str:
 
 def _standard_input() -> str:
     data = sys.stdin.buffer.read(_LARGEST + 1) if sys.stdin else b""
-    text = data.decode("utf-8", "replace").strip()
+    try:
+        text = data.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise click.UsageError("standard input is not UTF-8; convert it, for example with iconv") from error
     if not text:
         raise click.UsageError("standard input is empty; it must hold the text")
     return text

@@ -7,7 +7,10 @@ from recollect.files.memory.schemas import BASE, schema_text
 
 
 @click.command("schema")
-@click.argument("category", type=click.Choice([BASE, *PROJECT]))
+@click.argument("category", type=click.Choice([BASE, *PROJECT]), metavar="CATEGORY")
 def command(category: str) -> None:
-    """Print the JSON Schema of a category's memory files, or of what they all share (base)."""
+    """Print the JSON Schema of a category's memory files, or of what they all share (base).
+
+    CATEGORY is base, session_summary, decision, runbook, constraint, tech_debt or preference.
+    """
     click.echo(schema_text(category), nl=False)

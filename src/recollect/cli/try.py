@@ -44,7 +44,8 @@ def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: W
     if asked.text:
         click.echo(asked.text.encode("utf-8", "replace"))
     else:
-        click.echo(f"Nothing would be given: {asked.reason}.")
+        is_muted = any(hit.is_muted and hit.nats >= 0 for hit in asked.found)
+        click.echo(f"Nothing would be given: {'what is about it is muted' if is_muted else asked.reason}.")
     scores = {hit.entry.id: hit for hit in asked.found}
     if not scores:
         return
