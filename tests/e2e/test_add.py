@@ -226,3 +226,11 @@ def test_text_that_is_empty_or_not_utf8_is_refused(world: World) -> None:
     )
     assert refused.returncode == 2
     assert b"not UTF-8" in refused.stderr
+
+
+def test_tag_for_a_known_text_is_added_and_named(world: World) -> None:
+    assert world.run("add", "decision", "Use uv for environments.").returncode == 0
+    done = json.loads(world.run("add", "decision", "Use uv for environments.", "--tag", "onlytag", "--json").stdout)
+    assert (done["outcome"], done["changed"]) == ("updated", ["tags"])
+    record = json.loads((world.project / done["path"]).read_text(encoding="utf-8"))
+    assert "onlytag" in record["tags"]

@@ -126,7 +126,7 @@ class ProjectMemory:
         return self._updated(old, fields) if fields else self._reinforced(old)
 
     def _changes(self, old: MemoryFile, title: str) -> Record:
-        """Return the fields of an existing memory that the note changes, apart from tags."""
+        """Return the fields of an existing memory that the note changes. Tags that nobody gave do not count."""
         fields: Record = {"title": title} if title != old.title else {}
         if self._told_anew(old):
             fields["content"] = merged_content(old.category, old.content, self._draft)
@@ -136,6 +136,8 @@ class ProjectMemory:
         triggers = list(dict.fromkeys([*self._note.triggers, *old.triggers]))[:MOST_TRIGGERS]
         if set(triggers) != set(old.triggers):
             fields["triggers"] = triggers
+        if self._note.tags and not set(clean_tags(self._note.tags)) <= set(old.tags):
+            fields["tags"] = clean_tags([*old.tags, *self._note.tags], old.tags)
         if self._replaced and self._replaced.pointer not in old.supersedes:
             fields["supersedes"] = [*old.supersedes, self._replaced.pointer][-MOST_SUPERSEDED:]
         return fields
