@@ -62,6 +62,8 @@ def empty_earlier(connection: sqlite3.Connection, path: str) -> None:
 
 def count_earlier(path: str) -> int | None:
     """Return the number of entries in an earlier database; None if the file is something else. It is not changed."""
+    if not os.path.isfile(path):  # SQLite might wait for it
+        return None
     # Even a reader makes two files beside a database in WAL mode, unless it takes it as it is.
     alone = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
     try:
