@@ -19,7 +19,11 @@ import pytest
 from tests.conftest import World, run_without_rights
 from tests.earlier import GEMINI, ODD, row, vector, write_earlier
 
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
+from recollect.engine.engine import Engine
+from recollect.errors import StillReading
+from recollect.sync.sync import sync
 
 INDEX = "Triggers keep a full-text index in step with its table."
 DELETE = "Never delete a file that somebody else has written."
@@ -412,6 +416,46 @@ def test_a_damaged_one_is_set_aside_and_what_can_be_read_is_taken_over(semantic_
     assert made["set_aside"]
     assert 200 < made["entries"] < 400
     assert "damaged" in made["taken_over"]
+
+
+def damaged(world: World, table: str) -> None:
+    """Overwrite the first page of a table or an index of the store."""
+    path = world.store / "memory.db"
+    with closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
+@pytest.mark.parametrize("tables", [["entries_standing"], ["entries_standing", "_metadata"]])
+def test_a_store_damaged_in_the_middle_of_a_takeover_loses_nothing(semantic_world: World, tables: list[str]) -> None:
+    world = semantic_world
+    rows = [row(f"Lesson {n}", f"What lesson number {n} has taught us.") for n in range(200)]
+    write_earlier(world.store / "memory.db", rows)
+    workspace = Workspace(str(world.project), str(world.store))
+    with Engine(workspace) as engine, pytest.raises(StillReading):
+        sync(engine.store, workspace, end=time.monotonic())
+    assert len(carried(world)) == 50
+    for table in tables:
+        damaged(world, table)
+    made = rebuilt(world)
+    assert made["set_aside"]
+    assert made["entries"] == len(carried(world)) == 200
+    assert "200 entries with their counts" in made["taken_over"]
+
+
+def test_a_store_damaged_after_a_takeover_still_says_what_was_taken_over(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world)
+    rebuilt(world)
+    told = json.loads(world.run("status", "--json").stdout)["taken_over"]
+    damaged(world, "entries_standing")
+    made = rebuilt(world)
+    assert (made["entries"], made["taken_over"]) == (2, "")
+    assert json.loads(world.run("status", "--json").stdout)["taken_over"] == told
 
 
 @pytest.mark.parametrize("table", ["notes (text TEXT)", "_migrations (id INTEGER, batch INTEGER)"])

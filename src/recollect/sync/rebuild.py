@@ -15,7 +15,7 @@ from recollect.engine.withhold import entry_texts
 from recollect.errors import StoreDamaged, StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name
-from recollect.store.repair import is_damaged, read_earlier, read_sources, set_aside
+from recollect.store.repair import is_damaged, read_sources, rescued_takeover, set_aside
 from recollect.store.values import EARLIER, MEMORY, STATED, TAKEN_OVER
 from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.sync import roots_of, sync
@@ -71,8 +71,8 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     with Engine(workspace) as engine:
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
-            if read_earlier(result.set_aside).is_earlier:
-                engine.store.set_meta(EARLIER, os.path.basename(result.set_aside))
+            for key, value in rescued_takeover(database_name(global_store), result.set_aside).items():
+                engine.store.set_meta(key, value)
         is_behind = bool(engine.store.get_meta(EARLIER))
         known = [*engine.store.sources().values(), *read_sources(result.set_aside)]
         roots = sorted({workspace.project_root, *roots_of(known)})
