@@ -308,6 +308,24 @@ def test_status_and_doctor_say_what_will_happen_and_change_nothing_and_then_what
     assert len(entries(world)) == 2
 
 
+def test_looking_for_secrets_finds_those_in_an_earlier_database_and_in_its_copy(semantic_world: World) -> None:
+    world = semantic_world
+    before = usual(world, row("A key", "Deploy with ghp_abcdefghijklmnopqrstuvwxyz0123456789AB"))
+    for name in ("memory.db", COPY):
+        done = world.run("doctor", "--secrets", "--json")
+        assert done.returncode == 1, done.stderr
+        found = json.loads(done.stdout)
+        [leak] = [leak for leak in found["secrets"] if leak["where"] == "earlier database"]
+        assert leak["place"].startswith(f"{world.store / name}: entry ")
+        assert "ghp_" not in done.stdout
+        assert found["looked_at"]["entries"] == (3 if name == "memory.db" else 5)
+        if name == "memory.db":
+            assert [path.name for path in world.store.iterdir()] == ["memory.db"]
+            assert (world.store / "memory.db").read_bytes() == before
+            rebuilt(world)
+    assert "remove the copy" in world.run("doctor", "--secrets").stdout
+
+
 def test_two_processes_take_it_over_together_and_every_entry_once(semantic_world: World) -> None:
     world = semantic_world
     rows = [row(f"Lesson {n}", f"What lesson number {n} has taught us.") for n in range(300)]

@@ -60,6 +60,15 @@ def empty_earlier(connection: sqlite3.Connection, path: str) -> None:
         raise
 
 
+def refuse_others(connection: sqlite3.Connection, path: str) -> None:
+    """Raise StoreError for a database from `path` that recollect has not made: it cannot be used as it is."""
+    if _is_earlier(connection):
+        before = "it is of the memory system before recollect, and not taken over yet"
+        raise StoreError(f"cannot use {path}: {before}; `recollect rebuild` does it")
+    if _tables(connection):
+        raise StoreError(f"cannot use {path}: {FOREIGN}")
+
+
 def count_earlier(path: str) -> int | None:
     """Return the number of entries in an earlier database; None if the file is something else. It is not changed."""
     if not os.path.isfile(path):  # SQLite might wait for it
