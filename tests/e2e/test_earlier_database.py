@@ -497,6 +497,37 @@ def test_a_database_of_another_program_is_refused_with_advice_and_not_touched(
     assert path.read_bytes() == before
 
 
+def test_an_export_that_meets_it_first_has_its_entries(semantic_world: World) -> None:
+    usual(semantic_world)
+    done = semantic_world.run("export")
+    assert done.returncode == 0, done.stderr
+    assert {json.loads(line)["name"] for line in done.stdout.splitlines()} == {"Index by triggers", "Keep theirs"}
+
+
+def test_a_backup_that_meets_it_first_has_its_entries(semantic_world: World, tmp_path: Path) -> None:
+    world = semantic_world
+    usual(world)
+    archive = str(tmp_path / "all.tar.gz")
+    assert world.run("backup", "create", archive).returncode == 0
+    for path in world.store.iterdir():
+        path.unlink()
+    assert world.run("backup", "restore", archive).returncode == 0
+    assert entries(world)["Index by triggers"]["observation_count"] == 3
+    assert entries(world)["Index by triggers"]["recall_count"] == 7
+
+
+def test_an_export_says_if_an_earlier_database_cannot_be_taken_over(open_world: World) -> None:
+    world = open_world
+    usual(world)
+    world.write_bank("patterns", "### Pattern: Close what you open\nAlways.\n")
+    (world.store / "memory.db").chmod(0o444)
+    world.store.chmod(0o555)
+    done = run_as_nobody(world, "export")
+    assert done.returncode == 0, done.stderr
+    assert "Close what you open" in done.stdout
+    assert "entries of the memory system before recollect may be missing: " in done.stderr
+
+
 def test_export_and_backup_have_what_was_taken_over(semantic_world: World, tmp_path: Path) -> None:
     world = semantic_world
     usual(world)

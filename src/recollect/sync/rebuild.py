@@ -15,7 +15,7 @@ from recollect.engine.withhold import entry_texts
 from recollect.errors import StoreDamaged, StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name
-from recollect.store.repair import is_damaged, read_sources, rescued_takeover, set_aside
+from recollect.store.repair import count_earlier, is_damaged, kept_copies, read_sources, rescued_takeover, set_aside
 from recollect.store.values import EARLIER, MEMORY, STATED, TAKEN_OVER
 from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.sync import roots_of, sync
@@ -48,6 +48,23 @@ def sync_and_embed(workspace: Workspace) -> list[str]:
             return warnings + embed_pending(engine).warnings + engine.store.findings
     except StoreError as error:
         return [f"the search index is not updated yet; the next command tries again: {error}"]
+
+
+def finish_takeover(workspace: Workspace) -> list[str]:
+    """Take over what is left of an earlier database, for those who read files alone; return warnings."""
+    name = database_name(workspace.global_store)
+    if count_earlier(name) is None and not (os.path.isfile(name) and kept_copies(name)):
+        return []
+    missing = "entries of the memory system before recollect may be missing"
+    try:
+        with Engine(workspace) as engine:
+            if not engine.store.get_meta(EARLIER):
+                return []
+            if engine.store.read_only:
+                return [f"{missing}: {name} cannot be written"]
+            return sync(engine.store, workspace, engine.labels())
+    except StoreError as error:
+        return [f"{missing}: {error}"]
 
 
 def rebuild(workspace: Workspace) -> Rebuilt:
