@@ -326,6 +326,40 @@ def test_looking_for_secrets_finds_those_in_an_earlier_database_and_in_its_copy(
     assert "remove the copy" in world.run("doctor", "--secrets").stdout
 
 
+def test_status_counts_taken_over_lessons_that_no_bank_has(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world, row("Retry apart", RETRY))
+    rebuilt(world)
+    assert json.loads(world.run("status", "--json").stdout)["knowledge"]["journal"] == 3
+    world.write_bank("patterns", f"### Pattern: Index by triggers\n{INDEX}\n")
+    assert world.run("retire", content_hash(RETRY)[:8]).returncode == 0
+    assert json.loads(world.run("status", "--json").stdout)["knowledge"]["journal"] == 1
+
+
+def test_a_taken_over_lesson_is_shown_to_come_from_the_journal_once(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world)
+    lesson = {"name": "Index by triggers", "description": INDEX, "category": "patterns"}
+    assert world.run("upsert", "--entry-json", json.dumps(lesson)).returncode == 0
+    for description in (INDEX, DELETE):
+        shown = json.loads(world.run("show", content_hash(description), "--json").stdout)
+        assert shown["comes_from"] == [str(world.store / "session-captures.jsonl")]
+
+
+def test_triggers_of_a_taken_over_lesson_are_set_by_storing_it_again(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world)
+    refused = world.run("triggers", content_hash(INDEX), "search finds nothing")
+    assert refused.returncode == 1
+    assert "store it again with its triggers" in refused.stderr
+    assert "promote" not in refused.stderr
+    lesson = {"name": "Index by triggers", "description": INDEX, "category": "patterns"}
+    again = json.dumps({**lesson, "triggers": ["search finds nothing"]})
+    assert world.run("upsert", "--entry-json", again).returncode == 0
+    assert "search finds nothing" in world.run("triggers", content_hash(INDEX)).stdout
+    assert "promote it first" in world.run("triggers", content_hash(INDEX), "an index lags").stderr
+
+
 def test_two_processes_take_it_over_together_and_every_entry_once(semantic_world: World) -> None:
     world = semantic_world
     rows = [row(f"Lesson {n}", f"What lesson number {n} has taught us.") for n in range(300)]
