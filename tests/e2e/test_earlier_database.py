@@ -21,8 +21,10 @@ from tests.earlier import GEMINI, ODD, row, vector, write_earlier
 
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
+from recollect.embedding.registry import identity_of
 from recollect.engine.engine import Engine
 from recollect.errors import StillReading
+from recollect.store.values import Model
 from recollect.sync.sync import sync
 
 INDEX = "Triggers keep a full-text index in step with its table."
@@ -245,9 +247,33 @@ def test_vectors_are_taken_over_if_model_and_size_are_the_same(
     sound = row("With a vector", RETRY, embedding=vector(3.0, 4.0))
     short = row("With half of one", "Half a vector points nowhere.", embedding=vector(1.0)[:100])
     usual(world, sound, short, **about)
-    rebuilt(world, **settings)
+    made = rebuilt(world, **settings)
+    assert ("and vectors" in made["taken_over"]) == bool(kept)
     assert count(world, "SELECT count(*) FROM vectors WHERE length(code) = 772") == kept
     assert len(entries(world)) == 4
+
+
+@pytest.mark.parametrize(
+    ("identity", "dimensions", "kept"), [("another/model", 3, 1), ("", 512, 0)], ids=["another model", "another size"]
+)
+def test_vectors_are_taken_over_beside_those_of_other_models(
+    semantic_world: World, identity: str, dimensions: int, kept: int
+) -> None:
+    world = semantic_world
+    usual(world, row("With a vector", RETRY, embedding=vector(3.0, 4.0)), **GEMINI)
+    identity = identity or identity_of("gemini", "")
+    with Engine(Workspace(str(world.project), str(world.store))) as engine:
+        engine.store.use_model(Model(identity, "some", "model", dimensions))
+    made = rebuilt(world, RECOLLECT_MEMORY_EMBEDDING_PROVIDER="gemini")
+    assert ("and vectors" in made["taken_over"]) == bool(kept)
+    assert count(world, "SELECT count(*) FROM vectors WHERE length(code) = 772") == kept
+    assert count(world, f"SELECT dimensions FROM models WHERE identity = '{identity}'") == dimensions
+
+
+def test_vectors_that_cannot_be_used_are_not_said_to_be_taken_over(semantic_world: World) -> None:
+    usual(semantic_world, row("With half of one", RETRY, embedding=vector(1.0)[:100]), **GEMINI)
+    made = rebuilt(semantic_world, RECOLLECT_MEMORY_EMBEDDING_PROVIDER="gemini")
+    assert "3 entries with their counts;" in made["taken_over"]
 
 
 def test_a_session_that_meets_it_first_is_served_and_told_once(semantic_world: World) -> None:
