@@ -19,7 +19,13 @@ import pytest
 from tests.conftest import World, run_without_rights
 from tests.earlier import GEMINI, ODD, row, vector, write_earlier
 
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
+from recollect.embedding.registry import identity_of
+from recollect.engine.engine import Engine
+from recollect.errors import StillReading
+from recollect.store.values import Model
+from recollect.sync.sync import sync
 
 INDEX = "Triggers keep a full-text index in step with its table."
 DELETE = "Never delete a file that somebody else has written."
@@ -241,9 +247,33 @@ def test_vectors_are_taken_over_if_model_and_size_are_the_same(
     sound = row("With a vector", RETRY, embedding=vector(3.0, 4.0))
     short = row("With half of one", "Half a vector points nowhere.", embedding=vector(1.0)[:100])
     usual(world, sound, short, **about)
-    rebuilt(world, **settings)
+    made = rebuilt(world, **settings)
+    assert ("and vectors" in made["taken_over"]) == bool(kept)
     assert count(world, "SELECT count(*) FROM vectors WHERE length(code) = 772") == kept
     assert len(entries(world)) == 4
+
+
+@pytest.mark.parametrize(
+    ("identity", "dimensions", "kept"), [("another/model", 3, 1), ("", 512, 0)], ids=["another model", "another size"]
+)
+def test_vectors_are_taken_over_beside_those_of_other_models(
+    semantic_world: World, identity: str, dimensions: int, kept: int
+) -> None:
+    world = semantic_world
+    usual(world, row("With a vector", RETRY, embedding=vector(3.0, 4.0)), **GEMINI)
+    identity = identity or identity_of("gemini", "")
+    with Engine(Workspace(str(world.project), str(world.store))) as engine:
+        engine.store.use_model(Model(identity, "some", "model", dimensions))
+    made = rebuilt(world, RECOLLECT_MEMORY_EMBEDDING_PROVIDER="gemini")
+    assert ("and vectors" in made["taken_over"]) == bool(kept)
+    assert count(world, "SELECT count(*) FROM vectors WHERE length(code) = 772") == kept
+    assert count(world, f"SELECT dimensions FROM models WHERE identity = '{identity}'") == dimensions
+
+
+def test_vectors_that_cannot_be_used_are_not_said_to_be_taken_over(semantic_world: World) -> None:
+    usual(semantic_world, row("With half of one", RETRY, embedding=vector(1.0)[:100]), **GEMINI)
+    made = rebuilt(semantic_world, RECOLLECT_MEMORY_EMBEDDING_PROVIDER="gemini")
+    assert "3 entries with their counts;" in made["taken_over"]
 
 
 def test_a_session_that_meets_it_first_is_served_and_told_once(semantic_world: World) -> None:
@@ -302,6 +332,58 @@ def test_status_and_doctor_say_what_will_happen_and_change_nothing_and_then_what
     assert "taken over from the memory system" in fixed["findings"][0]["sentence"]
     assert COPY in json.loads(world.run("status", "--json").stdout)["taken_over"]
     assert len(entries(world)) == 2
+
+
+def test_looking_for_secrets_finds_those_in_an_earlier_database_and_in_its_copy(semantic_world: World) -> None:
+    world = semantic_world
+    before = usual(world, row("A key", "Deploy with ghp_abcdefghijklmnopqrstuvwxyz0123456789AB"))
+    for name in ("memory.db", COPY):
+        done = world.run("doctor", "--secrets", "--json")
+        assert done.returncode == 1, done.stderr
+        found = json.loads(done.stdout)
+        [leak] = [leak for leak in found["secrets"] if leak["where"] == "earlier database"]
+        assert leak["place"].startswith(f"{world.store / name}: entry ")
+        assert "ghp_" not in done.stdout
+        assert found["looked_at"]["entries"] == (3 if name == "memory.db" else 5)
+        if name == "memory.db":
+            assert [path.name for path in world.store.iterdir()] == ["memory.db"]
+            assert (world.store / "memory.db").read_bytes() == before
+            rebuilt(world)
+    assert "remove the copy" in world.run("doctor", "--secrets").stdout
+
+
+def test_status_counts_taken_over_lessons_that_no_bank_has(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world, row("Retry apart", RETRY))
+    rebuilt(world)
+    assert json.loads(world.run("status", "--json").stdout)["knowledge"]["journal"] == 3
+    world.write_bank("patterns", f"### Pattern: Index by triggers\n{INDEX}\n")
+    assert world.run("retire", content_hash(RETRY)[:8]).returncode == 0
+    assert json.loads(world.run("status", "--json").stdout)["knowledge"]["journal"] == 1
+
+
+def test_a_taken_over_lesson_is_shown_to_come_from_the_journal_once(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world)
+    lesson = {"name": "Index by triggers", "description": INDEX, "category": "patterns"}
+    assert world.run("upsert", "--entry-json", json.dumps(lesson)).returncode == 0
+    for description in (INDEX, DELETE):
+        shown = json.loads(world.run("show", content_hash(description), "--json").stdout)
+        assert shown["comes_from"] == [str(world.store / "session-captures.jsonl")]
+
+
+def test_triggers_of_a_taken_over_lesson_are_set_by_storing_it_again(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world)
+    refused = world.run("triggers", content_hash(INDEX), "search finds nothing")
+    assert refused.returncode == 1
+    assert "store it again with its triggers" in refused.stderr
+    assert "promote" not in refused.stderr
+    lesson = {"name": "Index by triggers", "description": INDEX, "category": "patterns"}
+    again = json.dumps({**lesson, "triggers": ["search finds nothing"]})
+    assert world.run("upsert", "--entry-json", again).returncode == 0
+    assert "search finds nothing" in world.run("triggers", content_hash(INDEX)).stdout
+    assert "promote it first" in world.run("triggers", content_hash(INDEX), "an index lags").stderr
 
 
 def test_two_processes_take_it_over_together_and_every_entry_once(semantic_world: World) -> None:
@@ -414,6 +496,46 @@ def test_a_damaged_one_is_set_aside_and_what_can_be_read_is_taken_over(semantic_
     assert "damaged" in made["taken_over"]
 
 
+def damaged(world: World, table: str) -> None:
+    """Overwrite the first page of a table or an index of the store."""
+    path = world.store / "memory.db"
+    with closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
+@pytest.mark.parametrize("tables", [["entries_standing"], ["entries_standing", "_metadata"]])
+def test_a_store_damaged_in_the_middle_of_a_takeover_loses_nothing(semantic_world: World, tables: list[str]) -> None:
+    world = semantic_world
+    rows = [row(f"Lesson {n}", f"What lesson number {n} has taught us.") for n in range(200)]
+    write_earlier(world.store / "memory.db", rows)
+    workspace = Workspace(str(world.project), str(world.store))
+    with Engine(workspace) as engine, pytest.raises(StillReading):
+        sync(engine.store, workspace, end=time.monotonic())
+    assert len(carried(world)) == 50
+    for table in tables:
+        damaged(world, table)
+    made = rebuilt(world)
+    assert made["set_aside"]
+    assert made["entries"] == len(carried(world)) == 200
+    assert "200 entries with their counts" in made["taken_over"]
+
+
+def test_a_store_damaged_after_a_takeover_still_says_what_was_taken_over(semantic_world: World) -> None:
+    world = semantic_world
+    usual(world)
+    rebuilt(world)
+    told = json.loads(world.run("status", "--json").stdout)["taken_over"]
+    damaged(world, "entries_standing")
+    made = rebuilt(world)
+    assert (made["entries"], made["taken_over"]) == (2, "")
+    assert json.loads(world.run("status", "--json").stdout)["taken_over"] == told
+
+
 @pytest.mark.parametrize("table", ["notes (text TEXT)", "_migrations (id INTEGER, batch INTEGER)"])
 def test_a_database_of_another_program_is_refused_with_advice_and_not_touched(
     semantic_world: World, table: str
@@ -433,6 +555,37 @@ def test_a_database_of_another_program_is_refused_with_advice_and_not_touched(
     event = {"cwd": str(world.project), "session_id": "one", "source": "startup"}
     assert world.run_hook("session-start", event).returncode == 0
     assert path.read_bytes() == before
+
+
+def test_an_export_that_meets_it_first_has_its_entries(semantic_world: World) -> None:
+    usual(semantic_world)
+    done = semantic_world.run("export")
+    assert done.returncode == 0, done.stderr
+    assert {json.loads(line)["name"] for line in done.stdout.splitlines()} == {"Index by triggers", "Keep theirs"}
+
+
+def test_a_backup_that_meets_it_first_has_its_entries(semantic_world: World, tmp_path: Path) -> None:
+    world = semantic_world
+    usual(world)
+    archive = str(tmp_path / "all.tar.gz")
+    assert world.run("backup", "create", archive).returncode == 0
+    for path in world.store.iterdir():
+        path.unlink()
+    assert world.run("backup", "restore", archive).returncode == 0
+    assert entries(world)["Index by triggers"]["observation_count"] == 3
+    assert entries(world)["Index by triggers"]["recall_count"] == 7
+
+
+def test_an_export_says_if_an_earlier_database_cannot_be_taken_over(open_world: World) -> None:
+    world = open_world
+    usual(world)
+    world.write_bank("patterns", "### Pattern: Close what you open\nAlways.\n")
+    (world.store / "memory.db").chmod(0o444)
+    world.store.chmod(0o555)
+    done = run_as_nobody(world, "export")
+    assert done.returncode == 0, done.stderr
+    assert "Close what you open" in done.stdout
+    assert "entries of the memory system before recollect may be missing: " in done.stderr
 
 
 def test_export_and_backup_have_what_was_taken_over(semantic_world: World, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from recollect.cli.screen import ours
 from recollect.cli.shared import is_terminal, json_option, print_json, styled, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.doctor.run import CHECKS, ERROR, OK, WARNING, Finding, examine, repair
-from recollect.doctor.secret_scan import DATABASE, FILE, HISTORY, Scan, scan_secrets
+from recollect.doctor.secret_scan import DATABASE, EARLIER, FILE, HISTORY, Scan, scan_secrets
 from recollect.domain.text import counted, one_line
 
 _COLOURS = {OK: "green", WARNING: "yellow", ERROR: "red"}
@@ -18,6 +18,7 @@ _PLAIN_MARKS = {OK: "ok", WARNING: "!", ERROR: "X"}  # for a terminal without th
 _SECRET_FIXES = {
     FILE: "Files: rotate the secret, then take it out of the file, a memory's with `recollect edit SLUG`.",
     DATABASE: "Database: take it out of the file that the entry comes from, then run `recollect rebuild`.",
+    EARLIER: "Earlier database: rotate the secret. Its entry is not taken over; once the others are, remove the copy.",
     HISTORY: "History: whoever has the repository has it. Rotate it; rewriting history (git filter-repo) comes second.",
 }
 _CLEAR = ours("\r\x1b[K")

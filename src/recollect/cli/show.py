@@ -25,6 +25,7 @@ from recollect.files.textfile import read_text
 from recollect.memories.lookup import Known, find_memory, look_up
 from recollect.sessions.given import note_shown
 from recollect.sync.memories import entry_id, pointed_id
+from recollect.sync.sync import CARRIED_LINES
 
 _NEWEST = 10
 _WIDTH = 14
@@ -101,11 +102,13 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
         "last_recalled": entry.last_recalled_at,
         **fields_of(entry, "created_at", "updated_at", "project"),
         "origin": origin_of([(source.kind, source.project) for source in known.sources], entry.source),
-        "comes_from": [
-            locations.source_path(source.path, global_store)
-            for source in known.sources
-            if source.project in ("", known.here)
-        ],
+        "comes_from": list(
+            dict.fromkeys(
+                locations.source_path(source.path.removesuffix(CARRIED_LINES), global_store)
+                for source in known.sources
+                if source.project in ("", known.here)
+            )
+        ),
     }
     if as_json:
         print_json({"title": entry.name, "path": "", "name": entry.name, **facts})

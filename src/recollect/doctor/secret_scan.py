@@ -15,9 +15,9 @@ from recollect.doctor.secret_history import History
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.memory import texts
 from recollect.domain.quick_json import parse
-from recollect.domain.secrets.detect import find_secret
+from recollect.domain.secrets.detect import find_secret, redact
 from recollect.domain.stored import STATUSES
-from recollect.domain.text import one_line
+from recollect.domain.text import cut, one_line
 from recollect.engine.withhold import entry_texts
 from recollect.errors import RecollectError, StoreError
 from recollect.files.log import NAME as LOG
@@ -30,6 +30,7 @@ from recollect.store.values import Scope
 
 FILE = "file"
 DATABASE = "database"
+EARLIER = "earlier database"
 HISTORY = "history"
 
 # Limits: bytes of one file, number of files, seconds for files and for the database, entries a page, and leaks listed.
@@ -39,6 +40,7 @@ _FILE_SECONDS = 30.0
 _DATABASE_SECONDS = 30.0
 _PAGE = 500
 MOST_LEAKS = 500
+_LONGEST_ID = 64
 
 
 @dataclass(frozen=True)
@@ -156,25 +158,50 @@ def _kind(line: str) -> str:
 
 
 def _scan_database(global_store: str, scan: Scan) -> None:
-    if not store_exists(global_store):
-        return
-    from recollect.store.repair import StoreCopy
+    from recollect.store.repair import StoreCopy, count_earlier, kept_copies
 
     name = database_name(global_store)
-    total = 1
+    for copy in kept_copies(name):
+        _scan_earlier(copy, scan)
+    if not store_exists(global_store):
+        return
+    if count_earlier(name) is not None:
+        _scan_earlier(name, scan)
+        return
+    seen, total = 0, 1
     try:
         with closing(StoreCopy(name, _DATABASE_SECONDS)) as copy:
             end = time.monotonic() + _DATABASE_SECONDS
             copy.allow(_DATABASE_SECONDS)
-            while scan.entries < total and time.monotonic() < end:
-                page, total = copy.store.page(Scope(None, (), STATUSES), _PAGE, scan.entries)
+            while seen < total and time.monotonic() < end:
+                page, total = copy.store.page(Scope(None, (), STATUSES), _PAGE, seen)
                 if not page:
                     break
                 for entry in page:
                     scan.add(find_secret("\n".join(entry_texts(entry))), f"{name}: entry {entry.id}", DATABASE)
-                scan.entries += len(page)
+                seen += len(page)
     except StoreError as error:
         scan.unread.append(f"the database: {one_line(str(error))}")
         return
-    if scan.entries < total:
-        scan.unread.append(f"the database: only {scan.entries:,} of {total:,} entries in {_DATABASE_SECONDS:g} seconds")
+    finally:
+        scan.entries += seen
+    if seen < total:
+        scan.unread.append(f"the database: only {seen:,} of {total:,} entries in {_DATABASE_SECONDS:g} seconds")
+
+
+def _scan_earlier(path: str, scan: Scan) -> None:
+    """Look for secrets in an earlier database or a copy of it. It is not changed."""
+    from recollect.store.repair import count_earlier, read_earlier
+
+    seen, total, end = 0, count_earlier(path), time.monotonic() + _DATABASE_SECONDS
+    for row in read_earlier(path).rows:
+        if time.monotonic() > end:
+            break
+        texts = [value for name, value in row.items() if name != "id" and isinstance(value, str)]
+        scan.add(
+            find_secret("\n".join(texts)), f"{path}: entry {redact(cut(str(row.get('id')), _LONGEST_ID))}", EARLIER
+        )
+        seen += 1
+    scan.entries += seen
+    if total is None or seen < total:
+        scan.unread.append(f"{path}: {'all' if total is None else f'{total:,}'} entries but {seen:,}")

@@ -19,7 +19,7 @@ from recollect.engine.embed import BATCH
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StorageError, StoreDamaged, StoreError
 from recollect.files.bank.bank import files_without_entries, read_bank
-from recollect.files.journal.kinds import CAPTURE, MOVED, kind_of
+from recollect.files.journal.kinds import CAPTURE, CARRIED, MOVED, kind_of
 from recollect.files.journal.log import LONGEST_LINE, read_lines
 from recollect.files.journal.tail import ALL, retired_ids
 from recollect.files.log import NAME as LOG
@@ -85,7 +85,8 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     sizes = [found.size for found in find_memories(root, [])]
     own, warnings = read_bank(workspace.bank, "local")
     shared, complaints = read_bank(workspace.global_store, "global")
-    knowledge = Knowledge(len(own), len(shared), *_journalled(workspace, warnings))
+    in_banks = {entry.content_hash for entry in (*own, *shared)}
+    knowledge = Knowledge(len(own), len(shared), *_journalled(workspace, in_banks, warnings))
     warnings += complaints
     issues = [issue for issue in health.issues if issue.kind != "index" or sizes]
     store_issues, taken_over = _store_issues(workspace, knowledge)
@@ -173,7 +174,7 @@ def _staged(workspace: Workspace, warnings: list[str]) -> int:
         return 0
 
 
-def _journalled(workspace: Workspace, warnings: list[str]) -> tuple[int, int]:
+def _journalled(workspace: Workspace, in_banks: set[str], warnings: list[str]) -> tuple[int, int]:
     """Return the number of lessons that the journal alone holds, and of those from this project."""
     try:
         lines = read_lines(workspace.journal, 0).lines
@@ -190,7 +191,8 @@ def _journalled(workspace: Workspace, warnings: list[str]) -> tuple[int, int]:
     retired = set[str]().union(*retired_ids(workspace.journal, workspace.identity, ALL))
     left = [line for line in without_moved(captures, lambda line: line["id"], moved) if line["id"] not in retired]
     here = {line["id"] for line in left if line.get("project") == workspace.identity}
-    return len({line["id"] for line in left}), len(here)
+    carried = {line["carried"] for line in lines if kind_of(line) is CARRIED and isinstance(line["carried"], str)}
+    return len({line["id"] for line in left} | (carried - in_banks - retired)), len(here)
 
 
 def _hook_issues(workspace: Workspace) -> list[Issue]:

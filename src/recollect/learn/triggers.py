@@ -24,7 +24,7 @@ from recollect.memories.lookup import find_named
 from recollect.store.values import BANK
 from recollect.sync.entry_input import checked_triggers, refuse_secrets
 from recollect.sync.memories import entry_id, sync_memories
-from recollect.sync.sync import sync
+from recollect.sync.sync import CARRIED_LINES, sync
 
 _PAGE = 200
 
@@ -134,10 +134,10 @@ def _put_in_bank(engine: Engine, entry: StoredEntry, line: str) -> str:
                     bank.set_metadata(found.position, {"When": line})
                     write_texts({path: bank.text}, read_as={path: before})
                     return path
-    raise UnknownMemory(
-        f"of what holds everywhere, only the journal has '{entry.name}'; store it again with its triggers,"
-        f" or promote it first: `recollect promote {entry.id}`"
-    )
+    told = f"of what holds everywhere, only the journal has '{entry.name}'; store it again with its triggers"
+    if all(source.path.endswith(CARRIED_LINES) for source in sources if not source.project):
+        raise UnknownMemory(told)  # promotion takes no lesson that was taken over
+    raise UnknownMemory(f"{told}, or promote it first: `recollect promote {entry.id}`")
 
 
 def _synced(engine: Engine) -> list[str]:

@@ -15,7 +15,7 @@ from recollect.engine.withhold import entry_texts
 from recollect.errors import StoreDamaged, StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name
-from recollect.store.repair import is_damaged, read_earlier, read_sources, set_aside
+from recollect.store.repair import count_earlier, is_damaged, kept_copies, read_sources, rescued_takeover, set_aside
 from recollect.store.values import EARLIER, MEMORY, STATED, TAKEN_OVER
 from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.sync import roots_of, sync
@@ -50,6 +50,23 @@ def sync_and_embed(workspace: Workspace) -> list[str]:
         return [f"the search index is not updated yet; the next command tries again: {error}"]
 
 
+def finish_takeover(workspace: Workspace) -> list[str]:
+    """Take over what is left of an earlier database, for those who read files alone; return warnings."""
+    name = database_name(workspace.global_store)
+    if count_earlier(name) is None and not (os.path.isfile(name) and kept_copies(name)):
+        return []
+    missing = "entries of the memory system before recollect may be missing"
+    try:
+        with Engine(workspace) as engine:
+            if not engine.store.get_meta(EARLIER):
+                return []
+            if engine.store.read_only:
+                return [f"{missing}: {name} cannot be written"]
+            return sync(engine.store, workspace, engine.labels())
+    except StoreError as error:
+        return [f"{missing}: {error}"]
+
+
 def rebuild(workspace: Workspace) -> Rebuilt:
     """Rebuild the database from banks, memories and the journal; keep usage and receipts.
 
@@ -71,8 +88,8 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     with Engine(workspace) as engine:
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
-            if read_earlier(result.set_aside).is_earlier:
-                engine.store.set_meta(EARLIER, os.path.basename(result.set_aside))
+            for key, value in rescued_takeover(database_name(global_store), result.set_aside).items():
+                engine.store.set_meta(key, value)
         is_behind = bool(engine.store.get_meta(EARLIER))
         known = [*engine.store.sources().values(), *read_sources(result.set_aside)]
         roots = sorted({workspace.project_root, *roots_of(known)})

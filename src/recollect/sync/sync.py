@@ -37,7 +37,7 @@ _GONE = "gone"
 _READING = "reading:"
 
 # After the name of the journal: the source of its lines about taken-over entries.
-_CARRIED = "#carried"
+CARRIED_LINES = "#carried"
 
 
 def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, end: float | None = None) -> list[str]:
@@ -160,7 +160,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
                 anew, found = True, read_lines(path, 0)  # moved observations stand in earlier lines
             mark = fingerprint(path, found.end)
         except FileNotFoundError:
-            for name in {key} | ({key + _CARRIED} & sources.keys()):
+            for name in {key} | ({key + CARRIED_LINES} & sources.keys()):
                 store.put(Source(name, JOURNAL, hash=STATED * (name != key)), [])
             return []
         except (StorageError, OSError) as error:
@@ -169,8 +169,8 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         stated, doubtful = carried(found.lines, labels)
         problems = found.problems + few(unusable + doubtful, NAMED)
         source = Source(key, JOURNAL, size=status.st_size, modified=status.st_mtime_ns, hash=mark, offset=found.end)
-        if stated or (anew and key + _CARRIED in sources):
-            store.put(Source(key + _CARRIED, JOURNAL, hash=STATED), stated, anew=anew)
+        if stated or (anew and key + CARRIED_LINES in sources):
+            store.put(Source(key + CARRIED_LINES, JOURNAL, hash=STATED), stated, anew=anew)
         store.put(source, entries, anew=anew, retirements=retirements, marks=marks_in(found.lines))
         for old in former:
             store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name

@@ -96,7 +96,7 @@ def take_over(
             _put_vectors(store, usable, model)
         left += [each.problem for each in found if each.problem]
     with store.writing():
-        store.set_meta(TAKEN_OVER, _told(len(rows) - len(left), model, path))
+        store.set_meta(TAKEN_OVER, _told(len(rows) - len(left), path, has_vectors=_has_vectors(store, rows, model)))
         store.set_meta(EARLIER, "")
     if left:
         those = counted(len(left), "entry was", "entries were")
@@ -104,10 +104,10 @@ def take_over(
     return warnings
 
 
-def _told(entries: int, model: Model | None, path: str) -> str:
+def _told(entries: int, path: str, *, has_vectors: bool) -> str:
     at = time.strftime("%Y-%m-%d", time.gmtime())
     what = counted(entries, "entry with its counts", "entries with their counts")
-    more = " and vectors" if model else ""
+    more = " and vectors" if has_vectors else ""
     return f"taken over from the memory system before recollect on {at}: {what}{more}; its database is kept as {path}"
 
 
@@ -234,7 +234,7 @@ def _items(value: object, most: int) -> list[str]:
 
 
 def _same_model(store: Store, workspace: Workspace, earlier: EarlierDatabase) -> Model | None:
-    """Return the model of the settings if the vectors of an earlier database are by it, and the store has no other."""
+    """Return the model of the settings if the vectors of an earlier database are by it, and fit those in the store."""
     settings = workspace.settings
     if not settings.flag("memory_embedding_enabled"):
         return None
@@ -243,9 +243,9 @@ def _same_model(store: Store, workspace: Workspace, earlier: EarlierDatabase) ->
         return None
     if not earlier.dimensions or earlier.dimensions != (wanted.dimensions or earlier.dimensions):
         return None
-    model, present = Model(wanted.identity, wanted.provider, wanted.model, earlier.dimensions), store.model()
-    is_free = present is None or (present.identity, present.dimensions) == (model.identity, model.dimensions)
-    return model if is_free else None
+    model = Model(wanted.identity, wanted.provider, wanted.model, earlier.dimensions)
+    kept = [each.dimensions for each in store.models() if each.identity == model.identity]
+    return model if kept in ([], [model.dimensions]) else None
 
 
 def _put_vectors(store: Store, found: list[_Found], model: Model | None) -> None:
@@ -256,6 +256,16 @@ def _put_vectors(store: Store, found: list[_Found], model: Model | None) -> None
     pending = set(store.pending_ids(Scope(None)))
     sound = ((each.id, _unit(each.vector, model.dimensions)) for each in found if each.id in pending)
     store.put_vectors([(id, vector) for id, vector in sound if vector])
+
+
+def _has_vectors(store: Store, rows: list[tuple[str, dict[str, object]]], model: Model | None) -> bool:
+    """Return True if the store has a vector of these rows by the model, put by this call or one before it."""
+    if model is None:
+        return False
+    store.use_model(model)
+    pending = set(store.pending_ids(Scope(None)))
+    vectors = (row.get("embedding") for id, row in rows if id not in pending)
+    return any(isinstance(vector, bytes) and _unit(vector, model.dimensions) for vector in vectors)
 
 
 def _unit(vector: bytes, dimensions: int) -> bytes:

@@ -44,6 +44,7 @@ from recollect.files.memory.lock import memories_locked
 from recollect.files.memory.memories import MemoryRoot, find_memories, parse_record
 from recollect.store.open import store_exists
 from recollect.store.values import Usage
+from recollect.sync.rebuild import finish_takeover
 from recollect.version import VERSION
 
 _USAGE_FIELDS = {"id": str, "recall_count": int, "influence_count": int, "last_recalled_at": str}
@@ -75,7 +76,7 @@ def create(workspace: Workspace, path: str, *, replace: bool = False) -> Created
         LockTimeout: other writers held the memory root or the journal for too long.
         StorageError: there is nothing to back up, the file exists and `replace` is False, or it cannot be written.
     """
-    result = Created({})
+    result = Created({}, warnings=finish_takeover(workspace))
     root = workspace.memory_root()
     members = _memories(root, result)
     own = (os.path.realpath(workspace.project_root), workspace.identity)

@@ -20,6 +20,7 @@ from recollect.files.journal.log import read_lines
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, scan
 from recollect.sync.journal import NAMED, captured, carried
 from recollect.sync.memories import entry_id
+from recollect.sync.rebuild import finish_takeover
 from recollect.sync.sync import from_bank
 
 
@@ -91,6 +92,7 @@ def gather(workspace: Workspace, *, categories: tuple[str, ...] = (), include_re
         export.memories = [memory for memory in found if include_retired or memory.status == ACTIVE]
         hidden = len(found) - len(export.memories)
     if set(wanted) & set(KNOWLEDGE):
+        export.warnings += finish_takeover(workspace)
         known = [item for item in _knowledge(workspace, export.warnings) if item.entry.category in wanted]
         found = sorted(known, key=lambda item: KNOWLEDGE.index(item.entry.category))
         export.knowledge = [item for item in found if include_retired or item.entry.status == ACTIVE]

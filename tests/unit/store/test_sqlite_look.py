@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import LOCK, Start, heard
+from tests.earlier import row, write_earlier
 
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
@@ -156,3 +157,12 @@ def test_turn_makes_no_database(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no regular file"):
         take_turn(str(tmp_path / "memory.db"), 0.1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_earlier_database_is_not_taken_over_by_looking(tmp_path: Path) -> None:
+    path = write_earlier(tmp_path / "memory.db", [row("Index", "Triggers keep an index in step.")])
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="not taken over yet"):
+        StoreCopy(str(path), 10.0)
+    assert [each.name for each in tmp_path.iterdir()] == ["memory.db"]
+    assert path.read_bytes() == before

@@ -40,11 +40,11 @@ def file_uri(path: str) -> str:
 
 
 def readable(path: str, table: str, backwards: str) -> list[tuple[object, ...]]:
-    """Return the rows of a table up to the first unreadable one, from either end."""
+    """Return the rows of a table up to the first unreadable one, from either end. The path may be an address."""
     rows: dict[tuple[object, ...], None] = {}
     for order in ("", f" ORDER BY {backwards}"):
         try:
-            connection = sqlite3.connect(path)
+            connection = sqlite3.connect(path, uri=path.startswith("file:"))
             try:
                 connection.text_factory = _text
                 connection.execute("PRAGMA writable_schema = ON")  # skips damaged parts of the schema

@@ -13,7 +13,7 @@ from itertools import count
 from recollect.errors import StoreError
 from recollect.store.sqlite.driver import FAILURES, file_uri, readable, sqlite3
 from recollect.store.sqlite.migrations import version_of
-from recollect.store.values import EARLIER
+from recollect.store.values import EARLIER, TAKEN_OVER
 
 FOREIGN = "it is a database of another program; move it away, or set RECOLLECT_HOME to another folder"
 _ENDING = ".before-recollect"
@@ -60,12 +60,21 @@ def empty_earlier(connection: sqlite3.Connection, path: str) -> None:
         raise
 
 
+def refuse_others(connection: sqlite3.Connection, path: str) -> None:
+    """Raise StoreError for a database from `path` that recollect has not made: it cannot be used as it is."""
+    if _is_earlier(connection):
+        before = "it is of the memory system before recollect, and not taken over yet"
+        raise StoreError(f"cannot use {path}: {before}; `recollect rebuild` does it")
+    if _tables(connection):
+        raise StoreError(f"cannot use {path}: {FOREIGN}")
+
+
 def count_earlier(path: str) -> int | None:
     """Return the number of entries in an earlier database; None if the file is something else. It is not changed."""
-    # Even a reader makes two files beside a database in WAL mode, unless it takes it as it is.
-    alone = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
+    if not os.path.isfile(path):  # SQLite might wait for it
+        return None
     try:
-        with closing(sqlite3.connect(f"{file_uri(path)}?mode=ro{alone}", uri=True, timeout=1.0)) as connection:
+        with closing(sqlite3.connect(_unchanged(path), uri=True, timeout=1.0)) as connection:
             if version_of(connection) or not _is_earlier(connection):
                 return None
             return connection.execute("SELECT count(*) FROM entries").fetchone()[0]
@@ -74,12 +83,37 @@ def count_earlier(path: str) -> int | None:
 
 
 def read_earlier(path: str) -> EarlierDatabase:
-    """Return the contents of an earlier database, as far as readable."""
-    columns = [str(row[1]) for row in readable(path, "pragma_table_info('entries')", "cid DESC")]
-    rows = readable(path, "entries", "rowid DESC")
-    about = {str(row[0]): str(row[1]) for row in readable(path, "_metadata", "rowid DESC") if len(row) > 1}
+    """Return the contents of an earlier database, as far as readable. It is not changed."""
+    columns = [str(row[1]) for row in readable(_unchanged(path), "pragma_table_info('entries')", "cid DESC")]
+    rows = readable(_unchanged(path), "entries", "rowid DESC")
+    about = _metadata(path)
     provider, model, dimensions = (about.get(f"embedding_{part}", "") for part in ("provider", "model", "dimensions"))
     return EarlierDatabase([dict(zip(columns, row, strict=False)) for row in rows], provider, model, dimensions)
+
+
+def kept_copies(path: str) -> list[str]:
+    """Return the paths of the copies of earlier databases that were kept beside `path`, the newest last."""
+    first = os.path.basename(path) + _ENDING
+    with suppress(OSError), os.scandir(os.path.dirname(path)) as found:
+        copies = [each for each in found if each.name.startswith(first) and each.is_file(follow_symlinks=False)]
+        return [each.path for each in sorted(copies, key=lambda each: each.stat().st_mtime_ns)]
+    return []
+
+
+def rescued_takeover(path: str, aside: str) -> dict[str, str]:
+    """Return the metadata about a takeover for a new database at `path`, from the one set aside.
+
+    If that tells nothing, the newest kept copy counts as unfinished: what was taken over is not taken over again.
+    """
+    if read_earlier(aside).is_earlier:
+        return {EARLIER: os.path.basename(aside)}
+    known = {key: value for key, value in _metadata(aside).items() if key in (EARLIER, TAKEN_OVER) and value}
+    pending = os.path.join(os.path.dirname(path), os.path.basename(known.get(EARLIER, "")))
+    if not os.path.isfile(pending):
+        known.pop(EARLIER, "")
+    if not known and (copies := kept_copies(path)):
+        known[EARLIER] = os.path.basename(copies[-1])
+    return known
 
 
 def is_own(path: str) -> bool:
@@ -87,6 +121,17 @@ def is_own(path: str) -> bool:
     if os.path.isfile(path) and not os.path.getsize(path) and not os.path.exists(f"{path}-wal"):
         return True
     return any(_has_mark(path + ending) for ending in ("", "-wal"))
+
+
+def _metadata(path: str) -> dict[str, str]:
+    found = readable(_unchanged(path), "_metadata", "rowid DESC")
+    return {str(row[0]): str(row[1]) for row in found if len(row) > 1}
+
+
+def _unchanged(path: str) -> str:
+    """Return the address for reading a database. Even a reader makes two files beside one in WAL mode, if it may."""
+    alone = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
+    return f"{file_uri(path)}?mode=ro{alone}"
 
 
 def _has_mark(path: str) -> bool:

@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing
 from recollect.errors import StillReading, StoreDamaged, StoreError
 from recollect.store.sqlite import index
 from recollect.store.sqlite.driver import FAILURES, code_of, file_uri, is_damage, sqlite3
+from recollect.store.sqlite.earlier import refuse_others
 from recollect.store.sqlite.migrations import NEWEST, version_of
 from recollect.store.sqlite.rescue import refuse_irregular
 from recollect.store.sqlite.store import SqliteStore
@@ -61,6 +62,8 @@ class StoreCopy:
             with closing(_opened(self.path)) as source:
                 source.backup(copy, pages=_PAGES, progress=self._look_at_the_clock)
                 self.version = version_of(source)
+            if not self.version:  # opening the copy as a store would take over the database itself
+                refuse_others(copy, self.path)
             copy.set_progress_handler(self._is_over, _STEPS)
             has_full_text = index.available(copy)
             self._quick = index.fault(copy) if has_full_text and self.version else ""
