@@ -151,6 +151,22 @@ def test_removed_worktree_leaves_nothing_to_find(trees: Trees) -> None:
     assert names == ["Carts live in Redis"]
 
 
+def test_worktree_without_its_memory_folder_leaves_nothing_to_find_until_it_is_back(trees: Trees) -> None:
+    trees.create("Mails go through a queue", trees.tree)
+
+    def names() -> list[str]:
+        found = trees.found("carts mails queue redis", trees.main, "--all-projects")
+        return sorted(each["name"] for each in found)
+
+    assert names() == ["Carts live in Redis", "Carts live in Redis", "Mails go through a queue"]
+    (trees.tree / ".claude").rename(trees.tree / "aside")
+    assert names() == ["Carts live in Redis"]
+    assert [each["name"] for each in trees.found("carts mails queue", trees.tree)] == ["Carts live in Redis"]
+    (trees.tree / "aside").rename(trees.tree / ".claude")
+    assert len(trees.found("carts mails queue", trees.tree)) == 2
+    assert names() == ["Carts live in Redis", "Carts live in Redis", "Mails go through a queue"]
+
+
 def test_rebuild_reads_the_memories_of_every_worktree(trees: Trees) -> None:
     trees.create("Mails go through a queue", trees.tree)
     assert trees.world.run("rebuild", cwd=trees.main).returncode == 0
