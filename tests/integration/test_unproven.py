@@ -173,9 +173,7 @@ def test_export_leaves_out_unproven_lessons_of_other_projects(shop: World, desk:
 
 @pytest.mark.parametrize("command", ["pin", "mute", "show"])
 @pytest.mark.parametrize("name", [ID, "warm-the-zeppelin-cache"])
-def test_unproven_lesson_of_another_project_has_no_name_here(
-    shop: World, desk: World, command: str, name: str
-) -> None:
+def test_unproven_lesson_of_another_project_has_no_name_here(shop: World, desk: World, command: str, name: str) -> None:
     done = desk.run(command, name, **BY_WORDS)
     assert (done.returncode, done.stdout) == (1, "")
     assert name != ID or "is an entry of another project" in done.stderr
