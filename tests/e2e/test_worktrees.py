@@ -136,6 +136,16 @@ def test_memory_of_a_worktree_is_shown_and_retired_by_its_id(trees: Trees) -> No
     assert record["record_status"] == "retired"
 
 
+def test_mark_on_a_memory_of_a_worktree_says_that_it_holds_there_alone(trees: Trees) -> None:
+    run = trees.world.run
+    trees.world.write_bank("patterns", "### Pattern: Read First\nRead the file before its parser.\n", shared=True)
+    for command, said in (("pin", "Pinned"), ("unpin", "Not pinned any more"), ("mute", "Muted")):
+        assert run(command, "carts", cwd=trees.tree).stdout.startswith(f"{said} in this worktree: ")
+        assert run(command, "read-first", cwd=trees.tree).stdout.startswith(f"{said} in this project: ")
+    assert "not pinned" in run("unpin", "carts", cwd=trees.main).stdout
+    assert run("mute", "carts", cwd=trees.main).stdout.startswith("Muted in this project: ")
+
+
 def test_change_in_a_worktree_is_committed_to_its_branch(trees: Trees) -> None:
     who = {f"GIT_{role}_{what}": "a@b.c" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     trees.create("Mails go through a queue", trees.tree, RECOLLECT_AUTO_COMMIT="true", **who)
