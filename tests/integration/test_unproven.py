@@ -171,6 +171,12 @@ def test_export_leaves_out_unproven_lessons_of_other_projects(shop: World, desk:
     assert known(desk, "export")
 
 
+def test_doctor_counts_entries_that_await_a_vector_by_the_same_rule(desk: World) -> None:
+    provider = {"RECOLLECT_MEMORY_EMBEDDING_PROVIDER": "ollama", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
+    for setting, told in (({}, "3 of 3 entries await one"), (SHOWN, "4 of 4 entries await one")):
+        assert told in desk.run("doctor", "--only", "database", "--json", **provider, **setting).stdout
+
+
 @pytest.mark.parametrize("command", ["pin", "mute", "show"])
 @pytest.mark.parametrize("name", [ID, "warm-the-zeppelin-cache"])
 def test_unproven_lesson_of_another_project_has_no_name_here(shop: World, desk: World, command: str, name: str) -> None:
