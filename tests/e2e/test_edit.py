@@ -437,3 +437,19 @@ def test_edited_lesson_takes_the_place_of_the_old_one(semantic_world: World) -> 
     assert json.loads(world.run("show", old, "--json").stdout)["status"] == "retired"
     unchanged = world.run("edit", new["id"], EDITOR="true")
     assert (unchanged.returncode, unchanged.stdout) == (0, "Nothing changed.\n")
+
+
+@pytest.mark.parametrize("mark", [("pin",), ("mute",), ("mute", "--everywhere")])
+def test_edited_lesson_stays_pinned_or_muted(semantic_world: World, mark: tuple[str, ...]) -> None:
+    world = semantic_world
+    text = "Read the file before its parser."
+    world.write_bank("patterns", f"### Pattern: Read First\n{text}\n")
+    assert world.run(mark[0], "read-first", *mark[1:]).returncode == 0
+    form = world.home / "form.toml"
+    form.write_text(f'text = "{text} Twice."\ncategory = "patterns"\ntitle = "Read First"\n', encoding="utf-8")
+    done = world.run("edit", "read-first", "--from", str(form), "--no-editor", "--json")
+    assert done.returncode == 0, done.stderr
+    new = json.loads(done.stdout)["id"]
+    again = json.loads(world.run(*mark, new, "--json").stdout)
+    assert (again["id"], again["outcome"]) == (new, {"pin": "already_pinned", "mute": "already_muted"}[mark[0]])
+    assert again["everywhere"] == ("--everywhere" in mark)

@@ -241,6 +241,22 @@ def test_mute_holds_in_its_project_and_everywhere_if_asked_for(shop: World) -> N
     assert JITTER in run(shop, "inject", "--preview")
 
 
+def test_search_of_all_projects_marks_what_is_muted_everywhere(shop: World) -> None:
+    other = shop.home / "other"
+    (other / ".git").mkdir(parents=True)
+    id = content_hash(JITTER)
+
+    def muted() -> bool:
+        words = ("search", "jitter webhooks gateway", "--all-projects", "--project-root", str(other))
+        [hit] = [hit for hit in document(shop, *words)["hits"] if hit["id"] == id]
+        return hit["muted"]
+
+    run(shop, "mute", id)
+    assert not muted()
+    run(shop, "mute", id, "--everywhere")
+    assert muted()
+
+
 def test_marks_survive_a_rebuild_and_another_observation(shop: World) -> None:
     id = content_hash(JITTER)
     run(shop, "mute", id)
@@ -280,6 +296,7 @@ def test_pinned_memory_comes_first_with_its_text_and_no_prompt_gives_it_again(sh
     assert first < block.index("### Patterns to Follow")
     assert "Decision: The refresh token is an httpOnly cookie." in block
     assert "- Why: A stolen token was used for a week" in block
+    assert block.count(TITLE) == 1, "its title is not listed besides"
     assert ask(shop, COOKIE) == "", "the session has it"
     [entry] = [each for each in document(shop, "log")["given"][0]["entries"] if each["form"] == "pinned"]
     assert entry["id"] == cookie(shop)

@@ -136,6 +136,16 @@ def test_memory_of_a_worktree_is_shown_and_retired_by_its_id(trees: Trees) -> No
     assert record["record_status"] == "retired"
 
 
+def test_mark_on_a_memory_of_a_worktree_says_that_it_holds_there_alone(trees: Trees) -> None:
+    run = trees.world.run
+    trees.world.write_bank("patterns", "### Pattern: Read First\nRead the file before its parser.\n", shared=True)
+    for command, said in (("pin", "Pinned"), ("unpin", "Not pinned any more"), ("mute", "Muted")):
+        assert run(command, "carts", cwd=trees.tree).stdout.startswith(f"{said} in this worktree: ")
+        assert run(command, "read-first", cwd=trees.tree).stdout.startswith(f"{said} in this project: ")
+    assert "not pinned" in run("unpin", "carts", cwd=trees.main).stdout
+    assert run("mute", "carts", cwd=trees.main).stdout.startswith("Muted in this project: ")
+
+
 def test_change_in_a_worktree_is_committed_to_its_branch(trees: Trees) -> None:
     who = {f"GIT_{role}_{what}": "a@b.c" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     trees.create("Mails go through a queue", trees.tree, RECOLLECT_AUTO_COMMIT="true", **who)
@@ -149,6 +159,22 @@ def test_removed_worktree_leaves_nothing_to_find(trees: Trees) -> None:
     shutil.rmtree(trees.tree)
     names = [each["name"] for each in trees.found("carts mails queue redis", trees.main, "--all-projects")]
     assert names == ["Carts live in Redis"]
+
+
+def test_worktree_without_its_memory_folder_leaves_nothing_to_find_until_it_is_back(trees: Trees) -> None:
+    trees.create("Mails go through a queue", trees.tree)
+
+    def names() -> list[str]:
+        found = trees.found("carts mails queue redis", trees.main, "--all-projects")
+        return sorted(each["name"] for each in found)
+
+    assert names() == ["Carts live in Redis", "Carts live in Redis", "Mails go through a queue"]
+    (trees.tree / ".claude").rename(trees.tree / "aside")
+    assert names() == ["Carts live in Redis"]
+    assert [each["name"] for each in trees.found("carts mails queue", trees.tree)] == ["Carts live in Redis"]
+    (trees.tree / "aside").rename(trees.tree / ".claude")
+    assert len(trees.found("carts mails queue", trees.tree)) == 2
+    assert names() == ["Carts live in Redis", "Carts live in Redis", "Mails go through a queue"]
 
 
 def test_rebuild_reads_the_memories_of_every_worktree(trees: Trees) -> None:

@@ -147,6 +147,47 @@ def test_rebuild_keeps_what_is_proven_and_what_is_not(shop: World, desk: World) 
     assert (len(hits(shop)), hits(desk)) == (1, [])
 
 
+def known(world: World, *arguments: str, **variables: str) -> bool:
+    """Whether a command that succeeds prints the lesson."""
+    done = world.run(*arguments, **BY_WORDS, **variables)
+    assert done.returncode == 0, done.stderr
+    return ID in done.stdout
+
+
+def test_list_keeps_to_the_same_rule_and_to_the_setting(shop: World, desk: World) -> None:
+    words = ("list", "--category", "heuristics", "--json")
+    assert (known(shop, *words), known(desk, *words), known(desk, *words, **SHOWN)) == (True, False, True)
+
+
+def test_similar_lessons_are_named_by_the_same_rule_and_the_setting(shop: World, desk: World) -> None:
+    text = "Warm the Zeppelin Cache. It needs {} before noon."
+    assert not known(desk, "add", "heuristics", text.format("helium"))
+    assert known(desk, "add", "heuristics", text.format("hydrogen"), **SHOWN)
+    assert known(shop, "add", "heuristics", text.format("steam"))
+
+
+def test_export_leaves_out_unproven_lessons_of_other_projects(shop: World, desk: World) -> None:
+    assert (known(shop, "export"), known(desk, "export"), known(desk, "export", **SHOWN)) == (True, False, True)
+    capture(desk)
+    assert known(desk, "export")
+
+
+def test_doctor_counts_entries_that_await_a_vector_by_the_same_rule(desk: World) -> None:
+    provider = {"RECOLLECT_MEMORY_EMBEDDING_PROVIDER": "ollama", "RECOLLECT_MEMORY_KEYWORD_PROVIDER": "rules"}
+    for setting, told in (({}, "3 of 3 entries await one"), (SHOWN, "4 of 4 entries await one")):
+        assert told in desk.run("doctor", "--only", "database", "--json", **provider, **setting).stdout
+
+
+@pytest.mark.parametrize("command", ["pin", "mute", "show"])
+@pytest.mark.parametrize("name", [ID, "warm-the-zeppelin-cache"])
+def test_unproven_lesson_of_another_project_has_no_name_here(shop: World, desk: World, command: str, name: str) -> None:
+    done = desk.run(command, name, **BY_WORDS)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert name != ID or "is an entry of another project" in done.stderr
+    assert known(desk, command, name, **SHOWN)
+    assert known(shop, command, name)
+
+
 @pytest.fixture
 def serve(shop: World) -> Iterator[Serve]:
     yield from serving(shop)

@@ -9,6 +9,7 @@ import click
 from recollect.cli.shared import fields_of, json_option, print_json, warn, workspace_options
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
+from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import one_line
 from recollect.engine.engine import Engine
@@ -84,7 +85,7 @@ def finish(root: MemoryRoot, workspace: Workspace, written: write.Written) -> No
     warn(dict.fromkeys([*written.warnings, *warnings]))
 
 
-def print_marked(done: Marked, as_json: bool, sentences: dict[str, str]) -> None:
+def print_marked(done: Marked, workspace: Workspace, as_json: bool, sentences: dict[str, str]) -> None:
     """Print the sentence for an outcome, with {title}, {id} and {where} filled in."""
     warn(done.warnings)
     title = redact(one_line(done.entry.name))
@@ -92,5 +93,7 @@ def print_marked(done: Marked, as_json: bool, sentences: dict[str, str]) -> None
         facts = {"outcome": done.outcome, "everywhere": done.everywhere}
         print_json({**fields_of(done.entry, "id", "category", "status"), "title": title, **facts})
         return
-    where = "in every project" if done.everywhere else "in this project"
+    # Other checkouts have other ids for memories, so a mark on one of a worktree holds there alone.
+    is_own = done.entry.category not in KNOWLEDGE and workspace.memories != workspace.identity
+    where = "in this worktree" if is_own else "in every project" if done.everywhere else "in this project"
     click.echo(sentences[done.outcome].format(title=title, id=done.entry.id, where=where))

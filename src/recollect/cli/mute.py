@@ -26,4 +26,4 @@ def command(name: str, workspace: Workspace, as_json: bool, everywhere: bool) ->
     them.
     """
     with Engine(workspace) as engine:
-        print_marked(mute(engine, name, everywhere=everywhere), as_json, _SENTENCES)
+        print_marked(mute(engine, name, everywhere=everywhere), workspace, as_json, _SENTENCES)

@@ -8,8 +8,8 @@ from recollect.engine.engine import Engine
 from recollect.memories.marks import pin
 
 _SENTENCES = {
-    "pinned": "Pinned in this project: {title}. Each session starts with it; `recollect unpin {id}` takes that back.",
-    "already_pinned": "Nothing changed: {title} is pinned here already. `recollect unpin {id}` takes that back.",
+    "pinned": "Pinned {where}: {title}. Each session starts with it; `recollect unpin {id}` takes that back.",
+    "already_pinned": "Nothing changed: {title} is pinned {where} already. `recollect unpin {id}` takes that back.",
 }
 
 
@@ -25,4 +25,4 @@ def command(name: str, workspace: Workspace, as_json: bool) -> None:
     them.
     """
     with Engine(workspace) as engine:
-        print_marked(pin(engine, name), as_json, _SENTENCES)
+        print_marked(pin(engine, name), workspace, as_json, _SENTENCES)

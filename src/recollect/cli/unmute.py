@@ -22,4 +22,4 @@ def command(name: str, workspace: Workspace, as_json: bool) -> None:
     them.
     """
     with Engine(workspace) as engine:
-        print_marked(unmute(engine, name), as_json, _SENTENCES)
+        print_marked(unmute(engine, name), workspace, as_json, _SENTENCES)

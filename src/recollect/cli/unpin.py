@@ -8,7 +8,7 @@ from recollect.engine.engine import Engine
 from recollect.memories.marks import unpin
 
 _SENTENCES = {
-    "unpinned": "Not pinned any more in this project: {title}. It is given when it matters.",
+    "unpinned": "Not pinned any more {where}: {title}. It is given when it matters.",
     "already_unpinned": "Nothing changed: {title} is not pinned here.",
 }
 
@@ -22,4 +22,4 @@ def command(name: str, workspace: Workspace, as_json: bool) -> None:
     them.
     """
     with Engine(workspace) as engine:
-        print_marked(unpin(engine, name), as_json, _SENTENCES)
+        print_marked(unpin(engine, name), workspace, as_json, _SENTENCES)

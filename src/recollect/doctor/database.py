@@ -118,7 +118,9 @@ def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
     here = None if provider == "local" else case.workspace.identity  # other projects' are not sent out
     wanted = identity_of(provider, settings.text("memory_embedding_model"))
     model = copy.store.choose_model(wanted)
-    coverage = copy.store.coverage_of(Scope(here, memories=case.workspace.memories if here else ""))
+    unproven = settings.flag("retrieval.unproven_elsewhere")
+    scope = Scope(here, unproven=unproven, memories=case.workspace.memories if here else "")
+    coverage = copy.store.coverage_of(scope)
     others = [each for each in copy.store.models() if each.identity != wanted]
     yield from _others(others)
     if model is None and others and coverage.entries:

@@ -9,10 +9,11 @@ from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.category_names import category_named
 from recollect.domain.text import one_line
 from recollect.domain.triage.guess import guess_category
-from recollect.errors import InvalidEntry
+from recollect.errors import InvalidEntry, RecollectError
 from recollect.learn.input import parse_input, title_of
 from recollect.learn.memorize import has_project, keep
 from recollect.memories.edit_form import pair, read_toml
+from recollect.memories.marks import hand_on_marks
 
 if TYPE_CHECKING:
     from recollect.domain.stored import StoredEntry
@@ -60,7 +61,7 @@ def note_of_lesson(entry: StoredEntry) -> Note:
 def add(engine: Engine, note: Note, *, supersedes: str = "") -> tuple[Memorized, bool]:
     """Keep a note, and return the result and whether its category was guessed.
 
-    It takes the place of the entry that it `supersedes`. Raises as `memorize` does.
+    It takes the place of the entry that it `supersedes`, and is pinned or muted as that was. Raises as `memorize` does.
     """
     guessed = not note.category.strip()
     category = _guessed(engine, note.text) if guessed else category_named(note.category)
@@ -74,7 +75,13 @@ def add(engine: Engine, note: Note, *, supersedes: str = "") -> tuple[Memorized,
         note.tags,
         by_hand=True,
     )
-    return keep(engine, checked, source=_SOURCE, supersedes=supersedes), guessed
+    done = keep(engine, checked, source=_SOURCE, supersedes=supersedes)
+    if done.superseded:
+        try:
+            hand_on_marks(engine, done.superseded.id, done.id)
+        except RecollectError as error:
+            done.warnings.append(f"if the old one was pinned or muted, pin or mute {done.id}: {error}")
+    return done, guessed
 
 
 def note_form(note: Note, about: str = "") -> str:

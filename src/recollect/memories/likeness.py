@@ -21,7 +21,6 @@ from recollect.engine.withhold import entry_texts
 from recollect.errors import EmbeddingError, StorageError, StoreError, WriteRefused
 from recollect.files.memory.index_md import IndexEntry, indexed_memories
 from recollect.files.memory.memories import read_memory
-from recollect.store.values import Scope
 from recollect.sync.memories import memory_entry
 
 # Titles are alike if they share at least this part of their words.
@@ -128,7 +127,7 @@ def _titled(engine: Engine, title: str) -> list[Like]:
         if share >= ENOUGH_WORDS:
             shared += [(share, like) for like in _read(engine, memory)]
     try:
-        matches = engine.store.text_matches(query_terms(title), Scope(engine.project, KNOWLEDGE), _MOST_COMPARED)
+        matches = engine.store.text_matches(query_terms(title), engine.scope(engine.project, KNOWLEDGE), _MOST_COMPARED)
         shares = {
             lesson.id: overlap(own, telling_words(lesson.name))
             for lesson in engine.store.entries(match.id for match in matches)

@@ -60,6 +60,8 @@ class Known:
         self.entry = entry
         self.here = engine.project if entry.category in KNOWLEDGE else engine.memories
         self.sources = engine.store.sources_of(entry.id)
+        self._is_given = not entry.unproven or entry.project == self.here
+        self._is_given |= engine.settings.flag("retrieval.unproven_elsewhere")
         retirements = engine.store.retirements(entry.id)
         self.retirements = [each for each in retirements if each.project in ("", self.here)]
         if entry.category in KNOWLEDGE and self._is_hidden():
@@ -72,7 +74,7 @@ class Known:
 
     @property
     def is_ours(self) -> bool:
-        return bool(self.projects & {"", self.here})
+        return self._is_given and bool(self.projects & {"", self.here})
 
     def _is_hidden(self) -> bool:
         everywhere = any(not each.project for each in self.retirements)

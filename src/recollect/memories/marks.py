@@ -84,6 +84,18 @@ def unpin(engine: Engine, name: str) -> Marked:
     return _unmarked(engine, name, PINNED, "unpinned")
 
 
+def hand_on_marks(engine: Engine, old: str, new: str) -> None:
+    """Mark the entry that takes the place of another as that is, in every project, unless it has marks of its own.
+
+    Raises as `mute` does.
+    """
+    store, workspace = engine.store, engine.workspace
+    marks = [] if store.marks(new) else store.marks(old)
+    if marks:
+        append_lines(workspace.journal, MARK, [Mark(new, mark.kind, mark.project, at=mark.at) for mark in marks])
+        sync_journal(store, workspace.global_store, engine.labels())
+
+
 def named_entry(engine: Engine, name: str) -> tuple[StoredEntry, list[str]]:
     """Return the entry with a name, as for `lookup.find_named`, and warnings. Raises as that does."""
     warnings: list[str] = []

@@ -121,7 +121,7 @@ def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, 
         try:
             with Engine(workspace) as engine:
                 problems += sync(engine.store, workspace, engine.labels())
-                entries, _ = engine.store.page(Scope(engine.project, KNOWLEDGE, STATUSES), _FURTHEST)
+                entries, _ = engine.store.page(engine.scope(engine.project, KNOWLEDGE, STATUSES), _FURTHEST)
                 found += map(_of_lesson, _looked(engine, entries)[0])
         except StoreError as error:
             problems.append(f"lessons are not listed: {error}")

@@ -10,7 +10,7 @@ from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import AS_GOOD, REPOSITORY, trusted_first
-from recollect.domain.stored import ACTIVE, MUTED, STATUSES
+from recollect.domain.stored import ACTIVE, MUTED
 from recollect.domain.text import utc_text
 from recollect.engine.withhold import harmless_entries
 from recollect.errors import EmbeddingError, ModelLoading, StoreError
@@ -241,7 +241,8 @@ def search(
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
     now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
-    muted = engine.store.marked(MUTED, engine.scope(engine.project, statuses=STATUSES)) if best else []
+    marks = [mark for id in best for mark in engine.store.marks(id)]
+    muted = {mark.id for mark in marks if mark.kind == MUTED and mark.project in ("", engine.project)}
     found, result.withheld = harmless_entries(engine.workspace.global_store, engine.store.entries(best))
     most = max((entry.observation_count for entry in found), default=1)
     for entry in found:

@@ -11,7 +11,7 @@ from recollect.domain.entry import Entry, Part
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import MOST_CLAIMED, never_outranked
-from recollect.domain.start_block import MOST_PINNED, TitleList
+from recollect.domain.start_block import MOST_PINNED
 from recollect.domain.stored import MUTED, PINNED
 from recollect.domain.text import cut, escaped, utc_text
 from recollect.engine.engine import Engine
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
-    from recollect.domain.start_block import Block
+    from recollect.domain.start_block import Block, TitleList
     from recollect.domain.stored import StoredEntry
     from recollect.recall.start_request import Injection, StartRequest
 
@@ -82,16 +82,18 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     behind = _sync(engine, warnings, started + _SYNCING)
     asked.muted = frozenset(store.marked(MUTED, engine.scope(engine.project)))
     with Collector(workspace.project_root, _left(started), workspace.settings.text("memory_root")) as collector:
-        titles = _titles(engine, asked, injection, began, is_current=not behind)  # while git runs
+        is_current = not behind and _memories_are_current(engine, injection, began)  # while git runs
+        pinned = _pinned(engine, asked)
+        given_whole = {entry.stored_hash for entry in pinned}
+        titles = list_titles(asked, injection, engine if is_current else None, without=given_whole)
         last_session = next((title.name for title in titles.listed if title.category == SESSION_SUMMARY), "")
         context = collector.context(_left(started), last_session)
     scope = engine.scope(engine.project, KNOWLEDGE)
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    pinned = _pinned(engine, asked)
     candidates = _candidates(engine, asked, retrieval, scope, now, more=len(asked.muted) + len(pinned))
-    held = {*asked.muted, *(entry.stored_hash for entry in pinned)}
+    held = asked.muted | given_whole
     ranked = [item for item in candidates if item.id not in held] if held else candidates
 
     def chosen_without(ids: Collection[str]) -> list[Entry]:
@@ -174,18 +176,15 @@ def _left(started: float) -> float:
     return max(0.2, min(_COLLECTING, _ALL_IN_ALL - (time.monotonic() - started)))
 
 
-def _titles(
-    engine: Engine, asked: StartRequest, injection: Injection, banks_read: int, *, is_current: bool
-) -> TitleList:
-    """Return the titles of the project's memories: from the store, or from the files if the store is behind."""
-    if not asked.workspace.settings.flag("retrieval.enabled"):
-        return TitleList()
-    behind = [] if is_current else [True]
-    if is_current:
-        injection.warnings += sync_if_changed(
-            engine, seconds=_READING, banks_read=banks_read, unfinished=lambda: behind.append(True)
-        )
-    return list_titles(asked, injection, None if behind else engine)
+def _memories_are_current(engine: Engine, injection: Injection, banks_read: int) -> bool:
+    """Sync the store with the memory files, if titles are listed. Return False if it is behind."""
+    if not engine.settings.flag("retrieval.enabled"):
+        return True
+    behind: list[bool] = []
+    injection.warnings += sync_if_changed(
+        engine, seconds=_READING, banks_read=banks_read, unfinished=lambda: behind.append(True)
+    )
+    return not behind
 
 
 def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:

@@ -24,7 +24,7 @@ from recollect.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from recollect.config.workspace import Workspace
@@ -42,10 +42,13 @@ _OPENING = 0.4
 _MOST_PROBLEMS = 5
 
 
-def list_titles(asked: StartRequest, injection: Injection, engine: Engine | None = None) -> TitleList:
+def list_titles(
+    asked: StartRequest, injection: Injection, engine: Engine | None = None, *, without: Collection[str] = ()
+) -> TitleList:
     """Return the titles for a session's start, from the store of `engine` if given, or from the memory files.
 
-    Memories that may hold a credential are left out, with a sentence in `injection.withheld`.
+    The memories `without`, by id, are left out, because the session is given their texts. So are those that may hold a
+    credential, with a sentence in `injection.withheld`.
     """
     workspace = asked.workspace
     used = [category for category in TITLED if workspace.settings.flag(f"categories.{category}.enabled")]
@@ -57,7 +60,7 @@ def list_titles(asked: StartRequest, injection: Injection, engine: Engine | None
         read.titles = engine.store.titles(engine.scope(engine.project, used), _MOST_KNOWN, workspace.package)
     else:
         _read_files(asked, used, read, injection.warnings)
-    read.titles = [title for title in read.titles if title.id not in asked.muted]
+    read.titles = [title for title in read.titles if title.id not in asked.muted and title.id not in without]
     listed = _harmless(workspace.global_store, read, injection.withheld)
     fresh = [title for title in listed if title_key(title) not in asked.without]
     return TitleList(listed, fresh, len(read.titles) + read.unread - len(listed))

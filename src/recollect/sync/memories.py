@@ -115,7 +115,7 @@ def sync_all_memories(store: Store, places: Iterable[Workspace], but: str = "", 
     """Sync the store with the memories of several projects except `but`; return warnings.
 
     Each project has its own settings. Memories that worktrees share are read once, by the settings of the main checkout
-    if there is one. Those of removed worktrees are forgotten.
+    if there is one. Those that a worktree has no more are forgotten.
 
     Raises:
         StoreError: the store cannot be written.
@@ -132,10 +132,12 @@ def sync_all_memories(store: Store, places: Iterable[Workspace], but: str = "", 
 
 
 def _forget_removed_worktrees(store: Store) -> None:
-    """Forget the memories of worktrees that are gone while their project is there."""
+    """Forget the memories of worktrees that are gone, or share those of their project by now, while that is there."""
     for owner in store.projects(MEMORY):
         main = store.get_meta(_WORKTREE + owner)
-        if not main or os.path.isdir(owner) or not project.is_checkout(main) or store.read_only:
+        if not main or not project.is_checkout(main) or store.read_only:
+            continue
+        if os.path.isdir(owner) and Workspace(owner, "").memories == owner:
             continue
         with store.writing():
             for source in store.sources(MEMORY, owner).values():

@@ -88,7 +88,7 @@ def create(workspace: Workspace, path: str, *, replace: bool = False) -> Created
     if not members:
         where = f"{root.path}, {workspace.bank} or {workspace.global_store}"
         raise StorageError(f"there is nothing to back up in {where}; give --project-root or --global-store")
-    archive = Archive(workspace.name, workspace.identity, VERSION, utc_text(time.gmtime()), members)
+    archive = Archive(workspace.name, workspace.memories, VERSION, utc_text(time.gmtime()), members)
     result.size = write_archive(path, archive, replace=replace)
     result.counts = _counts(members)
     return result

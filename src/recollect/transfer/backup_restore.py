@@ -284,8 +284,8 @@ def _memory_place(root: MemoryRoot, member: Member) -> str:
 
 
 def _merge_usages(usages: list[Usage], workspace: Workspace, result: Restored) -> None:
-    """Merge the backup's usage into the store. Translate the ids of memories, because they depend on the project."""
-    here, there = workspace.identity, result.archive.identity
+    """Merge the backup's usage into the store. Translate the ids of memories, because they depend on their owner."""
+    here, there = workspace.memories, result.archive.identity
     moved: dict[str, str] = {}
     if here != there:
         for outcome in result.of(WRITTEN, REPLACED, SAME):

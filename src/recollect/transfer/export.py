@@ -166,6 +166,7 @@ def _knowledge(workspace: Workspace, warnings: list[str]) -> list[ExportedEntry]
         known = found.setdefault(capture.id, ExportedEntry(capture, []))
         if known.entry is not capture:
             known.entry.observation_count += 1  # each line of the journal is one observation
+            known.entry.unproven = False
         if "journal" not in known.found_in:
             known.found_in.append("journal")
     here = workspace.identity
@@ -174,4 +175,6 @@ def _knowledge(workspace: Workspace, warnings: list[str]) -> list[ExportedEntry]
         # A global retirement counts for any entry, a project's only for entries of its own bank.
         if known and not each.ended and (not each.project or (each.project == here and known.found_in == ["project"])):
             known.entry.status = RETIRED
-    return list(found.values())
+    if workspace.settings.flag("retrieval.unproven_elsewhere"):
+        return list(found.values())
+    return [known for known in found.values() if not known.entry.unproven or known.entry.project == here]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.conftest import link_worktree
 
 from recollect.config.workspace import Workspace
 from recollect.errors import StorageError, WriteRefused
@@ -691,6 +692,26 @@ def test_usage_of_memories_follows_them_into_another_project(here: Place, there:
     assert new[1] not in taken  # what was kept is not what the backup counted
     assert taken["c" * 16] == (1, 0, "")
     assert any(f"of {here.project}, not of {there.project}" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_usage_of_memories_of_a_worktree_stays_theirs(here: Place, there: Place, backup: Path, is_new: bool) -> None:
+    main = here.project.parent / "main"
+    link_worktree(main, here.project)
+    here.filled()
+    owner = str(here.project)
+    use(here, Usage(entry_id(owner, "decision", "use-jwt"), 5, 1, ""))
+    here.create(backup)
+    assert verify(str(backup)).archive.identity == owner
+    if is_new:
+        link_worktree(there.project.parent / "main", there.project)
+        there.memory("drop-xml")
+        here, owner = there, str(there.project)
+    else:
+        (here.store / "memory.db").unlink()
+    result = here.restore(backup)
+    assert used(here)[entry_id(owner, "decision", "use-jwt")] == (5, 1, "")
+    assert any("the backup is of" in warning for warning in result.warnings) == is_new
 
 
 def test_a_damaged_store_is_said_and_does_not_stop_the_files(here: Place, there: Place, backup: Path) -> None:
