@@ -58,7 +58,7 @@ def test_a_bank_file_with_text_but_no_entry_is_named_by_doctor_status_and_once_a
         "",
         "# Patterns\n\nThings that work.\n\n---\n\n## Known\n",
         "### Pattern: One\nThe one lesson.\n",
-        "x\n" * 20_000 + "### One\nx\n",
+        "x\n" * 40_000 + "### One\nx\n",
     ],
     ids=["empty", "template", "bank", "late entry"],
 )
