@@ -62,10 +62,8 @@ def empty_earlier(connection: sqlite3.Connection, path: str) -> None:
 
 def count_earlier(path: str) -> int | None:
     """Return the number of entries in an earlier database; None if the file is something else. It is not changed."""
-    # Even a reader makes two files beside a database in WAL mode, unless it takes it as it is.
-    alone = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
     try:
-        with closing(sqlite3.connect(f"{file_uri(path)}?mode=ro{alone}", uri=True, timeout=1.0)) as connection:
+        with closing(_connect_as_it_is(path)) as connection:
             if version_of(connection) or not _is_earlier(connection):
                 return None
             return connection.execute("SELECT count(*) FROM entries").fetchone()[0]
@@ -86,7 +84,22 @@ def is_own(path: str) -> bool:
     """Return True if recollect has made a database, even if it is damaged or still empty. Its files are only read."""
     if os.path.isfile(path) and not os.path.getsize(path) and not os.path.exists(f"{path}-wal"):
         return True
-    return any(_has_mark(path + ending) for ending in ("", "-wal"))
+    try:
+        with closing(_connect_as_it_is(path)) as connection:
+            return bool(version_of(connection)) and _has_first_step(connection)
+    except FAILURES:  # it is damaged, or something else
+        return any(_has_mark(path + ending) for ending in ("", "-wal"))
+
+
+def _connect_as_it_is(path: str) -> sqlite3.Connection:
+    # Even a reader makes two files beside a database in WAL mode, unless it takes it as it is.
+    alone = "" if os.path.exists(f"{path}-wal") else "&immutable=1"
+    return sqlite3.connect(f"{file_uri(path)}?mode=ro{alone}", uri=True, timeout=1.0)
+
+
+def _has_first_step(connection: sqlite3.Connection) -> bool:
+    rows = connection.execute("SELECT * FROM _migrations WHERE version = 1")
+    return any(_MARK.decode("ascii") in row for row in rows)
 
 
 def _has_mark(path: str) -> bool:
