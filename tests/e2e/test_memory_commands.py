@@ -459,3 +459,9 @@ def test_retired_memory_is_found_no_more_and_found_again_when_restored(semantic_
     assert found() == []
     assert world.run("restore", "use", **variables).returncode == 0
     assert found() == ["Postgres holds the ledger"]
+
+
+def test_list_since_before_all_years_is_a_wrong_use(world: World) -> None:
+    done = world.run("list", "--since", "9999y")
+    assert done.returncode == 2
+    assert "give a date, such as 2026-01-31" in done.stderr
