@@ -122,3 +122,14 @@ def test_older_version_leaves_the_store_of_a_newer_one_alone(semantic_world: Wor
     assert any("newer version" in each["sentence"] for each in report["findings"] if each["subject"] == "Database")
     assert path.read_bytes() == before
     assert [each.name for each in semantic_world.store.glob("memory.db.*")] == []
+
+
+def test_database_of_another_program_keeps_its_mode(world: World) -> None:
+    world.store.mkdir()
+    path = world.store / "memory.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE notes (text)")
+    connection.close()
+    path.chmod(0o644)
+    assert world.run("rebuild", **BY_WORDS).returncode == 1
+    assert mode(path) == 0o644

@@ -192,3 +192,12 @@ def test_check_writes_nothing_and_needs_no_store(world: World) -> None:
 
 def test_two_formats_at_once_are_a_usage_error(world: World) -> None:
     assert world.run("check", "--json", "--format", "github").returncode == 2
+
+
+@pytest.mark.parametrize("linked", ["docs", "docs/knowledge-bank", "docs/knowledge-bank/patterns.md"])
+def test_a_bank_behind_a_link_out_of_the_project_is_not_read(world: World, tmp_path: Path, linked: str) -> None:
+    world.write_bank("patterns", f"### Pattern: a\nUse {TOKEN} here.\n")
+    place = world.project / linked
+    place.rename(tmp_path / "elsewhere")
+    place.symlink_to(tmp_path / "elsewhere")
+    assert findings(world) == [("place", "docs/knowledge-bank/patterns.md", 0)]

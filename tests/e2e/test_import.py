@@ -58,7 +58,7 @@ def test_a_bank_file_with_text_but_no_entry_is_named_by_doctor_status_and_once_a
         "",
         "# Patterns\n\nThings that work.\n\n---\n\n## Known\n",
         "### Pattern: One\nThe one lesson.\n",
-        "x\n" * 20_000 + "### One\nx\n",
+        "x\n" * 40_000 + "### One\nx\n",
     ],
     ids=["empty", "template", "bank", "late entry"],
 )
@@ -140,3 +140,17 @@ def test_at_a_terminal_the_user_is_asked(world: World, answer: bytes, count: int
     process.wait()
     assert "Append 3 entries to" in shown
     assert len(names(path.parent)) == count
+
+
+def test_a_bank_behind_a_link_out_of_the_project_is_refused_and_nothing_is_made_there(
+    world: World, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (world.project / "docs").symlink_to(elsewhere)
+    file = tmp_path / "patterns.md"
+    file.write_text(LOOSE, encoding="utf-8")
+    done = world.run("import", str(file), "--yes", **BY_WORDS)
+    assert done.returncode == 1
+    assert "leads out of the project" in done.stderr
+    assert list(elsewhere.iterdir()) == []

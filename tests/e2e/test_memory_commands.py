@@ -476,3 +476,9 @@ def test_list_on_a_terminal_breaks_no_word_and_no_date(world: World, columns: in
     assert max(map(len, lines)) <= columns
     assert "use-postgres-for-orders-and-for-everything-else" in shown
     assert shown.count("2026-01-02") == 2
+
+
+def test_list_since_before_all_years_is_a_wrong_use(world: World) -> None:
+    done = world.run("list", "--since", "9999y")
+    assert done.returncode == 2
+    assert "give a date, such as 2026-01-31" in done.stderr

@@ -86,6 +86,17 @@ def test_records_of_sessions_go_whatever_they_begin_with(world: World) -> None:
     assert not world.store.exists()
 
 
+@pytest.mark.parametrize("text", ["+ a list", "- one\n- two\n", "* one\n", "---\ntitle: x\n---\n", "= a\n\nb\n"])
+def test_a_file_beside_records_stays_whatever_else_is_there(world: World, text: str) -> None:
+    add_given(str(world.store), "a-session", ["key"])
+    folder = world.store / ".sessions"
+    (folder / ".a-session.recollect-4711.tmp").write_text("+key\n", encoding="utf-8")
+    theirs = folder / "notes.md"
+    theirs.write_text(text, encoding="utf-8")
+    uninstall(world)
+    assert list(folder.iterdir()) == [theirs]
+
+
 @pytest.mark.parametrize("place", [".", ".claude/memory", "docs/knowledge-bank"])
 def test_a_store_inside_the_project_leaves_the_project_as_it_was(world: World, place: str) -> None:
     world.write_bank("patterns", "### Pattern: Close what you open\nAlways.\n")
@@ -198,7 +209,7 @@ def test_nothing_to_remove_needs_no_yes(world: World) -> None:
 def test_a_database_that_recollect_did_not_make_stays_and_is_named(world: World) -> None:
     """Neither one of the memory system before, nor one of another program, nor something else of that name."""
     before: dict[Path, bytes] = {}
-    for number, make in enumerate((write_usual, write_foreign, write_garbage)):
+    for number, make in enumerate((write_usual, write_foreign, write_mention, write_garbage)):
         store = world.home / f"store {number}"
         store.mkdir()
         make(store / "memory.db")
@@ -218,6 +229,13 @@ def write_foreign(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("CREATE TABLE sources (number, path, kind, project)")
+
+
+def write_mention(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE notes (text)")
+        connection.execute("INSERT INTO notes VALUES ('the first step is m001_entries')")
+        connection.commit()
 
 
 def write_garbage(path: Path) -> None:
@@ -284,3 +302,20 @@ def test_purge_leaves_an_index_that_is_none(world: World) -> None:
     assert world.run("uninstall", "--purge", "--yes").returncode == 0
     assert index.read_text(encoding="utf-8") == "# My own notes\n"
     assert not (index.parent / "decisions").exists()
+
+
+def test_purge_leaves_files_that_are_no_memories_and_names_each_path(world: World) -> None:
+    memory = world.write_decision("kept")
+    theirs = [memory.parent / name for name in ("list.json", "other.json", "package.json")]
+    for path, text in zip(theirs, ("[]", '{"category": "runbook", "title": "x"}', '{"name": "x"}'), strict=True):
+        path.write_text(text, encoding="utf-8")
+    told = json.loads(world.run("uninstall", "--purge", "--yes", "--json").stdout)
+    assert str(memory) in [item["path"] for item in told["removed"]]
+    assert {*told["unknown"]} >= {str(path) for path in theirs}
+    assert sorted(memory.parent.iterdir()) == theirs
+
+
+def test_purge_names_each_memory_even_if_the_whole_folder_goes(world: World) -> None:
+    paths = [world.write_decision("one"), world.write_decision("two")]
+    told = json.loads(world.run("uninstall", "--purge", "--dry-run", "--json").stdout)
+    assert {item["path"] for item in told["removed"]} >= {str(path) for path in paths}

@@ -30,7 +30,10 @@ def _moment(_context: click.Context, _parameter: click.Parameter, value: str | N
     if value is None:
         return None
     ago = _AGO.fullmatch(value.strip().lower())
-    moment = datetime.now(UTC) - timedelta(days=int(ago[1]) * _DAYS[ago[2]]) if ago else parse_time(value)
+    try:
+        moment = datetime.now(UTC) - timedelta(days=int(ago[1]) * _DAYS[ago[2]]) if ago else parse_time(value)
+    except OverflowError:  # before the year 1
+        moment = None
     if moment is None:
         raise click.BadParameter("give a date, such as 2026-01-31, or how long ago: 7d, 2w, 3m or 1y")
     return moment

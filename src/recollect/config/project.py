@@ -8,6 +8,7 @@ import os
 from recollect.config.locations import BANK, home
 
 _LARGEST_CONFIG = 256 * 1024
+_INNER = (".git", ".bare")  # names of repositories inside their project's folder
 
 # Files that make a folder a package of a monorepo, and how many folders up one is searched for.
 _MANIFESTS = tuple(
@@ -115,12 +116,15 @@ def name(identity: str) -> str:
 def _checkout(repository: str) -> str:
     """Return a repository's main checkout: a submodule's configured one, else the folder around .git or .bare.
 
-    A bare repository has none, so it is returned itself: a folder of the same name beside it may be another project.
+    Another hidden repository stands for the folder around it only if the `.git` file there names it. A bare repository
+    has no checkout, so it is returned itself: a folder of the same name beside it may be another project.
     """
     configured = _configured(repository)
     if configured and _named(os.path.join(configured, ".git")) == repository:
         return configured
-    return os.path.dirname(repository) if os.path.basename(repository).startswith(".") else repository
+    around, name = os.path.split(repository)
+    is_around = name in _INNER or (name.startswith(".") and _named(os.path.join(around, ".git")) == repository)
+    return around if is_around else repository
 
 
 def is_bare(place: str) -> bool:

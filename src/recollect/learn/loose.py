@@ -85,6 +85,8 @@ def write_import(workspace: Workspace, plan: Import) -> list[str]:
     is_global = plan.origin == "global"
     folder = os.path.dirname(plan.into)
     lock = os.path.join(workspace.global_store, locations.PROMOTION_LOCK)
+    if not is_global:
+        refuse_link_out(plan.into, workspace.project_root)  # before the lock, which makes the folder
     with locked(lock) if is_global else locked_folder(folder):
         if not is_global:
             refuse_link_out(plan.into, workspace.project_root)

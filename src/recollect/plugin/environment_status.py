@@ -33,7 +33,7 @@ def bare_status(data: str, reason: str) -> str:
             lines += [f"  {category}: {', '.join(counts)}"] if counts else []
     except RecollectError as error:
         lines.append(f"Memories      {one_line(str(error))}")
-    own, shared = (len(read_bank(bank, "")[0]) for bank in (workspace.bank, workspace.global_store))
+    own, shared = len(read_bank(workspace.bank, "local")[0]), len(read_bank(workspace.global_store, "global")[0])
     lines.append(
         f"Knowledge     {counted(own, 'entry', 'entries')} in the project's bank, {shared:,} in the global one"
     )

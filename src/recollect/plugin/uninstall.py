@@ -19,7 +19,7 @@ from recollect.files.log import NAME as LOG
 from recollect.files.looked import NAME as LOOKED
 from recollect.files.memory.index_md import refuse_foreign
 from recollect.files.memory.lock import FOLDER as INDEX_LOCK
-from recollect.files.memory.memories import find_memories
+from recollect.files.memory.memories import find_memories, read_memory
 from recollect.files.met import NAME as MET
 from recollect.files.notices_today import NAME as TOLD
 from recollect.files.session.handover_names import is_handed_over
@@ -59,7 +59,7 @@ IN_STORE = (
     MET,
     os.path.basename(locations.consents()),
 )
-_OF_SESSION = (b"", *(mark.encode("ascii") for mark in MARKS))  # how a session's record begins
+_LARGEST_RECORD = 1024 * 1024
 _ABANDONED = 3600.0  # seconds
 
 
@@ -105,6 +105,9 @@ def plan(workspace: Workspace, *, keep_store: bool, purge: bool = False) -> Remo
     removal.unknown = [*_unknown(store, [*removal.paths, *removal.kept, *_of_store(store)])]
     for folder in _data_folders():
         removal.unknown += _unknown(folder, removal.paths)
+    if purge and removal.root:
+        stays = [path for path in _unknown(removal.root, removal.paths) if _stays(path, removal.paths)]
+        removal.unknown += [path for path in stays if path not in removal.unknown]
     return removal
 
 
@@ -241,15 +244,22 @@ def _purged(workspace: Workspace, root: str) -> Iterator[str]:
     if not root:
         return
     memories = workspace.memory_root()
-    by_folder: dict[str, list[str]] = {}
     for found in find_memories(memories, []):
-        by_folder.setdefault(os.path.dirname(found.path), []).append(found.path)
-    for folder, paths in by_folder.items():
-        yield from _whole(folder, [*paths, *_files(folder, is_temporary)])
+        if _is_memory(found.path, found.category):
+            yield found.path
     if os.path.isfile(memories.index) and not os.path.islink(memories.index):
         with suppress(StorageError):  # it is somebody's own file
             refuse_foreign(memories)
             yield memories.index
+
+
+def _is_memory(path: str, category: str) -> bool:
+    """Return True if a file reads as a memory of a category: others may keep JSON files in its folder."""
+    try:
+        record = read_memory(path, category).record
+    except (OSError, StorageError):
+        return False
+    return record.get("category") == category and isinstance(record.get("title"), str)
 
 
 def _stays(path: str, removed: Iterable[str]) -> bool:
@@ -283,16 +293,25 @@ def _listed(folder: str) -> list[str]:
 
 
 def _is_record(path: str) -> bool:
+    """Return True for the record of a session, which may be empty: each line is a mark and a value."""
     try:
-        return read_regular(path, 1, follow=False) in _OF_SESSION
+        text = read_regular(path, _LARGEST_RECORD, follow=False).decode("utf-8", "replace")
     except (OSError, StorageError):
         return False
+    return not text or all(map(_is_of_record, text.removesuffix("\n").split("\n")))
+
+
+def _is_of_record(line: str) -> bool:
+    """Return True for a line of a record. An item of a list has a space after its mark; a divider repeats it."""
+    mark, after = line[:1], line[1:2]
+    return bool(mark) and mark in MARKS and (not after or not (mark == "-" or after in MARKS or after.isspace()))
 
 
 def _whole(folder: str, ours: list[str]) -> list[str]:
     """Return the folder if everything in it is ours, else only our files."""
-    is_ours = os.path.isdir(folder) and not os.path.islink(folder) and len(ours) == len(os.listdir(folder))
-    return [folder] if is_ours else ours
+    names = {os.path.basename(path) for path in ours}
+    is_ours = os.path.isdir(folder) and not os.path.islink(folder) and names == {*os.listdir(folder)}
+    return [folder] if is_ours else [*dict.fromkeys(ours)]
 
 
 def _root_of(workspace: Workspace) -> str:
@@ -371,6 +390,7 @@ def _made_for_it(removal: Removal) -> Iterator[str]:
         yield os.path.dirname(removal.store)
         yield os.path.dirname(os.path.dirname(removal.store))
     if removal.root:
+        yield from sorted({os.path.dirname(path) for path in removal.paths if path.startswith(removal.root + os.sep)})
         yield removal.root
     for project in removal.projects:
         yield os.path.join(project, ".claude")

@@ -99,8 +99,12 @@ def unread_banks(workspace: Workspace, notes: DeferredWrites) -> str:
     from recollect.files.met import has_met, meet
 
     global_store = workspace.global_store
-    paths = files_without_entries(workspace.bank, "local") + files_without_entries(global_store, "global")
-    news = [path for path in paths if not has_met(global_store, _UNREAD + path)]
+
+    def is_told(path: str) -> bool:
+        return has_met(global_store, _UNREAD + path)
+
+    news = files_without_entries(workspace.bank, "local", is_told)
+    news += files_without_entries(global_store, "global", is_told)
     for path in news:
         notes.do(lambda path=path: meet(global_store, _UNREAD + path))
     more = f", and {len(news) - 1} more" if news[1:] else ""

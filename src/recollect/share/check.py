@@ -23,7 +23,7 @@ from recollect.files.memory.memories import (
     memory_of,
 )
 from recollect.files.memory.schemas import problems_of
-from recollect.files.textfile import read_regular
+from recollect.files.textfile import leads_out, read_regular
 from recollect.memories.upkeep import check_index, problem_text
 
 if TYPE_CHECKING:
@@ -203,6 +203,9 @@ class _Check:
             path = os.path.join(self._bank, f"{category}.md")
             shown = os.path.relpath(path, self._root.project).replace(os.sep, "/")
             if not os.path.lexists(path) or not self._is_asked(path):
+                continue
+            if leads_out(path, self._root.project):
+                yield _finding(PLACE, shown, 0, "it is behind a link that leads out of the project; it is not read")
                 continue
             try:
                 data = read_regular(path, LARGEST, follow=False)

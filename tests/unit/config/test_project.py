@@ -157,6 +157,17 @@ def test_worktrees_around_a_hidden_bare_repository_are_called_by_the_folder_arou
     assert identity(str(around / "one")) == identity(str(around)) == os.path.realpath(around)
 
 
+def test_hidden_bare_repositories_side_by_side_are_projects_of_their_own(tmp_path, git, repository):
+    for each in ("alpha", "beta"):
+        git("clone", "-q", "--bare", repository, tmp_path / f".{each}")
+        git("worktree", "add", "-q", "-b", each, tmp_path / each, cwd=tmp_path / f".{each}")
+    assert identity(str(tmp_path / "alpha")) == os.path.realpath(tmp_path / ".alpha")
+    assert identity(str(tmp_path / "beta")) == os.path.realpath(tmp_path / ".beta")
+    (tmp_path / ".git").write_text("gitdir: .alpha\n", encoding="utf-8")
+    assert identity(str(tmp_path / "alpha")) == os.path.realpath(tmp_path)
+    assert identity(str(tmp_path / "beta")) == os.path.realpath(tmp_path / ".beta")
+
+
 def test_submodule_is_a_project_of_its_own(tmp_path, git, repository):
     git("init", "-q", "-b", "main", tmp_path / "library")
     git("commit", "-q", "--allow-empty", "-m", "start", cwd=tmp_path / "library")

@@ -339,9 +339,68 @@ def test_redact_leaves_nothing_that_is_found_again(text: str) -> None:
         "curl -u a " * 20_000,
         "a" * 1_000_000 + " token",
         "\u0130" * 100_000 + "password",
+        "\x1b]" * 100_000,
+        "\x1b[" * 100_000,
+        "\x1b[" + "1;" * 200_000,
+        "\x1b" + " " * 200_000,
+        "[1" * 100_000 + "m",
+        "\x1b]0;token\x07" * 20_000,
+        "\x9d" * 200_000,
     ],
     ids=lambda text: text[:12],
 )
 def test_text_made_to_slow_it_down_is_read_in_linear_time(text: str) -> None:
     find_secret(text)  # quadratic time would be minutes
     redact(text)
+
+
+KEY = "AKIA" + "IOSFODNN7SAMPLES"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"\x1b[31m{KEY}\x1b[0m",
+        f"\x1b[01;31m\x1b[K{KEY}\x1b[m\x1b[K",
+        f"\x1b[38;2;1;2;3m{KEY}",
+        f"\x1b[2K{KEY}",
+        f"\x1b(B\x1b[m{KEY}",
+        f"\x1b7{KEY}\x1b8",
+        f"\x9b31m{KEY}",
+        f"{KEY[:6]}\x1b[31m{KEY[6:]}",
+        f"{KEY[:6]}\x1b]0;title\x07{KEY[6:]}",
+        f"\x1b]8;;https://example.com\x1b\\{KEY}\x1b]8;;\x1b\\",
+        f"\x1b]0;{KEY}\x07",
+        f"[31m{KEY}[0m",
+        f"[m{KEY}",
+        f"[01;31m[K{KEY}",
+        f"{KEY[:6]}[31m{KEY[6:]}",
+        f"\\u001b[31m{KEY}",
+        f"\\033[1m{KEY}",
+        f"\\x1b[1m{KEY}",
+        f"\x1b[{KEY}",
+        f"\x1b{KEY}",
+        "password=\x1b[31mhunter2" + "hunter2\x1b[0m",
+        "password=[31mhunter2" + "hunter2[0m",
+    ],
+    ids=ascii,
+)
+def test_terminal_code_hides_no_secret(text: str) -> None:
+    shown = redact(f"grep: {text} and more")
+    assert find_secret(text)
+    assert find_secret(shown) == ""
+    assert "[redacted: " in shown
+    assert KEY[-6:] not in shown
+    assert "hunter2" not in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b[31mred\x1b[0m", "rate(requests[5m])", "\x1b]0;a title\x07$ make", "took [12ms]", "[31mred[0m"]
+)
+def test_text_with_terminal_codes_and_no_secret_stays_as_it_is(text: str) -> None:
+    assert find_secret(text) == ""
+    assert redact(text) == text
+
+
+def test_query_beside_a_secret_stays_as_it_is() -> None:
+    assert redact(f"rate(x[5m]) {KEY}") == "rate(x[5m]) [redacted: an AWS access key]"

@@ -16,7 +16,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.start_block import entry_text
 from recollect.domain.text import fenced_lines, one_line, unclosed_fence
 from recollect.errors import StorageError, UnsafeEdit
-from recollect.files.bank.bank import BankFile, read_bank, read_bank_file
+from recollect.files.bank.bank import BankFile, files_without_entries, read_bank, read_bank_file
 from recollect.files.bank.entry import bare_name, with_count
 from recollect.files.bank.write import global_entry, local_entry
 from recollect.files.textfile import write_text
@@ -981,3 +981,21 @@ def test_read_bank_does_not_wait_for_a_pipe_or_an_endless_device(tmp_path: Path)
 def test_read_bank_file_raises_on_what_is_no_regular_file(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="is not a regular file"):
         read_bank_file(str(tmp_path), "local")
+
+
+def test_a_file_without_entries_is_read_no_further_than_its_beginning_and_not_at_all_if_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths: list[int] = []
+
+    def lessons(text: str) -> tuple[list[str], list[str]]:
+        lengths.append(len(text))
+        return [text], []
+
+    monkeypatch.setattr("recollect.files.bank.loose.loose_lessons", lessons)
+    path = tmp_path / "patterns.md"
+    path.write_text("Close every handle.\n" * 100_000, encoding="utf-8")
+    assert files_without_entries(str(tmp_path), "global", lambda told: told == str(path)) == []
+    assert lengths == []
+    assert files_without_entries(str(tmp_path), "global") == [str(path)]
+    assert lengths == [64 * 1024]

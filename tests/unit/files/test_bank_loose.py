@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,3 +83,39 @@ def test_any_text_is_read_and_no_word_is_lost(text: str) -> None:
     kept = " ".join([*(f"{each.name} {each.description}" for each in lessons), *left_out])
     if "#" not in text and "-" not in text:
         assert {word for word in "ab" if word in text} <= set(kept)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a" + " " * 20_000 + "x",
+        "# a" + " #" * 20_000 + "x",
+        ("# a" + " " * 500 + "x\n") * 100,
+        "#" * 60_000,
+        "<!--" * 60_000,
+        "<!-- " + "-" * 60_000,
+        "- " * 30_000 + "x",
+        "-" + " " * 60_000 + "x",
+        " " * 60_000 + "x",
+        "**" * 30_000,
+        "**a** " + ":" * 60_000,
+        "a:" + " " * 60_000,
+        "a" * 60_000 + ": b",
+        "a. " * 20_000,
+        "1" * 60_000,
+    ],
+)
+def test_hostile_texts_take_no_time(text: str) -> None:
+    began = time.process_time()
+    loose_lessons(text)
+    assert time.process_time() - began < 1
+
+
+def test_comment_that_is_never_closed_stays() -> None:
+    lessons, _ = loose_lessons("<!-- a --><!-- b\n--> Close every handle <!-- and file.")
+    assert [lesson.description for lesson in lessons] == ["Close every handle <!-- and file."]
+
+
+def test_paragraph_keeps_a_dash_in_it() -> None:
+    lessons, _ = loose_lessons("Close every handle - always.")
+    assert [lesson.description for lesson in lessons] == ["Close every handle - always."]

@@ -17,12 +17,22 @@ from recollect.domain.text import named_text, visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
     from typing import Any
 
 # Kinds with an unmistakable shape: their value needs no further check.
 _SHAPED = frozenset({KEY, "a JSON web token"})
 _SHORTEST_TOKEN = 15
+# Terminal codes: with a text (OSC and others), with parameters (CSI), of a character set; and colours that lost their
+# escape character, or have it in letters, as in JSON. `x[5m]` is no colour.
+_LONGEST_COLOUR = 21
+_ESCAPE = r"(?:\x1b|\\(?:u001[bB]|x1[bB]|0?33|e))?"
+_CODE = (
+    r"(?:\x1b[]PX^_]|\x9d)(?P<carried>[^\n\x07\x1b\x9b-\x9d]*)(?:\x07|\x1b\\|\x9c)"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]+[0-~]|\x1b[78=>]"
+    rf"|{_ESCAPE}\[[0-9;]{{0,20}}m(?!\])(?:{_ESCAPE}\[K)?"
+)
 _PLACE_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in PLACES for begin in begins)
 _TOKEN_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in TOKENS for begin in begins)
 
@@ -30,9 +40,9 @@ _TOKEN_BEGINNINGS = tuple((begin, (kind, pattern)) for kind, begins, pattern in 
 def find_secret(text: str) -> str:
     """Return the kind of the first secret found in the text ("a GitHub token"), or an empty string.
 
-    Invisible characters cannot hide one: they are removed first, as in all stored text.
+    Invisible characters and terminal codes cannot hide one: they are removed first.
     """
-    return next((kind for _, _, kind in _found(visible(text))), "")
+    return next((kind for seen in _readings(text) for _, _, kind in _found(seen)), "")
 
 
 def redact(text: str) -> str:
@@ -40,14 +50,16 @@ def redact(text: str) -> str:
 
     Parts marked as private become "[private]". A text without secrets is returned as it is.
     """
-    seen = visible(text)
-    parts: list[str] = []
-    end = 0
-    for start, stop, kind in sorted(_found(seen)):
-        if start >= end:
-            parts += [seen[end:start], "[private]" if kind == PRIVATE else f"[redacted: {kind}]"]
-        end = max(end, stop)
-    return "".join([*parts, seen[end:]]) if parts else text
+    for seen in _readings(text):
+        parts: list[str] = []
+        end = 0
+        for start, stop, kind in sorted(_found(seen)):
+            if start >= end:
+                parts += [seen[end:start], "[private]" if kind == PRIVATE else f"[redacted: {kind}]"]
+            end = max(end, stop)
+        if parts:
+            return "".join([*parts, seen[end:]])
+    return text
 
 
 def redacted(value: Any) -> Any:
@@ -57,6 +69,28 @@ def redacted(value: Any) -> Any:
     if isinstance(value, dict):
         return {redact(str(name)): _redacted_field(name, item) for name, item in value.items()}  # pyright: ignore
     return redact(value) if isinstance(value, str) else value
+
+
+def _readings(text: str) -> Iterator[str]:
+    """Yield the visible text without terminal codes, then with what is visible of them: a code may be none."""
+    plain = compiled(_CODE).sub(_carried, text) if _may_have_codes(text) else text
+    if plain != text:
+        yield visible(plain)
+    yield visible(text)
+
+
+def _may_have_codes(text: str) -> bool:
+    if "\x1b" in text or "\x9b" in text or "\x9d" in text:
+        return True
+    if "[" not in text:
+        return False
+    return "m" in [part[:_LONGEST_COLOUR].lstrip("0123456789;")[:1] for part in text.split("[")[1:]]
+
+
+def _carried(code: re.Match[str]) -> str:
+    """Return what replaces a terminal code: nothing, or the text it carries (a title, a link) if a secret is in it."""
+    carried = code["carried"]
+    return f" {carried} " if carried and find_secret(carried) else ""
 
 
 def _redacted_field(name: object, value: Any) -> Any:

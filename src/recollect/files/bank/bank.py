@@ -14,12 +14,12 @@ from recollect.files.textfile import leads_out, read_regular, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from recollect.domain.entry import Entry
 
 _LEFT_OUT = ("constitution.md",)
-_BEGINNING = 16 * 1024
+_BEGINNING = 64 * 1024  # in bytes: sessions wait for it
 _LARGEST_LOOKED_AT = 4 * 1024 * 1024  # in bytes: a person waits
 
 # The headings that were looked up in files, with the time and size of each file.
@@ -145,25 +145,30 @@ def bank_paths(directory: str, origin: str) -> tuple[list[str], list[str]]:
     )
 
 
-def files_without_entries(directory: str, origin: str) -> list[str]:
-    """Return the paths of a bank's files with lessons, but without a single entry, so that nobody is given them."""
-    return [path for path in bank_paths(directory, origin)[0] if _lacks_entries(path)]
+def files_without_entries(directory: str, origin: str, is_told: Callable[[str], bool] | None = None) -> list[str]:
+    """Return the paths of a bank's files with lessons, but without a single entry, so that nobody is given them.
+
+    Files for which `is_told` is true are left out, and their lessons are not read.
+    """
+    return [path for path in bank_paths(directory, origin)[0] if _lacks_entries(path, is_told)]
 
 
-def _lacks_entries(path: str) -> bool:
+def _lacks_entries(path: str, is_told: Callable[[str], bool] | None) -> bool:
     """Return True if a file has text but no entry. Most files have an entry near their beginning: that is quick."""
     try:
         beginning = read_regular(path, _BEGINNING)
-        if beginning.startswith(b"### ") or b"\n### " in beginning or not beginning.strip():
+        if _has_entry(beginning) or not beginning.strip() or (is_told and is_told(path)):
             return False
-        text = read_text(path, _LARGEST_LOOKED_AT)
+        from recollect.files.bank.loose import loose_lessons  # imported late: it is hardly ever needed
+
+        has_lessons = bool(loose_lessons(beginning.decode("utf-8", "replace"))[0])
+        return has_lessons and not _has_entry(read_regular(path, _LARGEST_LOOKED_AT))
     except (OSError, StorageError):
         return False
-    if BankFile(text, KNOWLEDGE[0]).entries:
-        return False
-    from recollect.files.bank.loose import loose_lessons  # imported late: it is hardly ever needed
 
-    return bool(loose_lessons(text)[0])
+
+def _has_entry(data: bytes) -> bool:
+    return b"\n### " in data or data.removeprefix(b"\xef\xbb\xbf").startswith(b"### ")
 
 
 def bank_file_leads_out(path: str) -> bool:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from recollect.domain.text import cut, fenced_lines, one_line
 from recollect.files.bank.entry import bare_name
 
+# Anybody's text is read here, at every session start: no pattern may need more than linear time.
 _LONGEST_NAME = 80
 _MOST_WORDS_OF_A_LEAD = 10
 _FEWEST_WORDS = 3
 
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+(?=\S)")
-_DIVIDER = re.compile(r"\s*(?:[-*_]\s*){3,}$")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _BOLD_LEAD = re.compile(r"(\*\*|__)(?P<lead>.{1,200}?)\1\s*(?:[:.–—-]+\s*)?(?P<rest>.*)", re.DOTALL)
 _PLAIN_LEAD = re.compile(r"(?P<lead>[^\n.:]{3,100}):\s+(?P<rest>\S.*)", re.DOTALL)
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)", re.DOTALL)
@@ -34,14 +32,14 @@ def loose_lessons(text: str) -> tuple[list[Loose], list[str]]:
 
     A section that begins with a paragraph is one lesson; in another, each bullet and each paragraph is one.
     """
-    lines = _without_front_matter(_COMMENT.sub("", text.removeprefix("\ufeff")).replace("\r\n", "\n").split("\n"))
+    lines = _without_front_matter(_without_comments(text.removeprefix("\ufeff")).replace("\r\n", "\n").split("\n"))
     fenced = fenced_lines(lines)
     found: list[Loose] = []
     left_out: list[str] = []
     heading, blocks, below_title = "", list[list[str]](), False
     for index, line in enumerate([*lines, "# "]):
-        match = None if index in fenced else _HEADING.match(line)
-        if match is None:
+        level, title = (0, "") if index in fenced else _heading(line)
+        if not level:
             _add_line(blocks, line, in_code=index in fenced)
             continue
         texts = [text for text in ("\n".join(block).strip() for block in blocks) if text]
@@ -52,9 +50,31 @@ def loose_lessons(text: str) -> tuple[list[Loose], list[str]]:
                 left_out.append(f"{lesson.name}: {lesson.description}")
             else:
                 found.append(lesson)
-        below_title = len(match[1]) == 1
-        heading, blocks = "" if below_title else bare_name(match[2].strip("*_ ")), []
+        below_title = level == 1
+        heading, blocks = "" if below_title else bare_name(title.strip("*_ ")), []
     return found, left_out
+
+
+def _without_comments(text: str) -> str:
+    """Return the text without HTML comments. One that is never closed stays."""
+    parts: list[str] = []
+    end = 0
+    while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 4)) >= 0:
+        parts.append(text[end:start])
+        end = close + 3
+    return "".join([*parts, text[end:]])
+
+
+def _heading(line: str) -> tuple[int, str]:
+    """Return the level and the text of a heading. The level is 0 for any other line."""
+    text = line.lstrip("#")
+    level = len(line) - len(text)
+    return (level, text.strip().rstrip("#").rstrip()) if level <= 6 and text[:1].isspace() else (0, "")
+
+
+def _is_divider(line: str) -> bool:
+    signs = "".join(line.split())
+    return len(signs) >= 3 and not signs.strip("-*_")
 
 
 def _without_front_matter(lines: list[str]) -> list[str]:
@@ -65,7 +85,7 @@ def _without_front_matter(lines: list[str]) -> list[str]:
 
 def _add_line(blocks: list[list[str]], line: str, *, in_code: bool) -> None:
     """Add a line to the blocks of a section. A block is a bullet with what belongs to it, or a paragraph."""
-    if not in_code and _DIVIDER.match(line):
+    if not in_code and _is_divider(line):
         blocks.append([])
     elif not in_code and _BULLET.match(line):
         blocks.append([line.rstrip()])
@@ -93,7 +113,7 @@ def _lessons(heading: str, texts: list[str]) -> list[Loose]:
     if heading and texts and not _BULLET.match(texts[0]):
         whole = [heading] if len(heading) > _LONGEST_NAME else []  # a name is cut; a description is not
         return [Loose(_named(heading), "\n\n".join([*whole, *texts]))]
-    return [_lesson(_BULLET.sub("", text, count=1)) for text in texts]
+    return [_lesson(text[bullet.end() :] if (bullet := _BULLET.match(text)) else text) for text in texts]
 
 
 def _lesson(text: str) -> Loose:

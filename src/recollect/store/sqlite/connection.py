@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from stat import S_ISREG
 
 from recollect.errors import StoreDamaged, StoreError
@@ -150,6 +151,7 @@ class SqliteConnection:
                 from recollect.store.sqlite.earlier import empty_earlier
 
                 empty_earlier(connection, self.path)
+            _make_private(self.path)  # it is ours now
             self._use_write_ahead_log(connection)
             for pragma in _PRAGMAS:
                 connection.execute(f"PRAGMA {pragma}")
@@ -189,6 +191,8 @@ class SqliteConnection:
             connection.close()
             raise
         if version == NEWEST:
+            with suppress(OSError):  # the file system may be read-only
+                _make_private(self.path)
             return connection
         connection.close()
         if version > NEWEST:
@@ -203,17 +207,21 @@ def _is_used(connection: sqlite3.Connection) -> bool:
 
 
 def _is_there(path: str) -> bool:
-    """Return True if the file exists. If it is the user's own, remove all access of others."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
         return False
     if not S_ISREG(status.st_mode):  # SQLite might wait for it
         raise StoreError("it is no regular file; move it away")
+    return True
+
+
+def _make_private(path: str) -> None:
+    """Remove all access of others to a database of the user's own."""
+    status = os.stat(path)
     if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
         for ending in ("", "-wal", "-shm"):
             try:
                 os.chmod(path + ending, status.st_mode & 0o700)
             except FileNotFoundError:
                 continue
-    return True

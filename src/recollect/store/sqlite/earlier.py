@@ -74,7 +74,7 @@ def count_earlier(path: str) -> int | None:
     if not os.path.isfile(path):  # SQLite might wait for it
         return None
     try:
-        with closing(sqlite3.connect(_unchanged(path), uri=True, timeout=1.0)) as connection:
+        with closing(_connect_as_it_is(path)) as connection:
             if version_of(connection) or not _is_earlier(connection):
                 return None
             return connection.execute("SELECT count(*) FROM entries").fetchone()[0]
@@ -120,7 +120,22 @@ def is_own(path: str) -> bool:
     """Return True if recollect has made a database, even if it is damaged or still empty. Its files are only read."""
     if os.path.isfile(path) and not os.path.getsize(path) and not os.path.exists(f"{path}-wal"):
         return True
-    return any(_has_mark(path + ending) for ending in ("", "-wal"))
+    if not os.path.isfile(path):
+        return False
+    try:
+        with closing(_connect_as_it_is(path)) as connection:
+            return bool(version_of(connection)) and _has_first_step(connection)
+    except FAILURES:  # it is damaged, or something else
+        return any(_has_mark(path + ending) for ending in ("", "-wal"))
+
+
+def _connect_as_it_is(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(_unchanged(path), uri=True, timeout=1.0)
+
+
+def _has_first_step(connection: sqlite3.Connection) -> bool:
+    rows = connection.execute("SELECT * FROM _migrations WHERE version = 1")
+    return any(_MARK.decode("ascii") in row for row in rows)
 
 
 def _metadata(path: str) -> dict[str, str]:
