@@ -17,8 +17,9 @@ from recollect.config.memory_root import memory_root_at, project_of
 from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
+from recollect.domain.data_text import data_line
 from recollect.domain.secrets.detect import redact
-from recollect.domain.text import json_safe
+from recollect.domain.text import json_safe, one_line
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.memory.memories import MemoryRoot
 from recollect.files.session.handover import read_own
@@ -202,6 +203,11 @@ def styled(text: str, colour: str, stream: Any = None) -> str:
     """Return the text in a colour if the stream (by default standard output) is a terminal and NO_COLOR is unset."""
     plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stdout if stream is None else stream)
     return text if plain else f"{ours(click.style('', fg=colour, reset=False))}{text}{ours(click.style(''))}"
+
+
+def untrusted(text: str) -> str:
+    """Return untrusted text on one line; as data unless a terminal shows it, because a model may read it then."""
+    return one_line(text) if is_terminal(sys.stdout) else data_line(text)
 
 
 def is_terminal(stream: Any) -> bool:
