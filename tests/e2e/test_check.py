@@ -190,3 +190,16 @@ def test_check_writes_nothing_and_needs_no_store(world: World) -> None:
 
 def test_two_formats_at_once_are_a_usage_error(world: World) -> None:
     assert world.run("check", "--json", "--format", "github").returncode == 2
+
+
+def test_bank_that_is_too_large_to_be_checked_is_a_finding(world: World) -> None:
+    line = "Nothing to see in this line of a lesson.\n"
+    world.write_bank("patterns", line * (4 * 1024 * 1024 // len(line) + 1) + TOKEN)
+    assert ("form", "docs/knowledge-bank/patterns.md", 1) in findings(world)
+
+
+def test_findings_of_a_file_are_limited_and_the_rest_is_counted(world: World) -> None:
+    write(world, "queue", **{f"unknown_{n}": n for n in range(300)})
+    done = json.loads(world.run("check", "--json").stdout)["findings"]
+    assert len(done) == 101
+    assert "200 more faults" in done[-1]["message"]
