@@ -61,8 +61,7 @@ def test_each_fault_is_one_line_with_its_place(world: World) -> None:
     write(world, "d-file", related_files=["src/gone.py"])
     write(world, "e-pointer", supersedes=["decision/nowhere", "decision/../../../etc/passwd"])
     write(world, "f-json").write_text('{\n"title": }', encoding="utf-8")
-    write(world, "g-marks").write_text('{\n<<<<<<< ours\n"a": 1\n=======\n"a": 2\n>>>>>>> theirs\n}', encoding="utf-8")
-    assert findings(world) == [
+    write(world, "g-marks").write_text('{\n    assert findings(world) == [
         ("schema", f"{FOLDER}/a-schema.json", 13),
         ("schema", f"{FOLDER}/b-id.json", 4),
         ("credential", f"{FOLDER}/c-secret.json", 5),
@@ -194,6 +193,7 @@ def test_two_formats_at_once_are_a_usage_error(world: World) -> None:
     assert world.run("check", "--json", "--format", "github").returncode == 2
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("linked", ["docs", "docs/knowledge-bank", "docs/knowledge-bank/patterns.md"])
 def test_a_bank_behind_a_link_out_of_the_project_is_not_read(world: World, tmp_path: Path, linked: str) -> None:
     world.write_bank("patterns", f"### Pattern: a\nUse {TOKEN} here.\n")
@@ -201,3 +201,16 @@ def test_a_bank_behind_a_link_out_of_the_project_is_not_read(world: World, tmp_p
     place.rename(tmp_path / "elsewhere")
     place.symlink_to(tmp_path / "elsewhere")
     assert findings(world) == [("place", "docs/knowledge-bank/patterns.md", 0)]
+
+
+def test_bank_that_is_too_large_to_be_checked_is_a_finding(world: World) -> None:
+    line = "Nothing to see in this line of a lesson.\n"
+    world.write_bank("patterns", line * (4 * 1024 * 1024 // len(line) + 1) + TOKEN)
+    assert ("form", "docs/knowledge-bank/patterns.md", 1) in findings(world)
+
+
+def test_findings_of_a_file_are_limited_and_the_rest_is_counted(world: World) -> None:
+    write(world, "queue", **{f"unknown_{n}": n for n in range(300)})
+    done = json.loads(world.run("check", "--json").stdout)["findings"]
+    assert len(done) == 101
+    assert "200 more faults" in done[-1]["message"]

@@ -233,6 +233,36 @@ def test_driver_whose_command_has_moved_says_so_and_merges_as_text(team: Team, i
     assert "<<<<<<< ours" in team.path("queue").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("code", [1, 2, 130])
+def test_driver_that_fails_merges_as_text_with_conflict_markers(team: Team, code: int) -> None:
+    team.set_up()
+    failing = team.world.home / "failing"
+    failing.write_text(f"#!/bin/sh\nexit {code}\n", encoding="utf-8")
+    failing.chmod(0o755)
+    driver = team.git("config", "merge.recollect.driver").stdout.rstrip("\n")
+    team.git("config", "merge.recollect.driver", driver.replace(RECOLLECT, str(failing)))
+    team.two_changes({"title": "Our queue"}, {"title": "Their queue"})
+    assert team.git("merge", "--no-edit", "side", check=False).returncode == 1
+    assert "<<<<<<< ours" in team.path("queue").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("entry", ["tools", "./tools", "{project}/tools"])
+def test_driver_runs_no_program_of_the_work_tree(team: Team, entry: str, tmp_path: Path) -> None:
+    team.set_up()
+    tools = team.folder / "tools"
+    tools.mkdir()
+    (tools / "recollect").write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n", encoding="utf-8")
+    (tools / "recollect").chmod(0o755)
+    driver = team.git("config", "merge.recollect.driver").stdout.rstrip("\n")
+    path = f"{entry.format(project=team.folder)}:/usr/bin:/bin"
+    wrapped = f"PATH={path}; {driver.replace(RECOLLECT, '/nowhere/recollect')}"
+    team.git("config", "merge.recollect.driver", wrapped)
+    team.two_changes({"title": "Our queue"}, {"title": "Their queue"})
+    assert team.git("merge", "--no-edit", "side", check=False).returncode == 1
+    assert not (tmp_path / "ran").exists()
+    assert "<<<<<<< ours" in team.path("queue").read_text(encoding="utf-8")
+
+
 def test_gitattributes_of_a_clone_alone_runs_nothing(team: Team) -> None:
     team.set_up()
     team.git("config", "--remove-section", "merge.recollect")
@@ -268,6 +298,14 @@ def test_repair_names_the_field_of_a_true_conflict(team: Team) -> None:
     assert done.returncode == 1
     assert json.loads(done.stdout)["conflicts"] == [{"field": "title", "ours": "Our queue", "theirs": "Their queue"}]
     assert team.read("queue")["title"] == "Our queue"
+
+
+def test_json_of_a_conflict_shows_no_credential(team: Team) -> None:
+    key = "AKIA" + "Q7RSTUVWXYZ2B4CD"
+    without_driver(team, {"title": f"Our key is {key}"}, {"title": "Their queue"})
+    done = team.world.run("merge-driver", "--repair", f"{MEMORY}/queue.json", "--json")
+    assert json.loads(done.stdout)["conflicts"][0]["field"] == "title"
+    assert key not in done.stdout
 
 
 def test_repair_of_a_file_that_needs_none_says_so(team: Team) -> None:

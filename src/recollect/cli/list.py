@@ -6,7 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from recollect.cli.shared import fields_of, json_option, print_json, screen_width, styled, warn, workspace_options
+from recollect.cli.shared import (
+    fields_of,
+    json_option,
+    print_json,
+    screen_width,
+    styled,
+    untrusted,
+    warn,
+    workspace_options,
+)
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
 from recollect.domain.clock import parse_time
@@ -128,8 +137,8 @@ def _narrow(state: str, category: str, name: str, title: str, updated: str, _tag
 def _row(entry: Listed, is_muted: bool) -> tuple[str, ...]:
     state = "muted" * is_muted if entry.status == ACTIVE else cut(one_line(entry.status), 10)
     name = redact(entry.slug) if entry.path else entry.id
-    title = cut(redact(one_line(entry.title)), _LONGEST_TITLE)
-    tags = cut(redact(one_line(", ".join(entry.tags))), _LONGEST_TAGS)
+    title = cut(redact(untrusted(entry.title)), _LONGEST_TITLE)
+    tags = cut(redact(untrusted(", ".join(entry.tags))), _LONGEST_TAGS)
     return state, entry.category, name, title, one_line(entry.updated_at[:10]), tags
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.given import given_document, score_text
-from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, styled, untrusted, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, one_line
@@ -63,7 +63,7 @@ def _text(given: Given) -> str:
     lines = [f"{styled(receipt.at, 'cyan')}  {styled(receipt.event, 'green')}{session}"]
     lines += [f"  words: {cut(redact(one_line(receipt.query)), _LONGEST_QUERY)}"] if receipt.query else []
     for each in given.entries:
-        title = cut(each.title, _LONGEST_TITLE) or "(gone)"
+        title = cut(untrusted(each.title), _LONGEST_TITLE) or "(gone)"
         lines.append(f"  {each.line.form:<6}  {each.line.id}  {title}")
         score = score_text(each, receipt.event)
         lines += [f"          {styled(score, 'bright_black')}"] if score else []

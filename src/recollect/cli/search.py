@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import (
+    fields_of,
+    is_terminal,
+    json_option,
+    print_json,
+    styled,
+    untrusted,
+    warn,
+    workspace_options,
+)
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, LABEL, PROJECT
 from recollect.domain.stored import ACTIVE, STATUSES
@@ -91,10 +100,10 @@ def _shown(place: int, hit: Hit, explain: bool) -> str:
     states = [entry.status] * (entry.status != ACTIVE) + ["muted"] * hit.is_muted
     state = "".join(f"  {styled(each, 'yellow')}" for each in states)
     lines = [
-        f"{place}. {styled(f'{label}: {entry.name}', 'green')}  {hit.score:.2f}{state}",
+        f"{place}. {styled(f'{label}: {untrusted(entry.name)}', 'green')}  {hit.score:.2f}{state}",
         f"   {styled(' · '.join(_facts(hit)), 'bright_black')}",
     ]
-    text = one_line(entry.description)
+    text = untrusted(entry.description)
     if text:
         lines.append(f"   {cut(text, _SHOWN)}")
     if explain:

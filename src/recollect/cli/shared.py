@@ -18,8 +18,9 @@ from recollect.config.memory_root import memory_root_at, project_of
 from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
+from recollect.domain.data_text import data_line
 from recollect.domain.secrets.detect import redact
-from recollect.domain.text import json_safe
+from recollect.domain.text import json_safe, one_line
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.memory.memories import MemoryRoot
 from recollect.files.session.handover import read_own
@@ -208,6 +209,11 @@ def styled(text: str, colour: str, stream: Any = None) -> str:
 def screen_width() -> int:
     """Return the columns of the terminal that is written to; very many if it is none, because nothing is cut then."""
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else sys.maxsize
+
+
+def untrusted(text: str) -> str:
+    """Return untrusted text on one line; as data unless a terminal shows it, because a model may read it then."""
+    return one_line(text) if is_terminal(sys.stdout) else data_line(text)
 
 
 def is_terminal(stream: Any) -> bool:

@@ -6,7 +6,7 @@ import click
 
 from recollect.cli.given import given_document, score_text
 from recollect.cli.memory import name_argument
-from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_json, styled, untrusted, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import counted, cut, one_line
@@ -26,7 +26,7 @@ _OPENED = "opened afterwards by get_memories or `recollect show` in the same ses
 @workspace_options
 @json_option
 def command(name: str, workspace: Workspace, as_json: bool) -> None:
-    """Show why and how often an entry was given, for which words, and whether it was used.
+    """Show why and how often an entry was given in this project, for which words, and whether it was used.
 
     Used means here: a session opened the entry by get_memories or `recollect show` after it was given. A session may
     have used what it was given without opening it; that is not known.
@@ -52,6 +52,7 @@ def _document(account: Account, warnings: list[str]) -> dict[str, object]:
         **{mark.kind: "everywhere" if not mark.project else "here" for mark in account.marks},
         **fields_of(account, "texts", "titles", "events", "words"),
         "used": {"opened": account.used, "of": len(account.given), "openings": len(account.opened)},
+        "elsewhere": account.elsewhere,
         "given": [
             {
                 **fields_of(receipt, "at", "event", "session", "project"),
@@ -67,13 +68,17 @@ def _document(account: Account, warnings: list[str]) -> dict[str, object]:
 
 def _lines(account: Account) -> Iterator[str]:
     entry, given = account.entry, account.given
-    yield styled(redact(one_line(entry.name)), "green")
+    yield styled(redact(untrusted(entry.name)), "green")
     yield _field("id", entry.id)
     yield _field("category", entry.category)
     marks = [f"{mark.kind} {'here' if mark.project else 'everywhere'} since {mark.at[:10]}" for mark in account.marks]
     yield _field("state", ", ".join([entry.status, *marks]))
+    if account.elsewhere:
+        yield _field("elsewhere", f"given {counted(account.elsewhere, 'time', 'times')} in other projects")
     if not given:
-        yield _field("given", "never, as far as is known; `recollect try PROMPT` shows what a prompt would be given")
+        yield _field(
+            "given", "never here, as far as is known; `recollect try PROMPT` shows what a prompt would be given"
+        )
         return
     parts = [counted(account.texts, "time", "times") + " as text"] * bool(account.texts)
     parts += [counted(account.titles, "time", "times") + " by its title"] * bool(account.titles)

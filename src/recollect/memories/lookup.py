@@ -29,7 +29,6 @@ _MOST_LESSONS = 1_000_000
 _MOST_NEAR = 3
 _LONGEST_SHOWN = 80
 _ANYBODYS = Scope(None, (), STATUSES)
-_KNOWLEDGE = Scope(None, KNOWLEDGE, STATUSES)
 
 
 _Meant = Found | StoredEntry  # a memory file, or a lesson
@@ -154,7 +153,8 @@ class _Stored:
         )
         ours = self._with_files([each.entry for each in by_id if each.is_ours])
         self.is_elsewhere = bool(by_id)
-        slugs = {title.id: slugify(title.name) for title in engine.store.titles(_KNOWLEDGE, _MOST_LESSONS)}
+        scope = engine.scope(engine.project, KNOWLEDGE, STATUSES)  # names of other projects are not told here
+        slugs = {title.id: slugify(title.name) for title in engine.store.titles(scope, _MOST_LESSONS)}
         self.slugs = list(slugs.values())
         slug, lessons = self._lessons(slugs, name)
         is_id = len(name) == ID_LENGTH and bool(ours)

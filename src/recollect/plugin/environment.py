@@ -77,6 +77,8 @@ def complete(damage: str = "") -> None:
         _run_again(named)
     if _again == "built" or not requirements:
         _fail(f"{sys.executable} lacks what it needs: {', '.join(missing)}")
+    if sys.argv[2:3] == ["merge-driver"]:  # git waits for it, and can do without
+        _fail("its packages are not installed; `recollect status` installs them")
     from recollect.errors import RecollectError
 
     if sys.argv[2:] == ["status"] and not damage:  # a person's first question, while packages are installed

@@ -76,13 +76,15 @@ def given_lately(
 class Account:
     """All that is known of how often an entry was given, for which words, and of its use.
 
-    `given` has the entry's line of each receipt, newest first. `marks` are those that count here.
+    `given` has the entry's line of each receipt of the project, newest first; of other projects, `elsewhere` has only
+    their number. `marks` and `opened` are those that count here.
     """
 
     entry: StoredEntry
     marks: list[Mark]
     given: list[tuple[Receipt, ReceiptLine]]
     opened: list[Evidence]
+    elsewhere: int
 
     @property
     def texts(self) -> int:
@@ -118,7 +120,7 @@ class Account:
 
 
 def account_of(engine: Engine, entry: StoredEntry) -> Account:
-    """Return all that is known of how an entry was given and used, in all projects.
+    """Return all that is known of how an entry was given and used in the project, and how often in others.
 
     Raises:
         StoreError: the store cannot be read.
@@ -126,15 +128,16 @@ def account_of(engine: Engine, entry: StoredEntry) -> Account:
     store = engine.store
     with suppress(StoreError):  # a store without write access says what it knows
         sync_journal(store, engine.workspace.global_store, engine.labels())
-    given = [
+    lines = [
         (receipt, line)
         for receipt in store.receipts(_MOST_RECEIPTS, entry=entry.id)
         for line in receipt.lines
         if line.id == entry.id
     ]
+    given = [(receipt, line) for receipt, line in lines if receipt.project == engine.project]
     marks = [mark for mark in store.marks(entry.id) if mark.project in ("", engine.project)]
-    opened = [each for each in store.evidence(entry.id) if each.kind == OPENED]
-    return Account(entry, marks, given, opened)
+    opened = [each for each in store.evidence(entry.id) if each.kind == OPENED and each.project == engine.project]
+    return Account(entry, marks, given, opened, len(lines) - len(given))
 
 
 def note_shown(workspace: Workspace, id: str) -> list[str]:

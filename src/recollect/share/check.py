@@ -35,6 +35,7 @@ PLACE, FORM, SCHEMA, SECRET, REFERENCE, INDEX = "place", "form", "schema", "cred
 
 _SECONDS = 30.0
 _LONGEST = 500
+_MOST_FINDINGS = 100  # of a file; finding their lines takes time
 _REVOKE = "revoke it, and say where it is kept instead of what it is"
 _REBUILD = "`recollect index --rebuild` makes it again; or keep it out of git with `recollect init --git`"
 
@@ -140,8 +141,11 @@ class _Check:
                 continue
             self._memories.append(memory)
             text = data.decode("utf-8", "replace")
-            for kind, field, message in self._faults(memory) if is_asked else self._broken(memory):
+            faults = list(self._faults(memory) if is_asked else self._broken(memory))
+            for kind, field, message in faults[:_MOST_FINDINGS]:
                 yield _finding(kind, shown, _line_of(text, field), message)
+            if len(faults) > _MOST_FINDINGS:
+                yield _finding(FORM, shown, 1, f"it has {len(faults) - _MOST_FINDINGS:,} more faults; mend these first")
         yield from (_finding(PLACE, "", 0, problem) for problem in problems)
 
     def _faults(self, memory: MemoryFile) -> Iterator[tuple[str, str, str]]:
@@ -208,10 +212,12 @@ class _Check:
                 yield _finding(PLACE, shown, 0, "it is behind a link that leads out of the project; it is not read")
                 continue
             try:
-                data = read_regular(path, LARGEST, follow=False)
+                data = read_regular(path, LARGEST + 1, follow=False)
             except (OSError, StorageError) as error:
                 yield _finding(FORM, shown, 0, str(error).replace(path, "it", 1))
                 continue
+            if len(data) > LARGEST:
+                yield _finding(FORM, shown, 1, f"it is larger than {LARGEST // 1024:,} KiB; the rest was not checked")
             if has_conflict_markers(data):
                 line = _line_of_error(StorageError(), data)
                 yield _finding(FORM, shown, line, "it has conflict markers of git; keep the lessons of both sides")

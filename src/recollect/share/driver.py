@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from recollect.files.memory.memories import MemoryRoot
 
 MARKER_SIZE = 7
+CONFLICTS = 10  # the exit code of a merge with conflicts; failures of all kinds end with others
 _SECONDS = 30.0
 _LONGEST_SHOWN = 120
 _BASE, _OURS, _THEIRS = "the common ancestor", "our version", "their version"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from json import dumps
 from typing import TYPE_CHECKING, Any, cast
 
 from recollect.domain.clock import parse_time
-from recollect.domain.memory import MOST_CHANGES, MOST_SUPERSEDED, UNTAGGED, clean_tags, without_state
+from recollect.domain.memory import MOST_CHANGES, MOST_SUPERSEDED, MOST_TAGS, UNTAGGED, clean_tags, without_state
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.stored import ACTIVE
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _SETS = {"related_files": None, "triggers": MOST_TRIGGERS, "supersedes": MOST_SUPERSEDED}
 _STATE = "record_status"
 _SUCCESSOR = "superseded_by"
+_Name = tuple[str, int]  # of an item in a list
 _BEGINNING = datetime.min.replace(tzinfo=UTC)
 
 
@@ -89,22 +91,30 @@ class _Merge:
 
     def _list(self, base: list[Any], ours: list[Any], theirs: list[Any]) -> list[Any] | None:
         """Return the items of both lists without those that either removed; None if both rewrote the same item."""
-        had, (mine, yours) = _keys(base), (_keys(ours), _keys(theirs))
-        rewritten = (had - mine) & (had - yours) and mine - had - yours and yours - had - mine
-        first, second = (ours, theirs) if self._first is self._ours else (theirs, ours)
-        kept = [item for item in _woven(first, second) if _key(item) not in (had - mine) | (had - yours)]
+        old = _numbered(base)
+        mine, yours = _named(old, ours), _named(old, theirs)
+        lost, missed = old.keys() - mine.keys(), old.keys() - yours.keys()
+        new, added = mine.keys() - old.keys(), yours.keys() - old.keys()
+        rewritten = lost & missed and new - added and added - new
+        first, second = (mine, yours) if self._first is self._ours else (yours, mine)
+        kept = [item for name, item in _woven(first, second).items() if name not in lost | missed]
         return None if rewritten or not kept else kept
 
-    def _set(self, field: str) -> list[str]:
-        lists = [cast("list[str]", record.get(field) or []) for record in (self._base, self._first, self._second)]
-        had, first, second = lists
-        kept = [item for item in dict.fromkeys(had) if item in first and item in second]
-        added = sorted({*first, *second} - {*had})
-        return [*kept, *added][: _SETS[field]]
+    def _set(self, field: str) -> list[str] | None:
+        """Return the items that neither version removed; None if they are too many."""
+        had, first, second = (
+            dict.fromkeys(cast("list[str]", record.get(field) or []))
+            for record in (self._base, self._first, self._second)
+        )
+        kept = [item for item in had if item in first and item in second]
+        kept += sorted({*first, *second} - {*had})
+        most = _SETS[field]
+        return None if most is not None and len(kept) > most else kept
 
-    def tags(self) -> list[str]:
+    def tags(self) -> list[str] | None:
         had, first, second = ({*(r.get("tags") or ())} - {UNTAGGED} for r in (self._base, self._first, self._second))
-        return clean_tags((had & first & second) | (first - had) | (second - had), had)
+        kept = (had & first & second) | (first - had) | (second - had)
+        return None if len(kept) > MOST_TAGS else clean_tags(kept)
 
     def changes(self) -> list[Record]:
         """Return both histories as one, in the order of time, without lines that either removed."""
@@ -179,17 +189,54 @@ def _keys(items: list[Any]) -> set[str]:
     return set(map(_key, items))
 
 
-def _woven(first: list[Any], second: list[Any]) -> list[Any]:
-    """Return the items of both lists, each once; those only in the second follow the item they follow there."""
-    woven = {_key(item): item for item in first}
-    order = list(woven)
-    place = 0
-    for item in second:
+def _numbered(items: list[Any]) -> dict[_Name, Any]:
+    """Return the items by name: their text, and how many of the same come before, because lists may repeat an item."""
+    seen: Counter[str] = Counter()
+    names: dict[_Name, Any] = {}
+    for item in items:
         key = _key(item)
-        if key in woven:
-            place = order.index(key) + 1
+        names[key, seen[key]] = item
+        seen[key] += 1
+    return names
+
+
+def _named(base: dict[_Name, Any], items: list[Any]) -> dict[_Name, Any]:
+    """Return the items by the names that they have in the base; new items have names that the base does not have.
+
+    Of a repeated item, those in the common beginning and end of both lists are the same; others are by their order.
+    """
+    old = list(base)
+    keys = list(map(_key, items))
+    start = _common(old, keys)
+    end = len(keys) - _common(old[start:][::-1], keys[start:][::-1])
+    names = [*old[:start], *(("", 0) for _ in keys[start:end]), *old[len(old) - len(keys) + end :]]
+    free: defaultdict[str, deque[_Name]] = defaultdict(deque)
+    for name in old[start : len(old) - len(keys) + end]:
+        free[name[0]].append(name)
+    count = Counter(key for key, _ in old)
+    for place, key in enumerate(keys[start:end], start):
+        if free[key]:
+            names[place] = free[key].popleft()
         else:
-            woven[key] = item
-            order.insert(place, key)
-            place += 1
-    return [woven[key] for key in order]
+            names[place] = key, count[key]
+            count[key] += 1
+    return dict(zip(names, items, strict=True))
+
+
+def _common(names: list[_Name], keys: list[str]) -> int:
+    """Return how many items two lists have in common at their beginning."""
+    pairs = zip(names, keys, strict=False)
+    return next((n for n, ((key, _), other) in enumerate(pairs) if key != other), min(len(names), len(keys)))
+
+
+def _woven(first: dict[_Name, Any], second: dict[_Name, Any]) -> dict[_Name, Any]:
+    """Return the items of both lists; those only in the second follow the item they follow there."""
+    following: defaultdict[_Name | None, list[_Name]] = defaultdict(list)
+    place: _Name | None = None
+    for name in second:
+        if name in first:
+            place = name
+        else:
+            following[place].append(name)
+    order = [*following[None], *(each for name in first for each in (name, *following.get(name, ())))]
+    return {name: first[name] if name in first else second[name] for name in order}

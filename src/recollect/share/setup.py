@@ -17,6 +17,7 @@ from recollect.errors import InstallError
 from recollect.files.git_index import is_tracked
 from recollect.files.memory.memories import ENDING, INDEX
 from recollect.files.textfile import read_text, refuse_link, write_text
+from recollect.share.driver import CONFLICTS
 
 if TYPE_CHECKING:
     from recollect.config.workspace import Workspace
@@ -108,14 +109,17 @@ def offers_git(workspace: Workspace) -> bool:
 def _driver(command: str) -> str:
     """Return the shell line that git runs to merge a memory file.
 
-    The command may be moved or removed later. Then another recollect in PATH is used; without one, the versions are
-    merged as text, as git does by itself.
+    The command may be moved or removed later. Then another recollect in PATH is used, but none of the work tree, in
+    which git runs this; without one, the versions are merged as text, as git does by itself. The same happens after
+    any failure: only `CONFLICTS` means a merge with conflicts.
     """
     given = "merge-driver --marker-size %L --path %P -- %O %A %B"
-    moved = "recollect: the merge driver cannot be run; merged as text. `recollect init --git` sets it up again"
+    failed = "recollect: the merge driver cannot be run; merged as text. `recollect init --git` sets it up again"
     return (
-        f'if c=$(command -v {shlex.quote(command)} || command -v recollect); then "$c" {given}; s=$?; else s=127; fi;'
-        f" if test $s -le 1; then exit $s; fi; echo {shlex.quote(moved)} >&2;"
+        f"c=$(command -v {shlex.quote(command)}) || {{ c=$(command -v recollect); p=$(pwd -P);"
+        ' case $c in /*) d=$(cd "${c%/*}" && pwd -P) ;; *) d=$p ;; esac; case $d/ in "$p"/*) c= ;; esac; };'
+        f' s=127; if test -n "$c"; then "$c" {given}; s=$?; fi;'
+        f" case $s in 0) exit 0 ;; {CONFLICTS}) exit 1 ;; esac; echo {shlex.quote(failed)} >&2;"
         " exec git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B"
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import InstallError
-from recollect.plugin.environment import prepare, unmet
+from recollect.plugin.environment import complete, prepare, unmet
 from recollect.plugin.environment_build import build, stop_build
 from recollect.plugin.environment_state import (
     INTERPRETER,
@@ -290,3 +290,16 @@ def test_extras_are_not_added_again_while_a_failure_is_fresh_unless_somebody_ask
     assert "in the background" in prepare(environ, ["voyage"], asked=True)
     assert [command[-1] for command in started] == ["voyage"]
     assert prepare(environ) == ""
+
+
+def test_merge_driver_without_packages_fails_and_installs_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDE_PLUGIN_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(sys, "argv", ["bare.py", "command", "merge-driver", "--", "a", "b", "c"])
+    monkeypatch.setattr("recollect.plugin.environment.unmet", lambda _: ["click>=8.1,<9"])
+    monkeypatch.setattr("recollect.plugin.environment._built", lambda *_: pytest.fail("it installs packages"))
+    with pytest.raises(SystemExit) as ended:
+        complete()
+    assert ended.value.code == 1
+    assert "its packages are not installed" in capsys.readouterr().err

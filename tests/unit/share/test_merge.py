@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -97,13 +98,11 @@ def test_lists_are_merged_as_sets_and_removals_count(field: str) -> None:
     assert merged(changed(**{field: ["b", "c"]}), changed(**{field: ["a", "b", "d"]}), base)[field] == ["b", "c", "d"]
 
 
-def test_caps_of_tags_and_triggers_are_kept() -> None:
+def test_more_items_than_a_field_may_have_are_a_conflict_that_loses_nothing_unsaid() -> None:
     ours = changed(tags=[*BASE["tags"], *(f"o{n}" for n in range(10))], triggers=[f"o{n}" for n in range(6)])
     theirs = changed(tags=[*BASE["tags"], *(f"t{n}" for n in range(10))], triggers=[f"t{n}" for n in range(6)])
-    record = merged(ours, theirs)
-    assert len(record["tags"]) == 12
-    assert set(BASE["tags"]) < set(record["tags"])
-    assert len(record["triggers"]) == 6
+    assert sorted(conflicts(ours, theirs)) == ["tags", "triggers"]
+    assert merge_records(BASE, ours, theirs).record["triggers"] == ours["triggers"]
 
 
 def test_all_tags_removed_leaves_the_placeholder() -> None:
@@ -115,6 +114,35 @@ def test_new_items_of_a_content_list_keep_their_places() -> None:
     ours = changed(OURS_AT, content__rationale=["two writers", "backups", "known here"])
     theirs = changed(THEIRS_AT, content__rationale=["two writers", "known here", "cheap"])
     assert merged(ours, theirs)["content"]["rationale"] == ["two writers", "backups", "known here", "cheap"]
+
+
+STEPS = ["stop blue", "wait 60 s", "stop green", "wait 60 s", "check"]
+
+
+def steps(ours: list[str], theirs: list[str], base: list[str] = STEPS) -> list[str]:
+    """The merged list; both sides have changed it."""
+    first, second = changed(OURS_AT, content__rationale=ours), changed(THEIRS_AT, content__rationale=theirs)
+    return merged(first, second, changed(content__rationale=base))["content"]["rationale"]
+
+
+def test_repeated_items_of_a_list_are_all_kept() -> None:
+    assert steps(["announce", *STEPS], [*STEPS, "tell the team"]) == ["announce", *STEPS, "tell the team"]
+
+
+def test_repeated_item_that_one_side_removed_is_gone_where_it_was() -> None:
+    assert steps(STEPS[:1] + STEPS[2:], [*STEPS, "tell the team"]) == [*STEPS[:1], *STEPS[2:], "tell the team"]
+    assert steps(STEPS[:3] + STEPS[4:], [*STEPS, "tell the team"]) == [*STEPS[:3], STEPS[4], "tell the team"]
+
+
+def test_item_that_one_side_repeats_is_kept_twice() -> None:
+    assert steps(["a", "b", "a"], ["a", "b", "c"], ["a", "b"]).count("a") == 2
+
+
+def test_long_lists_in_another_order_take_no_long_time() -> None:
+    items = [f"item {n}" for n in range(60_000)]
+    began = time.process_time()
+    assert len(steps([*reversed(items), "x"], [*items, "y"], items)) == len(items) + 2
+    assert time.process_time() - began < 5
 
 
 def test_same_item_rewritten_twice_is_a_conflict() -> None:
@@ -215,3 +243,12 @@ def test_history_has_every_line_that_nobody_removed(
     had, ours, theirs = ({json.dumps(line) for line in r["changes"]} for r in (base, one, two))
     expected = (ours | theirs) - (had - ours) - (had - theirs)
     assert {json.dumps(line) for line in merge_records(base, one, two).record["changes"]} == expected
+
+
+@given(st.lists(_TEXTS, max_size=6), st.lists(_TEXTS, min_size=1, max_size=3), st.lists(_TEXTS, min_size=1, max_size=3))
+def test_what_both_sides_put_around_a_list_leaves_the_list_whole(
+    base: list[str], before: list[str], after: list[str]
+) -> None:
+    before, after = [f"before {item}" for item in before], [f"after {item}" for item in after]
+    had = ["first", *base]
+    assert steps([*before, *had], [*had, *after], had) == [*before, *had, *after]
