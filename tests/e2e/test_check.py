@@ -61,7 +61,8 @@ def test_each_fault_is_one_line_with_its_place(world: World) -> None:
     write(world, "d-file", related_files=["src/gone.py"])
     write(world, "e-pointer", supersedes=["decision/nowhere", "decision/../../../etc/passwd"])
     write(world, "f-json").write_text('{\n"title": }', encoding="utf-8")
-    write(world, "g-marks").write_text('{\n    assert findings(world) == [
+    write(world, "g-marks").write_text('{\n<<<<<<< ours\n"a": 1\n=======\n"a": 2\n>>>>>>> theirs\n}', encoding="utf-8")
+    assert findings(world) == [
         ("schema", f"{FOLDER}/a-schema.json", 13),
         ("schema", f"{FOLDER}/b-id.json", 4),
         ("credential", f"{FOLDER}/c-secret.json", 5),
@@ -193,7 +194,6 @@ def test_two_formats_at_once_are_a_usage_error(world: World) -> None:
     assert world.run("check", "--json", "--format", "github").returncode == 2
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("linked", ["docs", "docs/knowledge-bank", "docs/knowledge-bank/patterns.md"])
 def test_a_bank_behind_a_link_out_of_the_project_is_not_read(world: World, tmp_path: Path, linked: str) -> None:
     world.write_bank("patterns", f"### Pattern: a\nUse {TOKEN} here.\n")
