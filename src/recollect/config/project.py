@@ -116,7 +116,8 @@ def name(identity: str) -> str:
 def _checkout(repository: str) -> str:
     """Return a repository's main checkout: a submodule's configured one, else the folder around .git or .bare.
 
-    Another hidden repository stands for the folder around it only if the `.git` file there names it. A bare repository has none, so it is returned itself: a folder of the same name beside it may be another project.
+    Another hidden repository stands for the folder around it only if the `.git` file there names it. A bare repository
+    has none, so it is returned itself: a folder of the same name beside it may be another project.
     """
     configured = _configured(repository)
     if configured and _named(os.path.join(configured, ".git")) == repository:
