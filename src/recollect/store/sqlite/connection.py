@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from stat import S_ISREG
 
 from recollect.errors import StoreDamaged, StoreError
@@ -191,8 +190,7 @@ class SqliteConnection:
             connection.close()
             raise
         if version == NEWEST:
-            with suppress(OSError):  # the file system may be read-only
-                _make_private(self.path)
+            _make_private(self.path)
             return connection
         connection.close()
         if version > NEWEST:
@@ -217,11 +215,11 @@ def _is_there(path: str) -> bool:
 
 
 def _make_private(path: str) -> None:
-    """Remove all access of others to a database of the user's own."""
-    status = os.stat(path)
-    if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
-        for ending in ("", "-wal", "-shm"):
-            try:
+    """Remove all access of others to a database of the user's own, if possible."""
+    for ending in ("", "-wal", "-shm"):
+        try:
+            status = os.stat(path + ending)
+            if status.st_mode & 0o077 and os.name == "posix" and status.st_uid == os.geteuid():
                 os.chmod(path + ending, status.st_mode & 0o700)
-            except FileNotFoundError:
-                continue
+        except OSError:  # it is missing, or the file system is read-only
+            continue
