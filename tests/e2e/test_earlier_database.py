@@ -399,6 +399,7 @@ def test_two_processes_take_it_over_together_and_every_entry_once(semantic_world
     assert [path.name for path in sorted(world.store.glob("memory.db.*"))] == [COPY]
 
 
+@pytest.mark.slow
 def test_a_killed_takeover_is_finished_by_the_next_command(semantic_world: World) -> None:
     world = semantic_world
     rows = [row(f"Lesson {n}", f"What lesson number {n} has taught us. {'Words. ' * 60}") for n in range(3000)]

@@ -384,6 +384,7 @@ def test_packages_of_a_provider_are_added_pinned_and_stay(machine: Machine) -> N
     assert not without.exists()
 
 
+@pytest.mark.slow
 def test_without_a_network_a_provider_is_done_without_and_the_way_to_add_it_is_named(
     machine: Machine, offline: list[str]
 ) -> None:

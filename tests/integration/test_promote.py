@@ -470,7 +470,8 @@ def test_entry_seen_again_without_a_feature_gets_the_date_and_keeps_its_other_by
     path = world.write_bank("patterns", "# P\n\n### Read First\nRead the file before you write.\n* odd\n- Cost: x\n")
     put(world, lesson(description="Read the file before you write. * odd"), judgement="project-specific")
     added = f"- Observation count: 2\n- Last observed: {today()}\n"
-    assert path.read_text() == f"# P\n\n### Read First\nRead the file before you write.\n* odd\n- Cost: x\n{added}"
+    kept = "# P\n\n### Read First\nRead the file before you write.\n* odd\n- Cost: x\n"
+    assert path.read_text(encoding="utf-8") == kept + added
 
 
 def test_bank_of_a_repository_cannot_say_that_its_user_recorded_an_entry(semantic_world):

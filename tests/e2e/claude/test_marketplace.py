@@ -112,6 +112,7 @@ def test_first_session_has_memories_while_packages_are_missing(machine: Client, 
     assert third.told_to_the_user == ["recollect: 1 lesson recalled"]
 
 
+@pytest.mark.slow
 def test_status_answers_at_once_in_the_first_session(machine: Client, tmp_path: Path) -> None:
     _done(machine.manage("marketplace", "add", str(REPOSITORY)))
     _done(machine.manage("install", "memory@recollect"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 from recollect.domain.text import utc_text
+from recollect.errors import StoreDamaged
 from recollect.store.values import Model
 from recollect.store.vectors import code_length
 
@@ -22,6 +23,7 @@ _KEPT_SECONDS = 90 * 86_400  # after its last use
 _MOST_MODELS = 8
 
 _COLUMNS = "number, used, identity, provider, name, dimensions"
+_TYPES = (int, str, str, str, str, int)  # of these columns in an intact database
 _LAST_USED = "ORDER BY used DESC, number DESC LIMIT 1"
 
 
@@ -87,6 +89,10 @@ class SqliteModels:
 
     def _found(self, where: str, *values: str) -> list[NumberedModel]:
         rows = self._run(f"SELECT {_COLUMNS} FROM models {where}", values)
+        if not all(tuple(map(type, row)) == _TYPES for row in rows):
+            raise StoreDamaged(
+                f"cannot use {self._path}: its table of models is damaged; `recollect rebuild` makes it again"
+            )
         return [NumberedModel(number, used, Model(*known)) for number, used, *known in rows]
 
     def _insert(self, model: Model, now: float) -> NumberedModel:
