@@ -90,9 +90,7 @@ class SqliteModels:
     def _found(self, where: str, *values: str) -> list[NumberedModel]:
         rows = self._run(f"SELECT {_COLUMNS} FROM models {where}", values)
         if not all(tuple(map(type, row)) == _TYPES for row in rows):
-            raise StoreDamaged(
-                f"cannot use {self._path}: its table of models is damaged; `recollect rebuild` makes it again"
-            )
+            raise StoreDamaged("the table of models is damaged; `recollect rebuild` makes the database again")
         return [NumberedModel(number, used, Model(*known)) for number, used, *known in rows]
 
     def _insert(self, model: Model, now: float) -> NumberedModel:
