@@ -1088,3 +1088,17 @@ def test_stop_waits_for_agents_and_for_nothing_else_in_the_background(session: S
 def test_one_plain_sentence_of_the_user_is_asked_about_at_once(session: Session, said: str) -> None:
     session.says(said)
     assert said in asked_in(session.stops(USUALLY))
+
+
+@pytest.mark.parametrize("is_error", [False, True])
+def test_what_the_agent_has_stored_by_itself_is_not_asked_about_again(session: Session, is_error: bool) -> None:
+    said = "Please remember that the staging database is wiped every Sunday night."
+    session.says(said)
+    given = {"name": "Staging is wiped weekly", "description": "The staging database is wiped every Sunday night."}
+    use = {"type": "tool_use", "id": "t1", "name": "mcp__plugin_memory_recollect__store_memory", "input": given}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "no", "is_error": is_error}
+    for role, block in (("assistant", use), ("user", result)):
+        message = {"id": str(uuid.uuid4()), "role": role, "content": [block]}
+        session.write(json.dumps({"isSidechain": False, "type": role, "message": message}) + "\n")
+    done = session.stops(USUALLY)
+    assert (said in done.stdout) == is_error

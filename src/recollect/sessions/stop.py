@@ -10,6 +10,7 @@ from binascii import crc32
 from recollect.config import locations
 from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
 from recollect.domain.triage.moment import is_moment
+from recollect.domain.triage.phrases import words_of
 from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Finding, Said, find
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
+    from recollect.domain.triage.signs import Step
     from recollect.files.session.record import SessionRecord
     from recollect.files.session.transcript import Heard
 
@@ -37,6 +39,8 @@ _LONGEST_MESSAGE = 20_000
 _MOST_TEXT = 120_000
 
 _FENCE = "\n```"
+_STORE = "store_memory"
+_SHORT = 3  # letters of a word that says little
 _PARALLEL = "triage.parallel."
 
 # The score of a fault that was mended: the work shows it, whatever was said about it.
@@ -178,12 +182,27 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     enough = settings.whole("triage.after_prompts")
     is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
     is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
-    if not findings or not (is_urgent or is_moment(heard.said, heard.tool_uses, thresholds, enough)):
+    news = [each for each in heard.said if not _is_stored(each, heard.steps)]
+    if not findings or not (is_urgent or is_moment(news, heard.tool_uses, thresholds, enough)):
         return
     findings = _without_secrets(findings, heard, thresholds, done)
     if findings and _holds(stop, workspace, heard.end, last, done):
         _lasting(findings, judge)
         _ask(stop, workspace.settings, findings, done)
+
+
+def _is_stored(message: Said, steps: Sequence[Step]) -> bool:
+    """Return True if the agent has stored most words of a message of the user by itself."""
+    if message.role != "human":
+        return False
+    told = " ".join(
+        str(value)
+        for step in steps
+        if step.tool.endswith(_STORE) and step.error is None
+        for value in step.given.values()
+    )
+    words = {word for word in words_of(message.text) if len(word) > _SHORT}
+    return bool(words and told) and 2 * len(words & set(words_of(told))) >= len(words)
 
 
 def _without_secrets(
