@@ -100,3 +100,12 @@ def test_searches_of_vectors_never_scan_those_of_other_models(store: SqliteStore
     for statement in searches:
         plan = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {statement}")]
         assert not [step for step in plan if step.startswith("SCAN") and ("vectors" in step or step == "SCAN v")], plan
+
+
+def test_numbers_of_models_stay_small_however_often_models_change(store: SqliteStore) -> None:
+    for number in range(70):
+        embed(store, str(number))
+    ((largest,),) = store._run("SELECT max(number) FROM models")  # pyright: ignore[reportPrivateUsage]
+    assert largest < 31
+    assert store.model() is not None
+    assert len(store.models()) == 8

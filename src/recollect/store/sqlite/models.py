@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.connection import SqliteConnection
 
 # The vectors of a model have the row numbers of their entries, moved by the model's number times this. So the first
-# model's have those of the entries themselves, and a model's vectors lie together.
-SPAN = 1 << 40
+# model's have those of the entries themselves, and a model's vectors lie together. Python 3.11.2 opens blobs by numbers
+# below 2^31 only, and a thousand vectors have one, so the numbers of models are kept small.
+SPAN = 1 << 36
+_MOST_NUMBERS = 31
 NOWHERE = -SPAN  # where no model has vectors
 
 _KEPT_SECONDS = 90 * 86_400  # after its last use
@@ -94,7 +96,10 @@ class SqliteModels:
         return [NumberedModel(number, used, Model(*known)) for number, used, *known in rows]
 
     def _insert(self, model: Model, now: float) -> NumberedModel:
-        ((number,),) = self._run("SELECT coalesce(max(number) + 1, 0) FROM models")
+        taken = {number for (number,) in self._run("SELECT number FROM models")}
+        number = max(taken, default=-1) + 1  # the later model, if two were last used in the same second
+        if number >= _MOST_NUMBERS:
+            number = next(number for number in range(_MOST_NUMBERS) if number not in taken)
         used = utc_text(time.gmtime(now))
         row = (number, used, model.identity, model.provider, model.name, model.dimensions)
         self._run(f"INSERT INTO models ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", row)
