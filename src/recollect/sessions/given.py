@@ -1,4 +1,4 @@
-"""What sessions were given lately, and what is known of its use."""
+"""Tell from receipts what sessions were given lately, and record what they open of it."""
 
 from __future__ import annotations
 

@@ -9,11 +9,10 @@ from binascii import crc32
 
 from recollect.config import locations
 from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
-from recollect.domain.triage.moment import is_moment
-from recollect.domain.triage.phrases import words_of
+from recollect.domain.triage.moment import is_moment, unstored
 from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.quoted import without_quotes
-from recollect.domain.triage.score import Activity, Finding, Said, find
+from recollect.domain.triage.score import Activity, Finding, Said, bounded, find
 from recollect.domain.triage.signs import has_finished, mended, says_farewell, says_thanks
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.session.record import read_record, set_triaged
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
-    from recollect.domain.triage.signs import Step
     from recollect.files.session.record import SessionRecord
     from recollect.files.session.transcript import Heard
 
@@ -34,13 +32,6 @@ if TYPE_CHECKING:
 
 _LONGEST_CONTEXT = 8_000
 
-# Limits in characters, for one message and for all: more text would take time without changing the result.
-_LONGEST_MESSAGE = 20_000
-_MOST_TEXT = 120_000
-
-_FENCE = "\n```"
-_STORE = "store_memory"
-_SHORT = 3  # letters of a word that says little
 _PARALLEL = "triage.parallel."
 
 # The score of a fault that was mended: the work shows it, whatever was said about it.
@@ -182,27 +173,13 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     enough = settings.whole("triage.after_prompts")
     is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
     is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
-    news = [each for each in heard.said if not _is_stored(each, heard.steps)]
+    news = unstored(heard.said, heard.steps)
     if not findings or not (is_urgent or is_moment(news, heard.tool_uses, thresholds, enough)):
         return
     findings = _without_secrets(findings, heard, thresholds, done)
     if findings and _holds(stop, workspace, heard.end, last, done):
         _lasting(findings, judge)
         _ask(stop, workspace.settings, findings, done)
-
-
-def _is_stored(message: Said, steps: Sequence[Step]) -> bool:
-    """Return True if the agent has stored most words of a message of the user by itself."""
-    if message.role != "human":
-        return False
-    told = " ".join(
-        str(value)
-        for step in steps
-        if step.tool.endswith(_STORE) and step.error is None
-        for value in step.given.values()
-    )
-    words = {word for word in words_of(message.text) if len(word) > _SHORT}
-    return bool(words and told) and 2 * len(words & set(words_of(told))) >= len(words)
 
 
 def _without_secrets(
@@ -279,34 +256,6 @@ def _summary_is_due(heard: Heard, record: SessionRecord) -> bool:
         return True
     enough = len(prompts) >= (_PROMPTS_AGAIN if record.triaged else _PROMPTS_AT_FIRST)
     return enough and (says_thanks(prompts[-1]) or has_finished(heard.steps))
-
-
-def bounded(said: Sequence[Said]) -> list[Said]:
-    """Return the newest messages up to a total length, long ones without their middle."""
-    kept: list[Said] = []
-    room = _MOST_TEXT
-    for each in reversed(said):
-        text = _shortened(each.text)
-        room -= len(text)
-        if room < 0:
-            break
-        kept.append(each if text is each.text else Said(each.role, text))
-    return kept[::-1]
-
-
-def _shortened(text: str) -> str:
-    """Return a text without its middle, cut at line ends if possible, with code fences kept balanced."""
-    if len(text) <= _LONGEST_MESSAGE:
-        return text
-    half = _LONGEST_MESSAGE // 2
-    begin = max(text.rfind("\n", 0, half), 0) or max(text.rfind(" ", 0, half), 0)
-    end = text.find("\n", -half)
-    if end < 0:
-        end = text.find(" ", -half)
-    if end < 0:
-        end = len(text)
-    fence = _FENCE if text.count(_FENCE, begin, end) % 2 else ""
-    return f"{text[:begin]}{fence}\n{text[end:]}"
 
 
 def _put_right(heard: Heard, record: SessionRecord, answer: str) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recollect.domain.triage.said import spoken_lines
-from recollect.domain.triage.score import Said
-from recollect.sessions.stop import bounded
+from recollect.domain.triage.score import Said, bounded
 
 LONGEST = 20_100
 LINES = "\n".join(f"Line {number} of the log." for number in range(40_000))

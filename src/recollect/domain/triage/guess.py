@@ -45,7 +45,7 @@ _SIGNS = (
 )
 _RULES = [(category, re.compile(signs, re.IGNORECASE)) for category, signs in _SIGNS]
 
-# What a sentence without any sign says is most often how things are here.
+# A sentence without any sign most often says how things are here.
 USUAL = "decision"
 
 

@@ -7,14 +7,16 @@ the matter is settled, or at once if the user has said something plainly.
 
 from __future__ import annotations
 
+from recollect.domain.triage.phrases import words_of
 from recollect.domain.triage.plain import is_plain, is_standing
 from recollect.domain.triage.score import Activity, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     from recollect.domain.triage.score import Said
+    from recollect.domain.triage.signs import Step
 
 # So many tool uses are as much work as a prompt.
 USES_FOR_A_PROMPT = 6
@@ -27,6 +29,10 @@ _MOST_LINES = 6
 # An answer that ends with a question or an offer leaves the matter open.
 _END = 160
 _OFFERS = ("want me to", "let me know", "should i ", "shall i ", "would you like", "do you want")
+
+# The tool by which an agent stores a memory; and the letters of a word that says little.
+_STORE = "store_memory"
+_SHORT = 3
 
 _NO_ACTIVITY = Activity(0, 0, 0)
 
@@ -46,6 +52,18 @@ def is_moment(said: Sequence[Said], tool_uses: int, thresholds: Mapping[str, flo
         or any(is_plain(text, finding.category) or is_standing(text) for text in finding.snippets)
         for finding in find(spoken, _NO_ACTIVITY, thresholds)
     )
+
+
+def unstored(said: Sequence[Said], steps: Sequence[Step]) -> list[Said]:
+    """Return the messages without those of the user of which the agent has stored most words by itself."""
+    stored = [step.given for step in steps if step.tool.endswith(_STORE) and step.error is None]
+    told = {word for given in stored for value in given.values() for word in words_of(str(value))}
+    return [each for each in said if not (told and each.role == "human" and _is_among(each.text, told))]
+
+
+def _is_among(text: str, told: Set[str]) -> bool:
+    words = {word for word in words_of(text) if len(word) > _SHORT}
+    return bool(words) and 2 * len(words & told) >= len(words)
 
 
 def is_open(answer: str) -> bool:

@@ -44,7 +44,7 @@ _IN_FUTURE = ("in future,", "in the future,")
 _BEFORE = frozenset("please pls ok okay and so also but btw yes no hey claude".split())
 _ALWAYS = ("always", "never")
 _DO = frozenset(CLASSES["DO"].split())
-# What is said of one of these holds for more than the matter at hand; "this function" is the matter at hand.
+# "This project" means more than the matter at hand, as all of these do; "this function" means just that.
 _LASTING = frozenset("project repo repository codebase team company app product service monorepo".split())
 
 # In a sentence with one of these, the words may say the opposite, or nothing yet.

@@ -33,6 +33,11 @@ _MOST_TYPED = 12
 # Only so much of a sentence is cleaned for a snippet.
 _LONGEST_CLEANED = 1_000
 
+# Limits in characters, for one message and for all: more text would take time without changing the result.
+_LONGEST_MESSAGE = 20_000
+_MOST_TEXT = 120_000
+_FENCE = "\n```"
+
 _LEXICON = Lexicon(RULES, CLASSES)
 
 # Marks for an answer of the human to a comparison or a question of alternatives: a short choice, a choice with a
@@ -161,6 +166,34 @@ def find(
         found.append(_summary_finding(activity))
     kept = [finding for finding in found if finding.score and finding.score >= thresholds[finding.category]]
     return sorted(kept, key=lambda finding: -finding.score)
+
+
+def bounded(said: Sequence[Said]) -> list[Said]:
+    """Return the newest messages up to a total length, long ones without their middle."""
+    kept: list[Said] = []
+    room = _MOST_TEXT
+    for each in reversed(said):
+        text = _shortened(each.text)
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(each if text is each.text else Said(each.role, text))
+    return kept[::-1]
+
+
+def _shortened(text: str) -> str:
+    """Return a text without its middle, cut at line ends if possible, with code fences kept balanced."""
+    if len(text) <= _LONGEST_MESSAGE:
+        return text
+    half = _LONGEST_MESSAGE // 2
+    begin = max(text.rfind("\n", 0, half), 0) or max(text.rfind(" ", 0, half), 0)
+    end = text.find("\n", -half)
+    if end < 0:
+        end = text.find(" ", -half)
+    if end < 0:
+        end = len(text)
+    fence = _FENCE if text.count(_FENCE, begin, end) % 2 else ""
+    return f"{text[:begin]}{fence}\n{text[end:]}"
 
 
 def clean_snippet(text: str) -> str:
