@@ -7,9 +7,10 @@ import click
 from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.text import counted
-from recollect.plugin.uninstall import Removal, plan, uninstall
+from recollect.plugin.uninstall import uninstall
+from recollect.plugin.uninstall_plan import Removal, plan
 
-# How many files that recollect does not know are named.
+# The most unknown files that are named; others are counted.
 _MOST_UNKNOWN = 20
 
 

@@ -87,7 +87,7 @@ def permissions(case: Case) -> Iterator[Finding]:
 
 def _private_names() -> tuple[str, ...]:
     from recollect.files.session.record import FOLDER
-    from recollect.plugin.uninstall import IN_STORE
+    from recollect.plugin.uninstall_plan import IN_STORE
 
     return *IN_STORE, FOLDER, locations.PROMOTION_LOCK
 
