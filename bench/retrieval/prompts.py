@@ -244,7 +244,8 @@ def _given(
     engine: Engine, prompt: Prompt, roots: dict[str, str], embed: Callable[[str, TermStatistics], bytes] | None
 ) -> Given:
     asked = _asked(prompt, roots[prompt.project], engine.workspace.global_store)
-    choose(asked, engine, embed)
+    with Engine(asked.workspace) as own:  # of the prompt's project, as in the hook
+        choose(asked, own, embed)
     return Given(
         [_slug(each.path) if each.path else each.title for each in asked.told],
         [_slug(each.path) if each.path else each.title for each in asked.maybes],

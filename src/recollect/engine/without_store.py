@@ -22,7 +22,7 @@ class _Broken:
         self._error = error
         self.embedders = Embedders()
 
-    def store(self, patience: float) -> Any:  # noqa: ARG002 (there is nobody to wait for)
+    def store(self, *_patience: float) -> Any:
         return self
 
     def __getattr__(self, name: str) -> Any:

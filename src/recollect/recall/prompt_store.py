@@ -87,9 +87,7 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     """Take the best memories for a prompt. Return the words of the prompt known to the store: no others are kept."""
     store = engine.store
     workspace = asked.workspace
-    settings = workspace.settings
-    unproven = settings.flag("retrieval.unproven_elsewhere")
-    scope = Scope(workspace.identity, _used(settings), unproven=unproven, memories=workspace.memories)
+    scope = engine.scope(engine.project, _used(workspace.settings))
     answer = ask(store, asked.prompt, scope, embed, package=workspace.package)
     most = workspace.settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
