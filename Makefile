@@ -12,7 +12,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo check test test-pythons attack style lint bench fuzz docs lock clean
+.PHONY: picture demo check test test-pythons attack style lint bench fuzz docs lock clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/.installed
@@ -83,6 +83,9 @@ fuzz: $(VENV)/.installed
 	@$(BIN)/python tools/fuzz.py
 
 # What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas.
+picture: $(VENV)/.installed-dev
+	@PYTHONPATH=. $(BIN)/python tools/picture.py
+
 docs: $(VENV)/.installed
 	@$(BIN)/python tools/docs.py
 

@@ -2,7 +2,7 @@
 
 The client, the plugin and all that they show are real. A script answers in place of the model.
 
-python tools/picture.py [FILE]
+make picture
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TOP), str(TOP / "tools")]
+from pyte.screens import Char
+from tests.e2e.claude.api import Request, Turn, calls, says
+from tests.e2e.claude.client import REPOSITORY, Client, namespace_command
+from tests.e2e.claude.terminal import Session
 
-from pyte.screens import Char  # noqa: E402
-from tests.e2e.claude.api import Request, Turn, calls, says  # noqa: E402
-from tests.e2e.claude.client import Client, namespace_command  # noqa: E402
-from tests.e2e.claude.terminal import Session  # noqa: E402
+import claude_client
 
-import claude_client  # noqa: E402
-
-PICTURE = TOP / "docs" / "sessions.svg"
+PICTURE = REPOSITORY / "docs" / "sessions.svg"
 
 COLUMNS = 96
 LINE, WIDTH = 19, 8.4  # of a row and of a character, in pixels
@@ -64,7 +61,7 @@ def recorded(folder: Path) -> Iterator[tuple[str, list[list[Char]]]]:
     program = claude_client.install(release)
     client = Client(program, release, namespace_command(), folder / "home", folder / "shop", folder / "store")
     client.variables["RECOLLECT_RETRIEVAL_SHOW"] = "always"
-    for arguments in (("marketplace", "add", str(TOP)), ("install", "memory@recollect")):
+    for arguments in (("marketplace", "add", str(REPOSITORY)), ("install", "memory@recollect")):
         done = client.manage(*arguments)
         if done.code:
             raise SystemExit(done.stdout + done.stderr)
