@@ -133,7 +133,8 @@ def test_status_answers_at_once_in_the_first_session(machine: Client, tmp_path: 
 
 
 @pytest.mark.oldest
-def test_a_clone_that_was_moved_is_named_and_mended_by_what_is_told(machine: Client, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_doctor", [False, True], ids=["told", "fixed"])
+def test_a_clone_that_was_moved_is_named_and_mended(machine: Client, tmp_path: Path, by_doctor: bool) -> None:
     old, new = _copy_marketplace(tmp_path / "clone"), tmp_path / "moved clone"
     _done(machine.manage("marketplace", "add", str(old)))
     _done(machine.manage("install", "memory@recollect"))
@@ -153,6 +154,14 @@ def test_a_clone_that_was_moved_is_named_and_mended_by_what_is_told(machine: Cli
     fix = re.search(r"`claude plugin (marketplace add [^`]+)`", finding["fix"])
     assert fix, finding
     assert shlex.split(fix[1])[-1] == str(new)
-    _done(machine.manage(*shlex.split(fix[1])))
+    if by_doctor:
+        commands = tmp_path / "commands"
+        commands.mkdir()
+        (commands / "claude").symlink_to(machine.program)
+        machine.variables["PATH"] = f"{commands}:{machine.environment()['PATH']}"
+        mended = machine.recollect("doctor", "--fix", "--only", "plugin", launcher=launcher)
+        assert f"Claude Code loads the plugin from {new} now" in mended.stdout
+    else:
+        _done(machine.manage(*shlex.split(fix[1])))
     assert "The lesson" in machine.ask("Hello there.").requests[0].context_of("SessionStart")[0]
     assert machine.recollect("doctor", "--only", "plugin", launcher=launcher).returncode == 0
