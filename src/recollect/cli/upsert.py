@@ -34,7 +34,7 @@ from recollect.learn.remember import (
 )
 from recollect.sync.entry_input import entries_from_json
 
-# How many entries of a batch are named; more are only counted.
+# The most entries of a batch that are named; others are counted.
 _MOST_NAMED = 20
 _SAID = {STORED: "Stored", REINFORCED: "Seen again", UNCHANGED: "There already", JOURNALLED: "Journalled"}
 

@@ -28,7 +28,7 @@ _SLICE = 100
 # From this number on, rules find the keywords: a model would be asked for each entry.
 _MANY = 20
 
-# What two lines of one observation may differ in.
+# Two lines of one observation may differ in these fields.
 _NOT_COMPARED = ("at", "keywords")
 
 Progress = Callable[[int], object]

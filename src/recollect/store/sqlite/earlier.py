@@ -121,7 +121,7 @@ def is_own(path: str) -> bool:
     if os.path.isfile(path) and not os.path.getsize(path) and not os.path.exists(f"{path}-wal"):
         return True
     if not os.path.isfile(path):
-        return False
+        return os.path.isfile(f"{path}-wal") and _has_mark(f"{path}-wal")
     try:
         with closing(_connect_as_it_is(path)) as connection:
             return bool(version_of(connection)) and _has_first_step(connection)
