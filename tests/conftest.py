@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -304,12 +305,22 @@ class World:
         return self._process([*BARE_ENTRY, "inject", *arguments], None, "", variables)
 
     def run_hook(self, name: str, event: Mapping[str, Any] | str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Serve one event as the client has it served: in a bare interpreter, from standard input."""
+        """Serve one event as the client has it served: in a bare interpreter, from standard input.
+
+        Returns when everything that the hook does after its answer is over, its log for example.
+        """
         stdin = event if isinstance(event, str) else json.dumps(event)
-        return self._process([*BARE_ENTRY, "hook", name], None, stdin, variables)
+        reader, writer = os.pipe()
+        try:
+            return self._process([*BARE_ENTRY, "hook", name], None, stdin, variables, pass_fds=(writer,))
+        finally:
+            os.close(writer)
+            is_over = select.select([reader], [], [], _PATIENCE)[0]
+            os.close(reader)
+            assert is_over, "something that the hook has started is still running"
 
     def _process(
-        self, command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str]
+        self, command: list[str], cwd: Path | None, stdin: str, variables: dict[str, str], **options: Any
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command,
@@ -321,6 +332,7 @@ class World:
             encoding="utf-8",
             check=False,
             timeout=_PATIENCE,
+            **options,
         )
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:

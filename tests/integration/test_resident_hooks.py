@@ -103,6 +103,7 @@ def test_a_session_that_goes_on_is_told_the_same_with_and_without_an_engine(
     transcript.parent.mkdir(parents=True)
     transcript.write_text("{}\n", encoding="utf-8")
     sessions = ("fork-alone", "fork-engine") if source == "fork" else ("alone", "engine")
+    assert semantic_world.run("reembed").returncode == 0  # so both are told the same
     for session in ("alone", "engine"):
         assert "Old 4" in json.dumps(begin(semantic_world, "startup", session, **ALONE))
     bank = semantic_world.project / "docs" / "knowledge-bank" / "patterns.md"
