@@ -24,6 +24,7 @@ _PATIENCE = 60
 _PAUSE = 0.05
 _INPUT = "❯"
 _SHIFT_TAB = "\x1b[Z"
+_CLEAR_LINE = "\x15"
 
 # What the client writes down when a server has answered, and at the end of a turn.
 _CONNECTED = "Successfully connected"
@@ -152,9 +153,16 @@ class Session:
         wait(lambda: len(self.requests) >= number, lambda: f"no request {number}:\n{self.screen.text}")
 
     def leave(self, process: subprocess.Popen[str]) -> None:
-        """End the session as a person does."""
+        """End the session as a person does; a client that is slow may show the last command once more."""
+        self.screen.press(_CLEAR_LINE)
+        wait(lambda: not self._is_typed(), lambda: f"the input box is not empty:\n{self.screen.text}")
         self.type("/exit")
         process.wait(_PATIENCE)
+
+    def _is_typed(self) -> bool:
+        """Whether the last prompt is in the input box."""
+        boxes = [line for line in self.screen.text.splitlines() if line.startswith(_INPUT)]
+        return bool(self._prompt and boxes) and self._prompt.splitlines()[0] in boxes[-1]
 
     def close_window(self) -> None:
         """End the session without a word, as somebody does who is asked too much."""
