@@ -4,6 +4,7 @@ import os
 
 import click
 
+from recollect.cli.screen import whole
 from recollect.cli.shared import warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, PROJECT
@@ -48,7 +49,7 @@ def command(
     if path:
         write_bytes(path, text.encode(), replace=force)
     elif count:
-        click.echo(text, nl=False)
+        click.echo(whole(text), nl=False)
     if count:
         where = f" to {one_line(path)}" if path else ""
         click.echo(f"Exported {counted(count, 'entry', 'entries')}{where}.", err=True)

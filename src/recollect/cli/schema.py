@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import click
 
+from recollect.cli.screen import whole
 from recollect.domain.categories import PROJECT
 from recollect.files.memory.schemas import BASE, schema_text
 
@@ -13,4 +14,4 @@ def command(category: str) -> None:
 
     CATEGORY is base, session_summary, decision, runbook, constraint, tech_debt or preference.
     """
-    click.echo(schema_text(category), nl=False)
+    click.echo(whole(schema_text(category)), nl=False)

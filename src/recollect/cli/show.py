@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 
 from recollect.cli.memory import name_argument
+from recollect.cli.screen import whole
 from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config import locations
 from recollect.config.workspace import Workspace
@@ -125,7 +126,7 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
 def _print_raw(path: str) -> None:
     text = read_text(path, LARGEST)
     if is_terminal(sys.stdout):
-        click.echo(visible(redact(text)), nl=False)
+        click.echo(whole(visible(redact(text))), nl=False)
     else:
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import click
 
 from recollect.cli.given import nats_text
-from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import fields_of, json_option, print_block, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.aboutness import title_bar
@@ -42,7 +42,7 @@ def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: W
         return
     asked = preview.asked
     if asked.text:
-        click.echo(asked.text.encode("utf-8", "replace"))
+        print_block(f"{asked.text}\n")
     else:
         is_muted = any(hit.is_muted and hit.nats >= 0 for hit in asked.found)
         click.echo(f"Nothing would be given: {'what is about it is muted' if is_muted else asked.reason}.")
