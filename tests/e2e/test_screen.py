@@ -62,7 +62,7 @@ def shop(semantic_world: World) -> World:
     world.write_bank("patterns", f"### Pattern: Retry with jitter\n{LONG}\n- Used in: Feature #007, {LONG}\n")
     world.write_decision(
         SLUG,
-        title="Orders live in one PostgreSQL database, which is backed up every night to another place by `make backup`",
+        title="Orders live in one PostgreSQL database, which is backed up each night to another place by `make backup`",
         tags=["orders", "database", "postgresql"],
         related_files=["services/orders/adapters/persistence/postgresql/repository.py", "gone.py"],
         confidence=0.5,

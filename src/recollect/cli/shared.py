@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from recollect.config.memory_root import memory_root_at, project_of
 from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
+from recollect.domain.category_names import category_named
 from recollect.domain.data_text import data_line
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe, one_line
@@ -75,6 +77,17 @@ global_store_option = click.option(
     callback=_store,
     help="The folder of what is known in every project.  [default: $RECOLLECT_HOME or ~/.claude/iflow/memory]",
 )
+
+
+class CategoryChoice(click.Choice[str]):
+    """A choice of categories, by any of the names that `recollect add` takes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        with suppress(InvalidEntry):
+            value = category_named(value)
+        return super().convert(value, param, ctx)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 

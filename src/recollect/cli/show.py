@@ -35,7 +35,7 @@ _LONGEST_SUMMARY = 300
 
 # Fields shown elsewhere, not in the order of the file.
 _ELSEWHERE = (
-    *("title", "category", "record_status", "tags", "related_files", "content", "changes"),
+    *("id", "title", "category", "record_status", "tags", "related_files", "content", "changes"),
     *("supersedes", "superseded_by"),
 )
 
@@ -71,7 +71,7 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
     if as_json:
         facts = {
             "id": entry_id(workspace.memories, memory.category, memory.slug),
-            **fields_of(memory, "title", "category", "status"),
+            **fields_of(memory, "slug", "title", "category", "status"),
             "path": root.shown(memory.path),
         }
         print_json({**facts, "hash": memory.hash, "origin": REPOSITORY, "record": memory.record})
@@ -133,6 +133,8 @@ def _print_raw(path: str) -> None:
 
 def _lines(root: MemoryRoot, memory: MemoryFile, history: bool, identity: str) -> Iterator[str]:
     yield styled(one_line(memory.title), "green")
+    yield from _field("id", entry_id(identity, memory.category, memory.slug))
+    yield from _field("slug", memory.slug)
     yield from _field("path", root.shown(memory.path))
     yield from _field("hash", memory.hash)
     yield from _field("origin", REPOSITORY)

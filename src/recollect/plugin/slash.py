@@ -7,9 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from recollect.domain.categories import CATEGORIES
+from recollect.domain.category_names import category_named
 from recollect.domain.stored import STATUSES
 from recollect.domain.text import cut
+from recollect.errors import InvalidEntry
 from recollect.plugin.environment import requirements_file, unmet
 
 _PREFIX = "memory:"
@@ -68,11 +69,18 @@ def _list(name: str, given: str) -> list[str] | None:
     for word in given.lower().split():
         if word in (*STATUSES, _ALL) and "--state" not in found:
             found += ["--state", word]
-        elif word in CATEGORIES and "--category" not in found:
-            found += ["--category", word]
+        elif (category := _category(word)) and "--category" not in found:
+            found += ["--category", category]
         else:
             return None
     return found
+
+
+def _category(word: str) -> str:
+    try:
+        return category_named(word)
+    except InvalidEntry:
+        return ""
 
 
 def _search(name: str, given: str) -> list[str] | None:

@@ -19,6 +19,7 @@ from recollect.plugin.slash import PRINTED, printed
         ("config", "fewer memories", None),
         ("list", "", ["list"]),
         ("list", "Retired decision", ["list", "--state", "retired", "--category", "decision"]),
+        ("list", "decisions", ["list", "--category", "decision"]),
         ("list", "all --json", None),
         ("list", "retired archived", None),
         ("search", "", None),
