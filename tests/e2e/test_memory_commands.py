@@ -428,6 +428,7 @@ def test_archive_and_restore_undo_each_other(world: World) -> None:
         ("archive", "active", "archived"),
         ("archive", "archived", "already_archived"),
         ("restore", "archived", "unarchived"),
+        ("restore", "active", "already_active"),
     ],
 )
 def test_change_of_state_as_json(world: World, command: str, before: str, status: str) -> None:
@@ -437,10 +438,18 @@ def test_change_of_state_as_json(world: World, command: str, before: str, status
     assert document["target"] == ".claude/memory/decisions/use-postgres.json"
 
 
+def test_restore_of_an_active_memory_says_so_and_changes_nothing(world: World) -> None:
+    path = put(world, "use-postgres")
+    text = path.read_text(encoding="utf-8")
+    done = world.run("restore", "use-postgres")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "Nothing changed: Use postgres is active already.\n"
+    assert path.read_text(encoding="utf-8") == text
+
+
 @pytest.mark.parametrize(
     ("command", "before", "kind"),
     [
-        ("restore", "active", "RESTORE_ERROR"),
         ("retire", "archived", "DELETE_ERROR"),
         ("archive", "retired", "ARCHIVE_ERROR"),
     ],

@@ -11,6 +11,7 @@ _NARROWEST = 20
 # Only control codes of our own are printed: colours, and those that clear a line of progress.
 _CODES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|\r")
 _PIECE = re.compile(r"\s*(?:[-·→] )?(?:[^\s`]*`[^`]+`[^\s`]*|\S+)")
+_OURS = "`recollect "
 _WORD = re.compile(r"\s*\S+")
 
 # The beginning of a line that the next ones are indented by: a bullet or a number, and a first column with its gap.
@@ -50,14 +51,15 @@ def _lines(line: str, width: int) -> Iterator[str]:
             yield now
         deep = indent if now else len(piece) - len(word)
         now = " " * (min(deep, room) if room > 0 else deep) + word
-    yield now
+    yield now + line[len(line.rstrip()) :]  # a question ends with a space
 
 
 def _pieces(line: str, width: int) -> Iterator[str]:
-    """Yield the words of a line, each with the space before it. A command that fits a line is one word."""
+    """Yield the words of a line, each with the space before it. A command is one word, so that it can be copied."""
     for piece in _PIECE.findall(line):
-        for word in [piece] if columns(piece.strip()) <= width else _WORD.findall(piece):
-            yield from [word] if columns(word.strip()) <= width else _characters(word)
+        is_whole = columns(piece.strip()) <= width or _OURS in piece
+        for word in [piece] if is_whole else _WORD.findall(piece):
+            yield from [word] if is_whole or columns(word.strip()) <= width else _characters(word)
 
 
 def _characters(word: str) -> Iterator[str]:
