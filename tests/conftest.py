@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -291,13 +294,14 @@ class World:
             return forks.Fork(arguments, env=environment, **options)
         return subprocess.Popen([RECOLLECT, *arguments], env=environment, **options)
 
-    def on_a_terminal(self, *arguments: str, **variables: str) -> bytes:
-        """All that the command prints when its output is a terminal."""
+    def on_a_terminal(self, *arguments: str, columns: int = 0, code: int | None = 0, **variables: str) -> bytes:
+        """All that the command prints when its output is a terminal of some columns (0: a terminal that tells none)."""
         ours, theirs = pty.openpty()
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = self._popen(arguments, variables, cwd=self.project, stdout=theirs, stderr=theirs)
         os.close(theirs)
         shown = read_terminal(ours)
-        assert process.wait() == 0
+        assert process.wait() == code or code is None, shown
         return shown
 
     def run_bare(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -148,7 +148,7 @@ def test_standard_input_is_read(world: World) -> None:
         (["we", "use", "tabs"], "give the text as one argument, in quotes"),
         (["gossip", "We use tabs."], "category must not be 'gossip' but one of"),
         ([" "], "the text is empty"),
-        ([], "without a terminal no editor can be opened"),
+        ([], "no editor can be opened, because there is no terminal; give a TEXT"),
     ],
 )
 def test_wrong_use_is_an_error_of_usage(world: World, arguments: list[str], said: str) -> None:
@@ -161,6 +161,33 @@ def test_text_that_says_nothing_is_refused(world: World) -> None:
     done = world.run("add", "todo")
     assert done.returncode == 1
     assert "says too little to be of use later" in done.stderr
+
+
+def test_title_is_the_one_that_was_given(world: World) -> None:
+    done = added(world, "decision", ORDERS, "--title", "Home of the orders")
+    assert (done["title"], done["path"]) == ("Home of the orders", ".claude/memory/decisions/home-of-the-orders.json")
+    assert added(world, "pattern", "Retries need jitter, always.", "--title", "Jitter")["title"] == "Jitter"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["x"], "TEXT says too little to be of use later: 'x'"),
+        (
+            [ORDERS, "--title", "t" * 300],
+            "--title has 300 characters; at most 120 are allowed: the rest belongs in the TEXT",
+        ),
+        ([ORDERS, "--why", "w" * 9000], "--why has 9,000 characters"),
+        ([ORDERS, "--when", "w" * 300], "--when: a trigger has at most 120 characters"),
+        ([ORDERS, *(f"--when=when {number}" for number in range(9))], "--when: there are 9 triggers"),
+        ([ORDERS, "--why", "password = hunter2hunter2xk29"], "--why seems to hold a password"),
+        ([ORDERS, "--tag", "AKIAIOSFODNN7EXAMPLQ"], "--tag seems to hold an AWS access key"),
+    ],
+)
+def test_error_names_what_was_typed(world: World, arguments: list[str], said: str) -> None:
+    done = world.run("add", "decision", *arguments)
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    assert not any(field in done.stderr for field in ("name ", "description", "reasoning", "references"))
 
 
 def test_long_text_gets_a_short_title(world: World) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import RECOLLECT, World
+from tests.conftest import RECOLLECT, World, read_terminal
 
 from recollect.files.memory.lock import FOLDER as LOCK
 
@@ -69,6 +69,21 @@ class Desk:
 
     def edit(self, editor: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return self.world.run("edit", self.slug, *arguments, EDITOR=editor, TMPDIR=str(self.temporary), **variables)
+
+    def edit_on_a_terminal(self, **variables: str) -> tuple[int, str]:
+        ours, theirs = pty.openpty()
+        environment = self.world.environment({"TMPDIR": str(self.temporary), **variables})
+        process = subprocess.Popen(
+            [sys.executable, RECOLLECT, "edit", self.slug],
+            cwd=self.world.project,
+            env=environment,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = read_terminal(ours).decode().replace("\r\n", "\n")
+        return process.wait(), shown
 
     def kept(self) -> list[Path]:
         return sorted(self.temporary.iterdir())
@@ -308,10 +323,10 @@ def test_edit_with_an_editor_that_cannot_run_says_what_to_set(desk: Desk, editor
 
 
 def test_edit_without_any_editor_says_to_set_one(desk: Desk, tmp_path: Path) -> None:
-    done = desk.edit("", PATH=str(tmp_path))
-    assert done.returncode == 1
-    assert "no editor was found" in done.stderr
-    assert "set EDITOR to the command of your editor" in done.stderr
+    code, shown = desk.edit_on_a_terminal(PATH=str(tmp_path))
+    assert code == 1
+    assert "no editor was found" in shown
+    assert "set EDITOR to the command of your editor" in shown
 
 
 def test_edit_takes_an_editor_that_is_there(desk: Desk, tmp_path: Path) -> None:
@@ -321,7 +336,7 @@ def test_edit_takes_an_editor_that_is_there(desk: Desk, tmp_path: Path) -> None:
         script = bin_folder / name
         script.write_text(f"#!/bin/sh\necho '# by {name}' > {shlex.quote(str(tmp_path / 'used'))}\n", encoding="utf-8")
         script.chmod(0o755)
-    assert desk.edit("", PATH=str(bin_folder)).stdout == "Nothing changed.\n"
+    assert desk.edit_on_a_terminal(PATH=str(bin_folder)) == (0, "Nothing changed.\n")
     assert (tmp_path / "used").read_text(encoding="utf-8") == "# by nano\n"
 
 
@@ -453,3 +468,19 @@ def test_edited_lesson_stays_pinned_or_muted(semantic_world: World, mark: tuple[
     again = json.loads(world.run(*mark, new, "--json").stdout)
     assert (again["id"], again["outcome"]) == (new, {"pin": "already_pinned", "mute": "already_muted"}[mark[0]])
     assert again["everywhere"] == ("--everywhere" in mark)
+
+
+@pytest.mark.parametrize("chosen", ["", "vim", "/usr/bin/nano -w"])
+def test_edit_without_a_terminal_starts_no_editor_that_needs_one(desk: Desk, chosen: str) -> None:
+    world = desk.world
+    done = desk.edit(chosen)
+    assert done.returncode == 2
+    why = f"{chosen.split(maxsplit=1)[0]} needs a terminal, and there is none" if chosen else "there is no terminal"
+    assert f"no editor can be opened, because {why}; `recollect write --action update`" in done.stderr
+    lesson = world.run(
+        "add", "pattern", "Retries need jitter, always.", "--json", RECOLLECT_MEMORY_SEMANTIC_ENABLED="true"
+    )
+    id = json.loads(lesson.stdout)["id"]
+    done = world.run("edit", id, EDITOR=chosen, RECOLLECT_MEMORY_SEMANTIC_ENABLED="true")
+    assert done.returncode == 2
+    assert "; `recollect add CATEGORY TEXT` keeps the new text, and `recollect retire ID`" in done.stderr

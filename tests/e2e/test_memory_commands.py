@@ -219,6 +219,28 @@ def test_list_shows_hostile_titles_and_tags_on_one_line_each(world: World) -> No
     assert all(line.isprintable() and len(line) < 250 for line in lines)
 
 
+@pytest.mark.parametrize("name", ["decision", "decisions", "Decisions", "adr", "architecture-decision"])
+def test_category_is_taken_by_any_of_its_names(world: World, name: str) -> None:
+    put(world, "use-postgres")
+    put(world, "restart", folder="runbooks")
+    for command in (["list", "--category", name], ["export", "--category", name, "--format", "markdown"]):
+        done = world.run(*command)
+        assert (done.returncode, "postgres" in done.stdout, "restart" in done.stdout.lower()) == (0, True, False)
+    wrong = world.run("list", "--category", "thing")
+    assert (wrong.returncode, "'thing' is not one of 'anti-patterns'" in wrong.stderr) == (2, True)
+
+
+def test_list_names_memories_with_one_slug_by_their_categories(world: World) -> None:
+    put(world, "restart")
+    put(world, "restart", folder="runbooks")
+    put(world, "other")
+    for shown in (world.run("list").stdout, world.on_a_terminal("list", columns=60, NO_COLOR="1").decode()):
+        names = {word for word in shown.split() if "restart" in word or word == "other"}
+        assert names == {"decision/restart", "runbook/restart", "other"}
+    assert [world.run("show", name).returncode for name in ("decision/restart", "runbook/restart")] == [0, 0]
+    assert "runbook/restart" in world.run("list", "--category", "runbook").stdout
+
+
 # show
 
 
@@ -248,6 +270,8 @@ def test_show_labels_every_field(world: World) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
         "Use postgres\n"
+        f"Id              {memory_id(world, 'use-postgres')}\n"
+        "Slug            use-postgres\n"
         "Path            .claude/memory/decisions/use-postgres.json\n"
         f"Hash            {hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest()}\n"
         "Origin          repository\n"
@@ -257,7 +281,6 @@ def test_show_labels_every_field(world: World) -> None:
         "Related files   - orders.py\n"
         "                - gone.py (gone)\n"
         "Schema version  1.0\n"
-        "Id              use-postgres\n"
         f"Created at      {LONG_AGO}\n"
         f"Updated at      {LONG_AGO}\n"
         "Confidence      0.9\n"
@@ -298,6 +321,7 @@ def test_show_as_json_and_raw(world: World) -> None:
     document = json.loads(world.run("show", "use-postgres", "--json").stdout)
     assert document == {
         "id": memory_id(world, "use-postgres"),
+        "slug": "use-postgres",
         "title": "Use postgres",
         "category": "decision",
         "status": "active",
@@ -404,6 +428,7 @@ def test_archive_and_restore_undo_each_other(world: World) -> None:
         ("archive", "active", "archived"),
         ("archive", "archived", "already_archived"),
         ("restore", "archived", "unarchived"),
+        ("restore", "active", "already_active"),
     ],
 )
 def test_change_of_state_as_json(world: World, command: str, before: str, status: str) -> None:
@@ -413,10 +438,18 @@ def test_change_of_state_as_json(world: World, command: str, before: str, status
     assert document["target"] == ".claude/memory/decisions/use-postgres.json"
 
 
+def test_restore_of_an_active_memory_says_so_and_changes_nothing(world: World) -> None:
+    path = put(world, "use-postgres")
+    text = path.read_text(encoding="utf-8")
+    done = world.run("restore", "use-postgres")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "Nothing changed: Use postgres is active already.\n"
+    assert path.read_text(encoding="utf-8") == text
+
+
 @pytest.mark.parametrize(
     ("command", "before", "kind"),
     [
-        ("restore", "active", "RESTORE_ERROR"),
         ("retire", "archived", "DELETE_ERROR"),
         ("archive", "retired", "ARCHIVE_ERROR"),
     ],

@@ -251,7 +251,7 @@ def test_keys_on_a_small_terminal_show_more_and_quit(semantic_world: World) -> N
     stage(world, {"staged": "aa11bb22", "context": "Said.\n" + "Around it. " * 30}, {"staged": "cc33dd44"})
     shown = keys(world, "mq", columns=30)
     assert "Around it. Around it." in shown
-    assert shown.endswith("0 saved, 0 dismissed; 2 captures await review.\n")
+    assert " ".join(shown.split()).endswith("0 saved, 0 dismissed; 2 captures await review.")
     assert listed(world) == ["aa11bb22", "cc33dd44"]
     assert keys(world, "\x03").endswith("2 captures await review.\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
@@ -319,3 +320,28 @@ def test_purge_names_each_memory_even_if_the_whole_folder_goes(world: World) -> 
     paths = [world.write_decision("one"), world.write_decision("two")]
     told = json.loads(world.run("uninstall", "--purge", "--dry-run", "--json").stdout)
     assert {item["path"] for item in told["removed"]} >= {str(path) for path in paths}
+
+
+def test_merge_driver_is_named_and_removed_and_shared_lines_stay(world: World) -> None:
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", *words], cwd=world.project, capture_output=True, encoding="utf-8", check=False
+        ).stdout.strip()
+
+    git("init", "-q", ".")
+    git("config", "user.name", "Ada")
+    world.write_decision("locks")
+    assert world.run("init", "--git").returncode == 0
+    assert git("config", "merge.recollect.driver")
+    config, attributes = world.project / ".git" / "config", world.project / ".gitattributes"
+
+    planned = world.run("uninstall", "--dry-run").stdout
+    assert f"  {config}  merge.recollect\n" in planned
+    assert git("config", "merge.recollect.driver"), "nothing was changed"
+
+    removed = json.loads(world.run("uninstall", "--yes", "--json").stdout)
+    assert {"path": str(config), "what": "merge.recollect"} in removed["removed"]
+    assert str(attributes) in removed["kept"]
+    assert (removed["failed"], git("config", "merge.recollect.driver"), git("config", "user.name")) == ([], "", "Ada")
+    assert "merge=recollect" in attributes.read_text(encoding="utf-8")
+    assert str(config) not in world.run("uninstall", "--dry-run").stdout

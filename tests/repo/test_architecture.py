@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "transfer": _RECALL | {"memories"},
     "share": _RECALL | {"memories"},
     "resident": _RECALL | {"recall", "sessions"},
-    "plugin": _RECALL | {"resident"},
+    "plugin": _RECALL | {"resident", "share"},
     "doctor": _ENGINE | _USE_CASES,
     "hooks": _LOW | _USE_CASES,
     "mcp": _LOW | _USE_CASES,

@@ -3,12 +3,13 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from recollect.cli.editor import Draft, asks_again, find_editor, run_editor
-from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.category_names import category_named
@@ -24,6 +25,17 @@ from recollect.learn.remember import JOURNALLED, REINFORCED, STORED
 
 _LARGEST = 64 * 1024
 _LONGEST_TITLE = 80
+_INSTEAD = "give a TEXT, or - for standard input"
+# The fields of an entry, and what a person types for them.
+_OPTIONS = {
+    "name": "--title",
+    "description": "TEXT",
+    "reasoning": "--why",
+    "references": "--file",
+    "triggers": "--when",
+    "tags": "--tag",
+    "category": "CATEGORY",
+}
 _DONE = {
     STORED: "Stored",
     REINFORCED: "Known already, and counted once more",
@@ -34,6 +46,7 @@ _DONE = {
 
 @click.command("add")
 @click.argument("words", nargs=-1, metavar="[CATEGORY] [TEXT]")
+@click.option("--title", default="", metavar="TEXT", help="Its title.  [default: the first sentence of the text]")
 @click.option("--why", default="", metavar="TEXT", help="Why it holds, or how it was learned.")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="A word to find it by. Can be given several times.")
 @click.option(
@@ -53,6 +66,7 @@ _DONE = {
 @workspace_options
 def command(
     words: tuple[str, ...],
+    title: str,
     why: str,
     tags: tuple[str, ...],
     when: tuple[str, ...],
@@ -68,14 +82,15 @@ def command(
     as one more observation.
     """
     category, text = _parted(words)
-    note = Note(text, category, why=why, tags=[*tags], when=[*when], files=[_file(path, workspace) for path in files])
+    about = [_file(path, workspace) for path in files]
+    note = Note(text, category, title, why, tags=[*tags], when=[*when], files=about)
     if given or not text:
         done = add_in_editor(workspace, note, given)
         if done is None:
             print_json({"outcome": "empty"}) if as_json else click.echo("Nothing was kept: the text is empty.")
             return
     else:
-        done = add_note(workspace, note)
+        done = add_note(workspace, note, called=_OPTIONS)
     print_added(*done, as_json=as_json)
 
 
@@ -128,23 +143,26 @@ def _standard_input() -> str:
     return text
 
 
-def add_note(workspace: Workspace, note: Note, *, supersedes: str = "") -> tuple[Memorized, bool]:
-    """Keep a note; without a usable store, in its file alone."""
+def add_note(
+    workspace: Workspace, note: Note, *, supersedes: str = "", called: Mapping[str, str] | None = None
+) -> tuple[Memorized, bool]:
+    """Keep a note; without a usable store, in its file alone. Its fields are `called` so in messages."""
     try:
         engine = Engine(workspace)
     except StoreError as error:
         engine = engine_without_store(workspace, error)
     with engine:
-        return add(engine, note, supersedes=supersedes)
+        return add(engine, note, supersedes=supersedes, called=called)
 
 
 def add_in_editor(
-    workspace: Workspace, note: Note, given: str | None = None, *, about: str = ""
+    workspace: Workspace, note: Note, given: str | None = None, *, about: str = "", instead: str = _INSTEAD
 ) -> tuple[Memorized, bool] | None:
-    """Let the user edit a note, and keep it; return None if its text is empty. Texts `about` it are shown with it."""
-    if not is_terminal(sys.stdin) and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
-        raise click.UsageError("give a TEXT, or - for standard input: without a terminal no editor can be opened")
-    editor = find_editor()
+    """Let the user edit a note, and keep it; return None if its text is empty. Texts `about` it are shown with it.
+
+    Without an editor, the user is told what to do `instead`.
+    """
+    editor = find_editor(instead)
     draft = Draft("note", note_form(note, about), given)
     while True:
         try:

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from recollect.cli.shared import memory_place, print_json, root_options, warn
+from recollect.cli.shared import CategoryChoice, memory_place, print_json, root_options, warn
 from recollect.domain.categories import PROJECT
 from recollect.domain.text import visible
 from recollect.engine.engine import Engine
@@ -20,7 +20,7 @@ _PATIENCE = 5.0
 
 
 @click.command("candidate")
-@click.option("--category", type=click.Choice(PROJECT), required=True, help="What kind of memory it would be.")
+@click.option("--category", type=CategoryChoice(PROJECT), required=True, help="What kind of memory it would be.")
 @click.option("--new-info", metavar="TEXT", help="The new information.")
 @click.option("--new-info-file", metavar="FILE", help="Take it from a file; - for standard input.")
 @click.option("--lifecycle-event", "event", type=click.Choice(EVENTS), help="What happened to the thing it is about.")

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from recollect.cli.screen import whole
 from recollect.cli.shared import fields_of, json_option, memory_place, print_json, root_options, styled
 from recollect.domain.memory import seen
 from recollect.domain.text import counted
@@ -54,7 +55,7 @@ def command(
 
 def _print(checked: Checked, style: str) -> None:
     for each in checked.findings:
-        click.echo(_annotation(each) if style == _GITHUB else _line(each))
+        click.echo(whole(_annotation(each)) if style == _GITHUB else _line(each))
     count = len(checked.findings)
     found = counted(count, "finding", "findings") if count else styled("nothing found", "green", sys.stderr)
     click.echo(f"{counted(checked.files, 'file', 'files')} checked, {found}.", err=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import click
 
 from recollect.cli.help import Group
+from recollect.cli.screen import whole
 from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.config.memory_root import left_behind, memory_root
 from recollect.config.needed_extras import needed_extras
@@ -55,7 +56,7 @@ def get(context: click.Context, key: str, as_json: bool, project_root: str) -> N
     if as_json or context.meta["json"]:
         print_json(_as_object(settings, found))
     else:
-        click.echo(as_text(settings.value(key)))
+        click.echo(whole(as_text(settings.value(key))))
 
 
 @command.command("set", context_settings={"ignore_unknown_options": True})

@@ -22,6 +22,9 @@ from recollect.memories import write
 from recollect.memories.edit_form import edited, form_of, version_in
 from recollect.memories.lookup import look_up, read_named, shortest_name
 
+_INSTEAD_OF_MEMORY = "`recollect write --action update` takes a change as JSON, see `recollect write --help`"
+_INSTEAD_OF_LESSON = "`recollect add CATEGORY TEXT` keeps the new text, and `recollect retire ID` retires the old one"
+
 
 @click.command("edit")
 @change_options
@@ -38,6 +41,7 @@ def command(name: str, workspace: Workspace, as_json: bool, given: str | None, n
 
     NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
     them. The editor is $VISUAL or $EDITOR; one that opens a window must wait until it is closed, as `code --wait` does.
+    Without a terminal, only an editor that needs none is started.
     A lesson is known by its text: a new text becomes a new lesson, and the old one is retired with a pointer to it.
     What cannot be saved is not lost: the error says where the text is and how to go on.
     """
@@ -46,7 +50,7 @@ def command(name: str, workspace: Workspace, as_json: bool, given: str | None, n
     warnings: list[str] = []
     found = look_up(workspace, name, warnings)
     warn(warnings)
-    editor = [] if no_editor else find_editor()
+    editor = [] if no_editor else find_editor(_INSTEAD_OF_MEMORY if found.memory else _INSTEAD_OF_LESSON)
     if found.memory is None:
         _edit_lesson(workspace, found.entry, editor, given, as_json)
         return

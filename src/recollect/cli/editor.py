@@ -26,6 +26,11 @@ _SUFFIX = ".toml"
 _LARGEST = 16 * 1024 * 1024
 _EDITORS = ("sensible-editor", "nano", "vi")
 
+# Editors that work on a terminal only.
+_ON_A_TERMINAL = frozenset(
+    (*_EDITORS, "vim", "nvim", "pico", "micro", "hx", "helix", "joe", "jed", "ne", "mcedit", "kak")
+)
+
 
 class Draft:
     """A file for editing a text, kept after a failure.
@@ -94,8 +99,26 @@ def asks_again(error: RecollectError) -> bool:
         return False
 
 
-def find_editor() -> list[str]:
-    """Return the editor's command: from $VISUAL or $EDITOR, or the first installed of the usual ones."""
+def find_editor(instead: str) -> list[str]:
+    """Return the editor's command: from $VISUAL or $EDITOR, or the first installed of the usual ones.
+
+    Without a terminal, only an editor of the user's choice is returned that needs none; `instead` says what else to do.
+    """
+    editor = _chosen_editor()
+    is_shown = is_terminal(sys.stdin) and is_terminal(sys.stdout)
+    if not is_shown and (not editor or os.path.basename(editor[0]) in _ON_A_TERMINAL):
+        why = f"{one_line(editor[0])} needs a terminal, and there is none" if editor else "there is no terminal"
+        raise click.UsageError(f"no editor can be opened, because {why}; {instead}")
+    if editor:
+        return editor
+    for name in _EDITORS:
+        path = shutil.which(name)
+        if path:
+            return [path]
+    raise _editor_error("none", "no editor was found", "set EDITOR to the command of your editor")
+
+
+def _chosen_editor() -> list[str]:
     for variable in ("VISUAL", "EDITOR"):
         named = os.environ.get(variable, "").strip()
         if named:
@@ -103,11 +126,7 @@ def find_editor() -> list[str]:
                 return shlex.split(named)
             except ValueError as error:
                 raise _editor_error(variable, str(error), f"set {variable} to a command") from error
-    for name in _EDITORS:
-        path = shutil.which(name)
-        if path:
-            return [path]
-    raise _editor_error("none", "no editor was found", "set EDITOR to the command of your editor")
+    return []
 
 
 def run_editor(editor: list[str], path: str) -> None:

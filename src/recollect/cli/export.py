@@ -4,7 +4,8 @@ import os
 
 import click
 
-from recollect.cli.shared import warn, workspace_options
+from recollect.cli.screen import whole
+from recollect.cli.shared import CategoryChoice, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.text import counted, one_line
@@ -22,7 +23,9 @@ from recollect.transfer.export_markdown import markdown
     show_default=True,
     help="One JSON object a line for programs, or a document for people.",
 )
-@click.option("--category", "categories", multiple=True, type=click.Choice([*PROJECT, *KNOWLEDGE]), help="Only these.")
+@click.option(
+    "--category", "categories", multiple=True, type=CategoryChoice([*PROJECT, *KNOWLEDGE]), help="Only these."
+)
 @click.option("--include-retired", is_flag=True, help="Also what is retired or archived.")
 @click.option("--output", metavar="FILE", help="Write to a file instead of standard output.")
 @click.option("--force", is_flag=True, help="Replace the file if there is one.")
@@ -48,7 +51,7 @@ def command(
     if path:
         write_bytes(path, text.encode(), replace=force)
     elif count:
-        click.echo(text, nl=False)
+        click.echo(whole(text), nl=False)
     if count:
         where = f" to {one_line(path)}" if path else ""
         click.echo(f"Exported {counted(count, 'entry', 'entries')}{where}.", err=True)

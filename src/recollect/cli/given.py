@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from recollect.domain.text import one_line
 from recollect.sessions.given import PROMPT, GivenEntry
 
 _LEAST_BAR = 0.05  # in nats; without a bar, an entry was found by its title alone
@@ -18,18 +21,22 @@ def parts_of(given: GivenEntry, event: str) -> dict[str, float]:
     return {name: round(value, 3) for name, value in parts.items()}
 
 
-def nats_text(words: float, meaning: float, bar: float) -> str:
-    """Return a sentence on the evidence for an entry and the bar."""
-    nats = words + meaning - bar
-    side = "above" if nats >= 0 else "below"
-    return f"{abs(nats):.1f} nats {side} the bar of {bar:.1f}: words {words:.1f}, meaning {meaning:.1f}"
+def project_name(identity: str) -> str:
+    return one_line(os.path.basename(identity)) or "no project"
+
+
+def evidence_text(words: float, meaning: float, bar: float) -> str:
+    """Return a sentence on the evidence for an entry, and on the bar for its text."""
+    over = words + meaning - bar
+    side = "above" if over >= 0 else "below"
+    return f"{abs(over):.1f} {side} what its text takes ({bar:.1f}): words {words:.1f}, meaning {meaning:.1f}"
 
 
 def score_text(given: GivenEntry, event: str) -> str:
     """Return the parts of a score in words; empty if there is no score."""
     parts = parts_of(given, event)
     if event == PROMPT and parts["bar"] > _LEAST_BAR:
-        return nats_text(parts["words"], parts["meaning"], parts["bar"])
+        return evidence_text(parts["words"], parts["meaning"], parts["bar"])
     if not any(parts.values()):
         return ""
     if event == PROMPT:

@@ -4,7 +4,16 @@ import sys
 
 import click
 
-from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import (
+    CategoryChoice,
+    fields_of,
+    is_terminal,
+    json_option,
+    print_json,
+    styled,
+    warn,
+    workspace_options,
+)
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.text import counted, cut, one_line
@@ -15,7 +24,7 @@ _LONGEST_SHOWN = 100
 
 @click.command("import")
 @click.argument("file", metavar="FILE")
-@click.option("--category", type=click.Choice(KNOWLEDGE), help="Of all its lessons.  [default: by the file's name]")
+@click.option("--category", type=CategoryChoice(KNOWLEDGE), help="Of all its lessons.  [default: by the file's name]")
 @click.option("--global", "everywhere", is_flag=True, help="Put them into the global bank, for every project.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show what would be made of it, but write nothing.")

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from recollect.cli.screen import whole
 from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, settings_of, styled, warn
 from recollect.config.locations import global_store
 from recollect.config.workspace import Workspace
@@ -157,7 +158,7 @@ def _print_entry(as_json: bool) -> None:
     if as_json:
         print_json({"client": _OTHER, "command": server_command()})
         return
-    click.echo(common_entry(), nl=False)
+    click.echo(whole(common_entry()), nl=False)
     click.echo("Nothing was changed: put this into your client's configuration.", err=True)
 
 
@@ -177,7 +178,7 @@ def _register(client: str, project_root: str, *, user: bool, dry_run: bool, as_j
             }
         )
     elif dry_run and planned.outcome != "unchanged":
-        click.echo(planned.difference, nl=False)
+        click.echo(whole(planned.difference), nl=False)
     else:
         _print_registration(planned)
 

@@ -13,6 +13,7 @@ from recollect.cli.shared import (
     is_terminal,
     json_option,
     pass_workspace,
+    print_block,
     print_json,
     project_root_option,
     styled,
@@ -96,7 +97,7 @@ def command(
             }
         )
     elif result.text:
-        click.echo(result.text.encode("utf-8", "replace"), nl=False)
+        print_block(result.text)
     elif is_terminal(sys.stderr):
         click.echo(styled(f"Nothing to inject: {result.reason}.", "cyan", sys.stderr), err=True)
     if seen and not as_json:

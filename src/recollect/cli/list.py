@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Set
 from datetime import UTC, datetime, timedelta
 
 import click
 
 from recollect.cli.shared import (
+    CategoryChoice,
     fields_of,
     json_option,
     print_json,
@@ -49,7 +51,7 @@ def _moment(_context: click.Context, _parameter: click.Parameter, value: str | N
 
 
 @click.command("list")
-@click.option("--category", type=click.Choice(tuple(CATEGORIES)), help="Only entries of this category.")
+@click.option("--category", type=CategoryChoice(tuple(CATEGORIES)), help="Only entries of this category.")
 @click.option(
     "--state",
     type=click.Choice([*STATUSES, _ALL]),
@@ -97,7 +99,7 @@ def command(
         click.echo(_nothing(workspace, len(entries), category, "muted" if muted else state))
         return
     shown = chosen if everything else chosen[:_MOST_SHOWN]
-    click.echo("\n".join(_lines(shown, silent)))
+    click.echo("\n".join(_lines(shown, silent, _shared_slugs(entries))))
     if len(shown) < len(chosen):
         click.echo(f"\n{len(chosen) - len(shown):,} more; --all shows all, --since, --tag and --category some of them.")
 
@@ -110,8 +112,14 @@ def _is_meant(entry: Listed, tags: tuple[str, ...], since: datetime | None) -> b
     return since is None or (at is not None and at >= since)
 
 
-def _lines(entries: list[Listed], muted: Set[str]) -> list[str]:
-    rows = [_row(entry, entry.id in muted) for entry in entries]
+def _shared_slugs(entries: list[Listed]) -> Set[str]:
+    """Return the slugs that memories of several categories have: only their category makes these names different."""
+    counts = Counter(each.slug for each in entries if each.path)
+    return {slug for slug, count in counts.items() if count > 1}
+
+
+def _lines(entries: list[Listed], muted: Set[str], shared: Set[str]) -> list[str]:
+    rows = [_row(entry, entry.id in muted, entry.slug in shared) for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if sum(widths) + 2 * len(widths) > screen_width():
         return [line for row in rows for line in _narrow(*row)]
@@ -134,9 +142,9 @@ def _narrow(state: str, category: str, name: str, title: str, updated: str, _tag
     yield f"  {cut(title, width - 2)}"
 
 
-def _row(entry: Listed, is_muted: bool) -> tuple[str, ...]:
+def _row(entry: Listed, is_muted: bool, is_shared: bool) -> tuple[str, ...]:
     state = "muted" * is_muted if entry.status == ACTIVE else cut(one_line(entry.status), 10)
-    name = redact(entry.slug) if entry.path else entry.id
+    name = redact(f"{entry.category}/{entry.slug}" if is_shared else entry.slug) if entry.path else entry.id
     title = cut(redact(untrusted(entry.title)), _LONGEST_TITLE)
     tags = cut(redact(untrusted(", ".join(entry.tags))), _LONGEST_TAGS)
     return state, entry.category, name, title, one_line(entry.updated_at[:10]), tags

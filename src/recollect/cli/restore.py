@@ -6,7 +6,6 @@ from recollect.cli.memory import change, change_options
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.stored import ACTIVE, ARCHIVED
-from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
 from recollect.memories import write
 from recollect.memories.forget import bring_back
@@ -24,7 +23,7 @@ def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """Make a retired or archived memory, or a retired lesson, active again.
 
     NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list --all`
-    shows them.
+    shows them. Of one that is active already, nothing changes.
     """
     change(
         name,
@@ -38,11 +37,6 @@ def command(name: str, workspace: Workspace, as_json: bool) -> None:
 
 def _restored(root: MemoryRoot, settings: Settings, memory: MemoryFile) -> write.Written:
     if memory.status == ACTIVE:
-        raise WriteRefused(
-            "RESTORE_ERROR",
-            ("target", root.shown(memory.path)),
-            ("record_status", ACTIVE),
-            ("fix", "it is active, so there is nothing to restore; `recollect list --all` shows what is not"),
-        )
+        return write.Written("already_active", root.shown(memory.path), title=memory.title)
     restore = write.unarchive if memory.status == ARCHIVED else write.restore
     return restore(root, settings, memory.path, memory.category)

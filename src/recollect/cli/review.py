@@ -24,6 +24,7 @@ from recollect.learn.project_memory import Memorized
 from recollect.learn.review import capture_named, captures_to_review, mark_reviewed, note_of
 
 _SHORTEST = 20
+_INSTEAD = "without --edit it is kept as it is"
 _LONGEST = 100
 _FIELDS = ("id", "at", "category", "score", "session", "snippets", "context")
 _KEYS = "a accept, e edit, d dismiss, s skip, m more, q quit: "
@@ -94,7 +95,9 @@ def _accept_all(captures: list[Staged], workspace: Workspace, edit: bool, as_jso
 def _accepted(capture: Staged, workspace: Workspace, edit: bool) -> tuple[Memorized, bool] | None:
     """Keep a capture as a memory, and mark it as saved; return None if its text was emptied in the editor."""
     note = note_of(capture)
-    done = add_in_editor(workspace, note, about=capture.context) if edit else add_note(workspace, note)
+    done = (
+        add_in_editor(workspace, note, about=capture.context, instead=_INSTEAD) if edit else add_note(workspace, note)
+    )
     if done:
         mark_reviewed([capture], workspace, saved=[capture.id])
     return done

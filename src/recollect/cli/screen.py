@@ -1,8 +1,8 @@
 """Print only visible characters, except for control codes of our own.
 
 Files, names, errors and the database may hold escape codes and marks for the direction of text. So all output goes
-through here, and only control codes marked by `ours` reach a terminal. The mark is new in every process, so that no
-file can hold it.
+through here, and only control codes marked by `ours` reach a terminal. The marks are new in every process, so that no
+file can hold them. On a terminal, lines that are too long for it are broken between words, unless they are `whole`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,42 @@ import codecs
 import io
 import os
 import sys
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
+from recollect.cli.wrap import wrapped
 from recollect.domain.text import visible
 
 _MARK = f"\ufdd0{os.urandom(8).hex()}\ufdd0"
+_WHOLE = f"\ufdd1{os.urandom(8).hex()}\ufdd1"
+_USUAL_WIDTH = 80
 
 
 def ours(codes: str) -> str:
     """Return control codes of our own, marked to be printed unchanged."""
     return f"{_MARK}{codes}{_MARK}"
+
+
+def whole(text: str) -> str:
+    """Return a text for standard output whose lines are printed as they are, for programs to read."""
+    return f"{_WHOLE}{text}" if isinstance(sys.stdout, _Screen) else text
+
+
+def is_terminal(stream: Any) -> bool:
+    """Return True if the stream is a terminal. A stream closed before the start is None."""
+    return stream is not None and stream.isatty()
+
+
+def width_of(stream: Any) -> int:
+    """Return the columns of a terminal: by $COLUMNS, or as it says; very many for another stream."""
+    if not is_terminal(stream):
+        return sys.maxsize
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
+    except OSError:
+        return _USUAL_WIDTH
 
 
 def screened(text: str) -> str:
@@ -36,7 +62,10 @@ class _Screen(io.TextIOWrapper):
     behind: TextIO
 
     def write(self, text: str, /) -> int:
-        super().write(screened(text))
+        if text.startswith(_WHOLE):
+            super().write(screened(text.removeprefix(_WHOLE)))
+        else:
+            super().write(wrapped(screened(text), width_of(self)))
         return len(text)
 
 

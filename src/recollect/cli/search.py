@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from recollect.cli.shared import (
+    CategoryChoice,
     fields_of,
     is_terminal,
     json_option,
@@ -45,7 +46,9 @@ _FIELDS = (
 
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
-@click.option("--category", "categories", multiple=True, type=click.Choice([*KNOWLEDGE, *PROJECT]), help="Only these.")
+@click.option(
+    "--category", "categories", multiple=True, type=CategoryChoice([*KNOWLEDGE, *PROJECT]), help="Only these."
+)
 @click.option("--project", "project_name", metavar="P", help="Search as if in another project: its name or folder.")
 @click.option("--all-projects", is_flag=True, help="Search what belongs to any project.")
 @click.option("--include-retired", is_flag=True, help="Also find retired and archived entries, marked as such.")

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-from recollect.cli.screen import ours
+from recollect.cli.screen import is_terminal, ours, whole, width_of
 from recollect.config import locations, project
 from recollect.config.memory_root import memory_root_at, project_of
 from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
+from recollect.domain.category_names import category_named
 from recollect.domain.data_text import data_line
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe, one_line
@@ -76,6 +77,17 @@ global_store_option = click.option(
     callback=_store,
     help="The folder of what is known in every project.  [default: $RECOLLECT_HOME or ~/.claude/iflow/memory]",
 )
+
+
+class CategoryChoice(click.Choice[str]):
+    """A choice of categories, by any of the names that `recollect add` takes."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        with suppress(InvalidEntry):
+            value = category_named(value)
+        return super().convert(value, param, ctx)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
@@ -197,7 +209,12 @@ def fields_of(value: object, *names: str) -> dict[str, Any]:
 
 
 def print_json(value: object) -> None:
-    click.echo(json_safe(json.dumps(value, indent=2, ensure_ascii=False)))
+    click.echo(whole(json_safe(json.dumps(value, indent=2, ensure_ascii=False))))
+
+
+def print_block(text: str) -> None:
+    """Print a block for a session: on a terminal for a person to read, elsewhere as the session gets it."""
+    click.echo(text if is_terminal(sys.stdout) else text.encode("utf-8", "replace"), nl=False)
 
 
 def styled(text: str, colour: str, stream: Any = None) -> str:
@@ -207,15 +224,10 @@ def styled(text: str, colour: str, stream: Any = None) -> str:
 
 
 def screen_width() -> int:
-    """Return the columns of the terminal that is written to; very many if it is none, because nothing is cut then."""
-    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else sys.maxsize
+    """Return the columns of standard output; very many if it is no terminal, because nothing is cut then."""
+    return width_of(sys.stdout)
 
 
 def untrusted(text: str) -> str:
     """Return untrusted text on one line; as data unless a terminal shows it, because a model may read it then."""
     return one_line(text) if is_terminal(sys.stdout) else data_line(text)
-
-
-def is_terminal(stream: Any) -> bool:
-    """Return True if the stream is a terminal. A stream closed before the start is None."""
-    return stream is not None and stream.isatty()

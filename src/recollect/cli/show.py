@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 
 from recollect.cli.memory import name_argument
+from recollect.cli.screen import whole
 from recollect.cli.shared import fields_of, is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config import locations
 from recollect.config.workspace import Workspace
@@ -34,7 +35,7 @@ _LONGEST_SUMMARY = 300
 
 # Fields shown elsewhere, not in the order of the file.
 _ELSEWHERE = (
-    *("title", "category", "record_status", "tags", "related_files", "content", "changes"),
+    *("id", "title", "category", "record_status", "tags", "related_files", "content", "changes"),
     *("supersedes", "superseded_by"),
 )
 
@@ -70,7 +71,7 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
     if as_json:
         facts = {
             "id": entry_id(workspace.memories, memory.category, memory.slug),
-            **fields_of(memory, "title", "category", "status"),
+            **fields_of(memory, "slug", "title", "category", "status"),
             "path": root.shown(memory.path),
         }
         print_json({**facts, "hash": memory.hash, "origin": REPOSITORY, "record": memory.record})
@@ -125,13 +126,15 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
 def _print_raw(path: str) -> None:
     text = read_text(path, LARGEST)
     if is_terminal(sys.stdout):
-        click.echo(visible(redact(text)), nl=False)
+        click.echo(whole(visible(redact(text))), nl=False)
     else:
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
 
 
 def _lines(root: MemoryRoot, memory: MemoryFile, history: bool, identity: str) -> Iterator[str]:
     yield styled(one_line(memory.title), "green")
+    yield from _field("id", entry_id(identity, memory.category, memory.slug))
+    yield from _field("slug", memory.slug)
     yield from _field("path", root.shown(memory.path))
     yield from _field("hash", memory.hash)
     yield from _field("origin", REPOSITORY)

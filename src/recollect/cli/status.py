@@ -25,12 +25,12 @@ _PLACES = 3
 _BEGIN = """\
 This project has no memories yet. To begin:
 
-  recollect inject --print-hook
-      prints the settings with which sessions are given what is known
   recollect add decision "Orders live in PostgreSQL" --why "One server less."
       keeps a memory in this project
   recollect add anti-pattern "Retries without jitter overload the gateway."
       keeps a lesson for every project
+  recollect inject --print-hook
+      prints settings that give it to sessions, if you do not use the plugin
 """
 
 

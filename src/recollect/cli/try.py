@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import click
 
-from recollect.cli.given import nats_text
-from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.given import evidence_text
+from recollect.cli.shared import fields_of, json_option, print_block, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.prompt_block import PromptHit
 from recollect.domain.ranking.aboutness import title_bar
@@ -30,10 +30,11 @@ _LONGEST_TITLE = 80
 @workspace_options
 @json_option
 def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: Workspace, as_json: bool) -> None:
-    """Show what a prompt would be given, and what was just below the bar.
+    """Show what a prompt would be given, and what just missed it.
 
-    The prompt is compared as by the prompt hook of a new session: by words, and by meaning as the resident does. For
-    each entry that was compared, the evidence is shown in nats, and how much it lacks. Nothing is counted or recorded.
+    The prompt is compared as by the prompt hook of a new session: by words, and by meaning as the resident does. The
+    rarer the words that it shares with an entry, and the nearer in meaning, the more points the entry has. Each is
+    shown with its points and those that it lacks, unless it has nothing in common. Nothing is counted or recorded.
     """
     preview = preview_prompt(workspace, " ".join(prompt), project_name=project_name, limit=limit)
     warn(preview.warnings)
@@ -42,7 +43,7 @@ def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: W
         return
     asked = preview.asked
     if asked.text:
-        click.echo(asked.text.encode("utf-8", "replace"))
+        print_block(f"{asked.text}\n")
     else:
         is_muted = any(hit.is_muted and hit.nats >= 0 for hit in asked.found)
         click.echo(f"Nothing would be given: {'what is about it is muted' if is_muted else asked.reason}.")
@@ -68,7 +69,7 @@ def _compared(preview: PromptPreview) -> str:
 def _shown(hit: Hit, reason: str) -> str:
     entry = hit.entry
     lines = [f"  {entry.id}  {cut(redact(one_line(entry.name)), _LONGEST_TITLE)}"]
-    lines.append(f"    {styled(nats_text(hit.words, hit.meaning, hit.bar), 'bright_black')}")
+    lines.append(f"    {styled(evidence_text(hit.words, hit.meaning, hit.bar), 'bright_black')}")
     lines += [f"    {reason}"] if reason else []
     return "\n".join(lines)
 
@@ -85,8 +86,8 @@ def _reason(hit: Hit) -> str:
         return "beyond retrieval.max_inject, or in the client's own files already, or its file cannot be shown"
     missing = _missing_for_title(hit)
     if missing:
-        return f"{-hit.nats:.1f} nats are missing for its text, {missing:.1f} for its title"
-    return f"{-hit.nats:.1f} nats are missing for its text; others were nearer for the titles"
+        return f"{missing:.1f} below what its title takes"
+    return "enough for its title, but others were nearer"
 
 
 def _document(preview: PromptPreview) -> dict[str, object]:

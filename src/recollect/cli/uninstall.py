@@ -9,6 +9,7 @@ from recollect.config.workspace import Workspace
 from recollect.domain.text import counted
 from recollect.plugin.uninstall import uninstall
 from recollect.plugin.uninstall_plan import Removal, plan
+from recollect.share.setup import SECTION
 
 # The most unknown files that are named; others are counted.
 _MOST_UNKNOWN = 20
@@ -28,7 +29,8 @@ def command(
     """Remove the plugin, and everything that recollect made except memories.
 
     Claude Code's own commands remove the plugin and its marketplace, in every scope. The server's entry is taken out of
-    the configuration of other clients, of this project and your own. Then the plugin's environment, the database
+    the configuration of other clients, of this project and your own, and the merge driver of `recollect init --git` out
+    of .git/config. Then the plugin's environment, the database
     with what was counted in it, logs, locks and notes for agents are removed. What stays: knowledge banks, memory
     files with their index, session-captures.jsonl, and settings.
 
@@ -41,7 +43,7 @@ def command(
     if purge and keep_store:
         raise click.UsageError("--keep-store does not go with --purge: without memories the store is empty")
     removal = plan(workspace, keep_store=keep_store, purge=purge)
-    count = len(removal.client) + len(removal.servers) + len(removal.paths)
+    count = len(_things(removal))
     if dry_run or not count:
         _report(removal, as_json, dry_run=dry_run)
         return
@@ -65,18 +67,14 @@ def _report(removal: Removal, as_json: bool, *, dry_run: bool = False) -> None:
         print_json(
             {
                 "dry_run": dry_run,
-                "removed": [
-                    *({"path": path, "what": what} for path, what in removal.client),
-                    *({"path": server.place.path, "what": server.client.what} for server in removal.servers),
-                    *({"path": path, "what": ""} for path in removal.paths),
-                ],
+                "removed": [{"path": path, "what": what} for path, what in _things(removal)],
                 "kept": removal.kept,
                 "unknown": removal.unknown,
                 "failed": removal.failed,
             }
         )
         return
-    if removal.client or removal.servers or removal.paths:
+    if _things(removal):
         _print_paths("This would be removed:" if dry_run else styled("Removed:", "green"), removal)
     else:
         click.echo("There is nothing of recollect to remove here.")
@@ -88,10 +86,19 @@ def _report(removal: Removal, as_json: bool, *, dry_run: bool = False) -> None:
         click.echo("Sessions that are running use the plugin until they end.")
 
 
+def _things(removal: Removal) -> list[tuple[str, str]]:
+    """Return the path of each thing to remove, and what of it if it is not the whole file."""
+    return [
+        *removal.client,
+        *((server.place.path, server.client.what) for server in removal.servers),
+        *((driver.config, SECTION) for driver in removal.drivers),
+        *((path, "") for path in removal.paths),
+    ]
+
+
 def _print_paths(title: str, removal: Removal) -> None:
     click.echo(title)
-    servers = [(server.place.path, server.client.what) for server in removal.servers]
-    for path, what in (*removal.client, *servers, *((path, "") for path in removal.paths)):
+    for path, what in _things(removal):
         click.echo(f"  {path}{f'  {what}' if what else ''}")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from recollect.cli.given import given_document, score_text
+from recollect.cli.given import given_document, project_name, score_text
 from recollect.cli.memory import name_argument
 from recollect.cli.shared import fields_of, json_option, print_json, styled, untrusted, warn, workspace_options
 from recollect.config.workspace import Workspace
@@ -12,7 +12,7 @@ from recollect.domain.secrets.detect import redact
 from recollect.domain.text import counted, cut, one_line
 from recollect.engine.engine import Engine
 from recollect.memories.marks import named_entry
-from recollect.sessions.given import Account, GivenEntry, account_of
+from recollect.sessions.given import START, Account, GivenEntry, Receipt, ReceiptLine, account_of, kind_of, rows_of
 
 _LAST = 5
 _MOST_WORDS = 12
@@ -23,10 +23,11 @@ _OPENED = "opened afterwards by get_memories or `recollect show` in the same ses
 
 @click.command("why")
 @name_argument
+@click.option("--all-projects", is_flag=True, help="How it was given in all projects, not only in this one.")
 @workspace_options
 @json_option
-def command(name: str, workspace: Workspace, as_json: bool) -> None:
-    """Show why and how often an entry was given in this project, for which words, and whether it was used.
+def command(name: str, all_projects: bool, workspace: Workspace, as_json: bool) -> None:
+    """Show why and how often an entry was given here or in all projects, for which words, and whether it was used.
 
     Used means here: a session opened the entry by get_memories or `recollect show` after it was given. A session may
     have used what it was given without opening it; that is not known.
@@ -36,12 +37,12 @@ def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """
     with Engine(workspace) as engine:
         entry, warnings = named_entry(engine, name)
-        account = account_of(engine, entry)
+        account = account_of(engine, entry, everywhere=all_projects)
     warn(warnings)
     if as_json:
         print_json(_document(account, warnings))
     else:
-        click.echo("\n".join(_lines(account)))
+        click.echo("\n".join(_lines(account, all_projects)))
 
 
 def _document(account: Account, warnings: list[str]) -> dict[str, object]:
@@ -66,7 +67,7 @@ def _document(account: Account, warnings: list[str]) -> dict[str, object]:
     }
 
 
-def _lines(account: Account) -> Iterator[str]:
+def _lines(account: Account, of_all: bool) -> Iterator[str]:
     entry, given = account.entry, account.given
     yield styled(redact(untrusted(entry.name)), "green")
     yield _field("id", entry.id)
@@ -74,7 +75,10 @@ def _lines(account: Account) -> Iterator[str]:
     marks = [f"{mark.kind} {'here' if mark.project else 'everywhere'} since {mark.at[:10]}" for mark in account.marks]
     yield _field("state", ", ".join([entry.status, *marks]))
     if account.elsewhere:
-        yield _field("elsewhere", f"given {counted(account.elsewhere, 'time', 'times')} in other projects")
+        yield _field(
+            "elsewhere",
+            f"given {counted(account.elsewhere, 'time', 'times')} in other projects; --all-projects shows them",
+        )
     if not given:
         yield _field(
             "given", "never here, as far as is known; `recollect try PROMPT` shows what a prompt would be given"
@@ -94,15 +98,29 @@ def _lines(account: Account) -> Iterator[str]:
     if others:
         yield _field("", f"{counted(others, 'opening', 'openings')} in all; whether it helped unopened is not known")
     yield ""
-    yield styled(f"The last {min(_LAST, len(given))} of {counted(len(given), 'time', 'times')}", "cyan")
-    for receipt, line in given[:_LAST]:
-        opened = ", opened" if account.was_opened(receipt) else ""
-        yield f"  {receipt.at}  {receipt.event}, {line.form}{opened}"
+    rows = rows_of(given, lambda each: kind_of(each[0]))[:_LAST]
+    times = counted(len(given), "time", "times")
+    yield styled(f"The last {sum(map(len, rows)):,} of {times}, starts in a row on one line", "cyan")
+    for row in rows:
+        yield f"  {_time(row, account, of_all)}"
+        receipt, line = row[0]
+        if len(row) > 1:
+            continue
         if receipt.query:
             yield f"    words: {cut(redact(one_line(receipt.query)), _LONGEST_QUERY)}"
         score = score_text(GivenEntry(line, entry), receipt.event)
         if score:
             yield f"    {styled(score, 'bright_black')}"
+
+
+def _time(row: list[tuple[Receipt, ReceiptLine]], account: Account, of_all: bool) -> str:
+    """Return one line on a time that it was given, or on starts that follow on each other."""
+    newest, oldest = row[0][0], row[-1][0]
+    event = newest.event or START if len(row) == 1 else f"{len(row):,} starts since {oldest.at}"
+    forms = dict.fromkeys(line.form for _, line in row)
+    opened = ["opened"] * any(account.was_opened(receipt) for receipt, _ in row)
+    names = dict.fromkeys(f"in {project_name(receipt.project)}" for receipt, _ in row if of_all)
+    return f"{newest.at}  {', '.join([event, *names, *forms, *opened])}"
 
 
 def _field(name: str, value: str) -> str:

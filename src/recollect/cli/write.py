@@ -4,7 +4,7 @@ import os
 
 import click
 
-from recollect.cli.shared import memory_place, print_json, root_options, warn
+from recollect.cli.shared import CategoryChoice, memory_place, print_json, root_options, warn
 from recollect.config.memory_root import target_file
 from recollect.config.settings import Settings
 from recollect.domain.categories import PROJECT
@@ -29,7 +29,7 @@ _TAKES = {
 
 @click.command("write")
 @click.option("--action", type=click.Choice(_ACTIONS), required=True, help="What to do; delete retires a memory.")
-@click.option("--category", type=click.Choice(PROJECT), help="The category; required for create.")
+@click.option("--category", type=CategoryChoice(PROJECT), help="The category; required for create.")
 @click.option("--target", metavar="PATH", help="The memory file; for create, the default is made from the title.")
 @click.option("--input", "given", metavar="FILE", help="The record as JSON, in a temporary file; - for standard input.")
 @click.option("--hash", "expected", metavar="MD5", default="", help="update: the file's hash when it was read.")

@@ -43,6 +43,10 @@ _CHECKS = (
 )
 
 
+# Checks that wait for a process of their own run beside the others. One that measures a time comes last, alone.
+_BESIDE, _ALONE = 1, 2
+_TURN = {"Packages": _BESIDE, "MCP server": _BESIDE, "Prompt hook": _ALONE}
+
 # The names of the checks for `--only`.
 CHECKS = {subject.lower().replace(" ", "-"): subject for subject, *_ in _CHECKS}
 
@@ -50,16 +54,20 @@ CHECKS = {subject.lower().replace(" ", "-"): subject for subject, *_ in _CHECKS}
 def examine(
     workspace: Workspace, environ: Mapping[str, str], progress: Callable[[str], None], only: Collection[str] = ()
 ) -> list[Finding]:
-    """Run the checks, or `only` those of some names, in a fixed order. Nothing is changed, no exception is raised."""
+    """Run the checks, or `only` those of some names, and return findings in a fixed order. Nothing is changed.
+
+    No exception is raised.
+    """
     case = Case(workspace, environ, progress)
-    findings: list[Finding] = []
     chosen = {CHECKS[name] for name in only or CHECKS}
-    for subject, module, name, seconds in _CHECKS:
-        if subject not in chosen:
-            continue
+    checks = [check for check in _CHECKS if check[0] in chosen]
+    running = {check[0]: _Running(*check[:3], case) for check in checks if _TURN.get(check[0]) == _BESIDE}
+    found: dict[str, Sequence[Finding]] = {}
+    for subject, module, name, seconds in sorted(checks, key=lambda check: _TURN.get(check[0], 0)):
         case.progress(subject)
-        findings += within(seconds, subject, module, name, case)
-    return findings
+        check = running.get(subject) or _Running(subject, module, name, case)
+        found[subject] = check.findings(seconds)
+    return [finding for check in checks for finding in found[check[0]]]
 
 
 def repair(findings: Iterable[Finding]) -> list[Finding]:
@@ -76,27 +84,36 @@ def repair(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def within(seconds: float, subject: str, module: str, name: str, case: Case) -> Sequence[Finding]:
-    """Run a check in a thread and return its findings before the timeout.
+    """Run a check and return its findings before the timeout."""
+    return _Running(subject, module, name, case).findings(seconds)
 
-    The thread is abandoned at the timeout, because a disk or a model may never answer.
-    """
-    findings: list[Finding] = []
 
-    def run() -> None:
+class _Running:
+    """A check in a thread. It is abandoned at the timeout, because a disk or a model may never answer."""
+
+    def __init__(self, subject: str, module: str, name: str, case: Case) -> None:
+        self._subject = subject
+        self._findings: list[Finding] = []
+        self._thread = threading.Thread(target=self._run, args=(module, name, case), daemon=True)
+        self._thread.start()
+
+    def _run(self, module: str, name: str, case: Case) -> None:
         try:
             check: Callable[[Case], Iterable[Finding]] = getattr(import_module(f"recollect.doctor.{module}"), name)
             for finding in check(case):  # one by one, to keep the findings before a failure
-                findings.append(finding)
+                self._findings.append(finding)
         except (Exception, SystemExit) as error:
-            findings.append(Finding(ERROR, subject, f"could not be examined: {_said(error)}", _advice(error)))
+            said = f"could not be examined: {_said(error)}"
+            self._findings.append(Finding(ERROR, self._subject, said, _advice(error)))
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    found = list(findings)
-    if thread.is_alive():
-        found.append(Finding(ERROR, subject, f"was not examined to its end within {seconds:g} seconds"))
-    return found
+    def findings(self, seconds: float) -> Sequence[Finding]:
+        """Wait for the check, and return what it has found."""
+        self._thread.join(seconds)
+        found = list(self._findings)
+        if self._thread.is_alive():
+            said = f"was not examined to its end within {seconds:g} seconds"
+            found.append(Finding(ERROR, self._subject, said))
+        return found
 
 
 def _said(error: BaseException) -> str:

@@ -16,6 +16,8 @@ from recollect.memories.edit_form import pair, read_toml
 from recollect.memories.marks import hand_on_marks
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from recollect.domain.stored import StoredEntry
     from recollect.engine.engine import Engine
     from recollect.learn.project_memory import Memorized
@@ -39,6 +41,16 @@ _HINTS = {
 }
 
 
+# The fields of an entry, and how a form calls them.
+_IN_FORM = {
+    "name": "title",
+    "description": "text",
+    "reasoning": "why",
+    "references": "files",
+    "triggers": "when",
+}
+
+
 @dataclass
 class Note:
     """A note in the words of a person. Only the text is needed."""
@@ -58,10 +70,13 @@ def note_of_lesson(entry: StoredEntry) -> Note:
     return Note(entry.description, entry.category, entry.name, entry.reasoning, *map(list, words))
 
 
-def add(engine: Engine, note: Note, *, supersedes: str = "") -> tuple[Memorized, bool]:
+def add(
+    engine: Engine, note: Note, *, supersedes: str = "", called: Mapping[str, str] | None = None
+) -> tuple[Memorized, bool]:
     """Keep a note, and return the result and whether its category was guessed.
 
-    It takes the place of the entry that it `supersedes`, and is pinned or muted as that was. Raises as `memorize` does.
+    It takes the place of the entry that it `supersedes`, and is pinned or muted as that was. Messages name the fields
+    as a form does, or as they are `called`. Raises as `memorize` does.
     """
     guessed = not note.category.strip()
     category = _guessed(engine, note.text) if guessed else category_named(note.category)
@@ -73,7 +88,7 @@ def add(engine: Engine, note: Note, *, supersedes: str = "") -> tuple[Memorized,
         note.files,
         note.when,
         note.tags,
-        by_hand=True,
+        by_hand={**_IN_FORM, **(called or {})},
     )
     done = keep(engine, checked, source=_SOURCE, supersedes=supersedes)
     if done.superseded:

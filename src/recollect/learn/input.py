@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -38,6 +38,8 @@ _NEEDED = {
     "description": "what is to be remembered, in whole sentences that stand on their own",
     "reasoning": "why it holds, or why it matters",
 }
+# The name of each field in messages, unless a person knows it by another one.
+_CALLED = {field: field for field in (*_NEEDED, "category", "references", "triggers", "tags")}
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 # The end of a first sentence, for a title.
@@ -73,30 +75,34 @@ def parse_input(  # noqa: PLR0917 (the fields of a note, one by one)
     triggers: object = (),
     tags: Sequence[str] = (),
     *,
-    by_hand: bool = False,
+    by_hand: Mapping[str, str] | None = None,
 ) -> MemoryInput:
     """Return a note with these fields. One written `by_hand` may be a single sentence: its name, and no reasoning.
+
+    `by_hand` has the names by which the person knows the fields, for messages.
 
     Raises:
         InvalidEntry: a field cannot be stored; the message names it and what to write instead.
     """
+    called = {**_CALLED, **(by_hand or {})}
     texts = {"name": name, "description": description, "reasoning": reasoning, "tags": [*tags]}
-    refuse_secrets({**texts, "category": category, "references": references, "triggers": triggers})
+    given = {**texts, "category": category, "references": references, "triggers": triggers}
+    refuse_secrets({called[field]: value for field, value in given.items()})
     known = category_named(category)
     longest = LONGEST_NAME if known in KNOWLEDGE else LONGEST_TITLE
     note = MemoryInput(
-        name=one_line(_text("name", name, longest)),
-        description=_cleaned(_text("description", description, LONGEST_DESCRIPTION)),
-        reasoning=_cleaned(_text("reasoning", reasoning, LONGEST_NOTE)),
+        name=one_line(_text(called, "name", name, longest)),
+        description=_cleaned(_text(called, "description", description, LONGEST_DESCRIPTION)),
+        reasoning=_cleaned(_text(called, "reasoning", reasoning, LONGEST_NOTE)),
         category=known,
-        references=tuple(_references(references)),
-        triggers=tuple(checked_triggers(triggers)),
+        references=tuple(_references(references, called["references"])),
+        triggers=tuple(checked_triggers(triggers, f"{called['triggers']}: " if by_hand else "")),
         tags=tuple(tag for tag in (one_line(tag[:_LONGEST_TAG]) for tag in tags[:MOST_TAGS]) if tag),
     )
     for field, what in _NEEDED.items():
         if not any(map(str.isalnum, getattr(note, field))) and not (by_hand and field == "reasoning"):
-            raise InvalidEntry(f"{field} is empty; write {what}")
-    _check_telling(note)
+            raise InvalidEntry(f"{called[field]} is empty; write {what}")
+    _check_telling(note, called["description"])
     if not by_hand and plain(note.description) == plain(note.name):
         raise InvalidEntry(f"description only repeats the name; write {_NEEDED['description']}")
     return note
@@ -111,7 +117,7 @@ def title_of(text: str) -> str:
     return f"{whole.rstrip('.;:, ')}…"
 
 
-def _check_telling(note: MemoryInput) -> None:
+def _check_telling(note: MemoryInput, field: str) -> None:
     """Refuse a description that nobody could use later: it needs two different words, one of them telling.
 
     In scripts without spaces it needs three characters.
@@ -122,17 +128,18 @@ def _check_telling(note: MemoryInput) -> None:
     is_long |= sum(map(is_unspaced, letters)) >= _FEWEST_UNSPACED
     if not is_long or telling_words(note.description) <= TITLE_STOP_WORDS:
         shown = cut(one_line(note.description), _LONGEST_SHOWN)
-        raise InvalidEntry(f"description says too little to be of use later: {shown!r}; write {_NEEDED['description']}")
+        raise InvalidEntry(f"{field} says too little to be of use later: {shown!r}; write {_NEEDED['description']}")
 
 
-def _text(field: str, value: object, longest: int) -> str:
+def _text(called: Mapping[str, str], field: str, value: object, longest: int) -> str:
     if value is None:
-        raise InvalidEntry(f"{field} is missing; write {_NEEDED[field]}")
+        raise InvalidEntry(f"{called[field]} is missing; write {_NEEDED[field]}")
     if not isinstance(value, str):
-        raise InvalidEntry(f"{field} must be a text, not {type(value).__name__}; write {_NEEDED[field]}")
+        raise InvalidEntry(f"{called[field]} must be a text, not {type(value).__name__}; write {_NEEDED[field]}")
     if len(value) > longest:
-        where = "the rest belongs in the description" if field == "name" else "keep what matters, or store two memories"
-        raise InvalidEntry(f"{field} has {len(value):,} characters; at most {longest:,} are allowed: {where}")
+        rest = f"the rest belongs in the {called['description']}"
+        where = rest if field == "name" else "keep what matters, or store two memories"
+        raise InvalidEntry(f"{called[field]} has {len(value):,} characters; at most {longest:,} are allowed: {where}")
     return value
 
 
@@ -142,17 +149,17 @@ def _cleaned(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in lines)).strip()
 
 
-def _references(given: object) -> list[str]:
+def _references(given: object, called: str) -> list[str]:
     if given is None:
         return []
     values = cast("Sequence[object]", given.splitlines() if isinstance(given, str) else given)
     if not isinstance(values, list | tuple):
-        raise InvalidEntry('references must be a list of texts, such as ["src/cart.py", "PR #12"]')
+        raise InvalidEntry(f'{called} must be a list of texts, such as ["src/cart.py", "PR #12"]')
     if len(values) > MOST_REFERENCES:
-        raise InvalidEntry(f"there are {len(values):,} references; at most {MOST_REFERENCES} are allowed")
+        raise InvalidEntry(f"{called}: there are {len(values):,} references; at most {MOST_REFERENCES} are allowed")
     for value in values:
         if not isinstance(value, str) or len(value) > _LONGEST_REFERENCE:
-            raise InvalidEntry(f"references must be texts of at most {_LONGEST_REFERENCE} characters each")
+            raise InvalidEntry(f"{called} must be texts of at most {_LONGEST_REFERENCE} characters each")
     found = dict.fromkeys(one_line(value) for value in values if isinstance(value, str))
     return [reference for reference in found if reference]
 

@@ -7,9 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from recollect.domain.categories import CATEGORIES
+from recollect.domain.category_names import category_named
 from recollect.domain.stored import STATUSES
 from recollect.domain.text import cut
+from recollect.errors import InvalidEntry
 from recollect.plugin.environment import requirements_file, unmet
 
 _PREFIX = "memory:"
@@ -20,6 +21,10 @@ _LONGEST_TEXT = 2_000
 _LARGEST = 9_000
 _PATIENCE = 25.0  # in seconds, less than the hook's in hooks.json
 _BARE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hooks", "bare.py")
+
+# Commands that take a model once there is something to do, and how their output begins if there is not.
+_IF_NOTHING = ("gc", "review")
+_NOTHING = "Nothing "
 
 _LATER = (
     "recollect is installing its packages in the background, which takes about a minute, once. This command needs them;"
@@ -49,8 +54,14 @@ def printed(command: str, given: str, folder: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
+    if name in _IF_NOTHING and done.returncode == 0 and not done.stdout.startswith(_NOTHING):
+        return ""
     said = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip("\n")
     return cut(said, _LARGEST)
+
+
+def _collection(_name: str, given: str) -> list[str] | None:
+    return None if given else ["index", "--gc", "--dry-run"]
 
 
 def _alone(name: str, given: str) -> list[str] | None:
@@ -68,11 +79,18 @@ def _list(name: str, given: str) -> list[str] | None:
     for word in given.lower().split():
         if word in (*STATUSES, _ALL) and "--state" not in found:
             found += ["--state", word]
-        elif word in CATEGORIES and "--category" not in found:
-            found += ["--category", word]
+        elif (category := _category(word)) and "--category" not in found:
+            found += ["--category", category]
         else:
             return None
     return found
+
+
+def _category(word: str) -> str:
+    try:
+        return category_named(word)
+    except InvalidEntry:
+        return ""
 
 
 def _search(name: str, given: str) -> list[str] | None:
@@ -89,8 +107,10 @@ def _search(name: str, given: str) -> list[str] | None:
 PRINTED: dict[str, Callable[[str, str], list[str] | None]] = {
     "config": _alone,
     "doctor": _alone,
+    "gc": _collection,
     "list": _list,
     "log": _alone,
+    "review": _alone,
     "search": _search,
     "status": _alone,
     "why": _named,

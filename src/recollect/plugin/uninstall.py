@@ -26,6 +26,7 @@ from recollect.plugin.environment_build import stop_build
 from recollect.plugin.register import unregister
 from recollect.plugin.uninstall_plan import Removal, data_folders
 from recollect.resident.client import folders, sweep
+from recollect.share.setup import SECTION, remove_driver
 
 
 def uninstall(removal: Removal, claude_path: str) -> None:
@@ -41,12 +42,7 @@ def uninstall(removal: Removal, claude_path: str) -> None:
         sweep(folder)  # left by a killed resident; a running one ends with its client
     if removal.client:
         _tell_client(removal, claude_path)
-    for server in list(removal.servers):
-        try:
-            unregister(server)
-        except RecollectError as error:
-            removal.servers.remove(server)
-            removal.failed.append(f"{server.client.what} from {server.place.path}: {error}")
+    _remove_entries(removal)
     for path in list(removal.paths):
         try:
             _remove(path)
@@ -57,6 +53,22 @@ def uninstall(removal: Removal, claude_path: str) -> None:
             removal.failed.append(f"{path}: {error.strerror or error}")
     for folder in _made_for_it(removal):
         _remove_empty(folder)
+
+
+def _remove_entries(removal: Removal) -> None:
+    """Take our entries out of files of others: of clients, and of git."""
+    for server in list(removal.servers):
+        try:
+            unregister(server)
+        except RecollectError as error:
+            removal.servers.remove(server)
+            removal.failed.append(f"{server.client.what} from {server.place.path}: {error}")
+    for driver in list(removal.drivers):
+        try:
+            remove_driver(driver)
+        except InstallError as error:
+            removal.drivers.remove(driver)
+            removal.failed.append(f"{SECTION} from {driver.config}: {error}")
 
 
 def _tell_client(removal: Removal, path: str) -> None:

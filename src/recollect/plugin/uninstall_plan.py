@@ -32,6 +32,7 @@ from recollect.plugin.claude_client import (
 from recollect.plugin.environment_state import INTERPRETER, MADE
 from recollect.plugin.environment_state import LOCK as BUILD_LOCK
 from recollect.plugin.register import Registered, registered
+from recollect.share.setup import Driver, drivers_of
 from recollect.store.open import database_name, is_store_file
 from recollect.store.repair import is_own, read_sources
 from recollect.sync.sync import roots_of
@@ -59,6 +60,7 @@ class Removal:
     project: str
     client: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # removed by Claude Code
     servers: list[Registered] = field(default_factory=list[Registered])  # our entries in other clients' files
+    drivers: list[Driver] = field(default_factory=list[Driver])  # in git's configuration of repositories
     paths: list[str] = field(default_factory=list[str])
     kept: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])
@@ -79,6 +81,7 @@ def plan(workspace: Workspace, *, keep_store: bool, purge: bool = False) -> Remo
     removal.projects = sorted({project, *roots_of(known)})
     removal.client = list(traces(removal.projects))
     removal.servers = registered(removal.projects)
+    removal.drivers = drivers_of(removal.projects)
     roots = {other: _root_of(workspace if other == project else Workspace(other, store)) for other in removal.projects}
     removal.paths = [
         *_of_environment(),
@@ -90,6 +93,7 @@ def plan(workspace: Workspace, *, keep_store: bool, purge: bool = False) -> Remo
         removal.root = roots[project]
         removal.paths += _purged(workspace, removal.root)
     removal.kept = [path for path in _memories(project, store, roots[project]) if _stays(path, removal.paths)]
+    removal.kept += [driver.attributes for driver in removal.drivers if driver.attributes]
     removal.unknown = [*_unknown(store, [*removal.paths, *removal.kept, *_of_store(store)])]
     for folder in data_folders():
         removal.unknown += _unknown(folder, removal.paths)

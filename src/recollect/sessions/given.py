@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 from recollect.config.locations import client_session
 from recollect.config.workspace import Workspace
@@ -19,8 +20,10 @@ from recollect.store.open import store_exists
 from recollect.store.values import OPENED, TITLE, Evidence, Receipt, ReceiptLine
 from recollect.sync.sync import sync_journal
 
+START = "start"
 PROMPT = "prompt"
 SEARCH = "search"
+KINDS = (START, PROMPT, SEARCH)
 
 _MOST_RECEIPTS = 5_000
 _LONGEST_SESSION = 100
@@ -28,6 +31,8 @@ _NOT_RECORDED = "it was not recorded that this was opened"
 
 # In seconds: how long to wait for another writer of the store.
 _PATIENCE = 1.0
+
+_Time = TypeVar("_Time")
 
 
 @dataclass(frozen=True)
@@ -51,33 +56,65 @@ class Given:
 
 
 def given_lately(
-    engine: Engine, *, project: str | None, session: str = "", entry: str = "", limit: int = 10
-) -> list[Given]:
+    engine: Engine,
+    *,
+    project: str | None,
+    session: str = "",
+    entry: str = "",
+    kind: str = "",
+    in_rows: bool = False,
+    limit: int = 10,
+) -> list[list[Given]]:
     """Return what sessions were given, newest first: of a project, a session by the beginning of its id, an entry.
 
-    None for the project stands for all. Of an entry, only its own lines are returned.
+    None for the project stands for all. Of an entry, only its own lines are returned. `kind` is one of `KINDS`. At most
+    `limit` rows are returned: each has one time, or with `in_rows` all starts that follow on each other.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    receipts = engine.store.receipts(limit, project=project, session=session, entry=entry)
-    ids = {line.id for receipt in receipts for line in receipt.lines}
+    asked = limit + 1
+    while True:
+        receipts = engine.store.receipts(asked, project=project, session=session, entry=entry)
+        chosen = [each for each in receipts if kind in ("", kind_of(each))]
+        rows = rows_of(chosen, kind_of) if in_rows else [[each] for each in chosen]
+        if len(rows) > limit or len(receipts) < asked:
+            break
+        asked *= 8
+    rows = rows[:limit]
+    ids = {line.id for row in rows for receipt in row for line in receipt.lines}
     known = {each.id: each for each in engine.store.entries(ids)}
     return [
-        Given(
-            receipt,
-            [GivenEntry(line, known.get(line.id)) for line in receipt.lines if entry in ("", line.id)],
-        )
-        for receipt in receipts
+        [
+            Given(receipt, [GivenEntry(line, known.get(line.id)) for line in receipt.lines if entry in ("", line.id)])
+            for receipt in row
+        ]
+        for row in rows
     ]
+
+
+def kind_of(receipt: Receipt) -> str:
+    """Return the kind of a receipt's event, one of `KINDS`."""
+    return receipt.event if receipt.event in (PROMPT, SEARCH) else START
+
+
+def rows_of(times: Iterable[_Time], kind: Callable[[_Time], str]) -> list[list[_Time]]:
+    """Return times in rows: starts that follow on each other are one row, each of the others is a row of its own."""
+    rows: list[list[_Time]] = []
+    for each in times:
+        if rows and kind(each) == kind(rows[-1][-1]) == START:
+            rows[-1].append(each)
+        else:
+            rows.append([each])
+    return rows
 
 
 @dataclass(frozen=True)
 class Account:
     """All that is known of how often an entry was given, for which words, and of its use.
 
-    `given` has the entry's line of each receipt of the project, newest first; of other projects, `elsewhere` has only
-    their number. `marks` and `opened` are those that count here.
+    `given` has the entry's line of each receipt, newest first; of projects that were not asked for, `elsewhere` has
+    only their number. `marks` are those that count here, `opened` those of the projects that were asked for.
     """
 
     entry: StoredEntry
@@ -119,8 +156,8 @@ class Account:
         return sum(self.was_opened(receipt) for receipt, _ in self.given)
 
 
-def account_of(engine: Engine, entry: StoredEntry) -> Account:
-    """Return all that is known of how an entry was given and used in the project, and how often in others.
+def account_of(engine: Engine, entry: StoredEntry, *, everywhere: bool = False) -> Account:
+    """Return all that is known of how an entry was given and used in the project or `everywhere`.
 
     Raises:
         StoreError: the store cannot be read.
@@ -134,9 +171,10 @@ def account_of(engine: Engine, entry: StoredEntry) -> Account:
         for line in receipt.lines
         if line.id == entry.id
     ]
-    given = [(receipt, line) for receipt, line in lines if receipt.project == engine.project]
+    given = [(receipt, line) for receipt, line in lines if everywhere or receipt.project == engine.project]
     marks = [mark for mark in store.marks(entry.id) if mark.project in ("", engine.project)]
-    opened = [each for each in store.evidence(entry.id) if each.kind == OPENED and each.project == engine.project]
+    opened = [each for each in store.evidence(entry.id) if each.kind == OPENED]
+    opened = [each for each in opened if everywhere or each.project == engine.project]
     return Account(entry, marks, given, opened, len(lines) - len(given))
 
 

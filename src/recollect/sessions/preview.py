@@ -21,6 +21,9 @@ from recollect.recall.start_request import Injection, StartRequest
 # In seconds: how long to make missing vectors before a prompt is compared.
 _EMBEDDING = 2.0
 
+# Evidence that is shown as 0.0: nothing in common.
+_NOTHING = 0.05
+
 
 @dataclass(frozen=True)
 class PromptPreview:
@@ -63,7 +66,7 @@ def preview_prompt(workspace: Workspace, prompt: str, *, project_name: str = "",
             warnings.append(str(error))
     asked = memories_for(prompt, workspace, is_preview=True)
     given = {each.id for each in (*asked.told, *asked.maybes)}
-    left = [hit for hit in asked.found if hit.entry.id not in given][:limit]
+    left = [hit for hit in asked.found if hit.entry.id not in given and hit.words + hit.meaning > _NOTHING][:limit]
     shown, withheld = harmless_entries(workspace.global_store, [hit.entry for hit in left])
     known = {entry.id for entry in shown}
     warnings = list(dict.fromkeys([*warnings, *asked.warnings, *withheld]))

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from tests.conftest import World, days_ago
 from tests.e2e.claude.api import Turn, calls, says
 from tests.e2e.claude.client import PLUGIN, Client
 
@@ -67,6 +68,17 @@ def _asked() -> Iterator[tuple[str, list[Turn]]]:
 _COMMANDS = list(_asked())
 
 
+def _leave_something_to_do(world: World) -> None:
+    """Leave a memory past its time for `/memory:gc`, and a capture for `/memory:review`."""
+    old = {"record_status": "retired", "retired_at": days_ago(90), "retired_reason": "Over."}
+    world.write_decision("outdated", **old)
+    staged = {"staged": "aa11bb22", "at": days_ago(1), "project": str(world.project), "session": "s-1", "score": 0.5}
+    about = {"category": "decision", "snippets": ["we chose a table"], "context": "Said."}
+    world.store.mkdir(exist_ok=True)
+    path = world.store / "session-captures.jsonl"
+    path.write_text(json.dumps({**staged, **about}) + "\n", encoding="utf-8")
+
+
 @pytest.mark.oldest
 def test_every_command_skill_and_agent_is_offered(client: Client) -> None:
     start = client.ask("Hello there.").start
@@ -83,6 +95,7 @@ def test_every_command_skill_and_agent_is_offered(client: Client) -> None:
 def test_commands_run_what_their_texts_name_unasked_and_nothing_else(client: Client) -> None:
     client.variables["RECOLLECT_TRIAGE_MODE"] = "off"  # so many calls are worth a summary
     client.world.write_decision("locks", title="Advisory locks keep importers apart")
+    _leave_something_to_do(client.world)
     named = {typed.split()[0] for typed, _ in _COMMANDS}
     assert named | set(PRINTED) == {path.stem for path in (PLUGIN / "commands").glob("*.md")}
 
@@ -119,6 +132,15 @@ def test_what_only_prints_is_printed_without_a_turn_of_the_model(client: Client)
     assert len(run.requests) == 1
 
 
+def test_nothing_to_do_is_said_without_a_turn_of_the_model(client: Client) -> None:
+    client.world.write_decision("locks", title="Advisory locks keep importers apart")
+    run = client.ask("/memory:gc", "/memory:review", script=[says("MODEL")])
+    collected, reviewed = (str(result["result"]) for result in run.results)
+    assert "Nothing in .claude/memory has had its time." in collected
+    assert "Nothing awaits review in this project." in reviewed
+    assert run.requests == []
+
+
 @pytest.mark.oldest
 def test_a_person_sees_the_status_at_once(client: Client) -> None:
     client.world.write_decision("locks", title="Advisory locks keep importers apart")
@@ -146,6 +168,7 @@ _AFTER_THE_ANSWER = {
 def test_what_was_confirmed_needs_no_approval(client: Client) -> None:
     client.variables["RECOLLECT_TRIAGE_MODE"] = "off"
     client.world.write_decision("locks", title="Advisory locks keep importers apart")
+    _leave_something_to_do(client.world)
     script = [
         turn
         for command in _AFTER_THE_ANSWER.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.conftest import World
+from tests.conftest import World, days_ago
 
 from recollect.plugin.slash import PRINTED, printed
 
@@ -19,8 +19,13 @@ from recollect.plugin.slash import PRINTED, printed
         ("config", "fewer memories", None),
         ("list", "", ["list"]),
         ("list", "Retired decision", ["list", "--state", "retired", "--category", "decision"]),
+        ("list", "decisions", ["list", "--category", "decision"]),
         ("list", "all --json", None),
         ("list", "retired archived", None),
+        ("gc", "", ["index", "--gc", "--dry-run"]),
+        ("gc", "all of it", None),
+        ("review", "", ["review"]),
+        ("review", "aa11bb22", None),
         ("search", "", None),
         ("search", "who locks? --json", ["search", "--limit", "10", "--", "who locks? --json"]),
         ("search", "locks --include-retired", ["search", "--limit", "10", "--include-retired", "--", "locks"]),
@@ -47,3 +52,24 @@ def test_hook_answers_a_command_that_only_prints(world: World) -> None:
 
     assert world.run_hook("prompt", {**event, "command_name": "memory:save"}).stdout == ""
     assert world.run_hook("prompt", {**event, "command_name": "memory:list", "command_args": "$(x)"}).stdout == ""
+
+
+def test_command_with_nothing_to_do_is_answered_and_with_something_left_to_the_model(world: World) -> None:
+    event = {"hook_event_name": "UserPromptExpansion", "cwd": str(world.project), "command_args": ""}
+
+    def answer(name: str) -> str:
+        said = world.run_hook("prompt", {**event, "command_name": f"memory:{name}"}).stdout
+        return json.loads(said)["reason"] if said else ""
+
+    assert answer("gc").startswith("Error: there is no folder "), "there is no memory yet"
+    world.write_decision("locks")
+    assert answer("gc") == "Nothing in .claude/memory has had its time."
+    assert answer("review") == "Nothing awaits review in this project."
+
+    world.write_decision("old", record_status="retired", retired_at=days_ago(90))
+    staged = {"staged": "aa11bb22", "at": days_ago(1), "project": str(world.project), "session": "s", "score": 0.5}
+    about = {"category": "decision", "snippets": ["we chose locks"], "context": "Said."}
+    world.store.mkdir(exist_ok=True)
+    journal = world.store / "session-captures.jsonl"
+    journal.write_text(json.dumps({**staged, **about}) + "\n", encoding="utf-8")
+    assert (answer("gc"), answer("review")) == ("", "")
