@@ -18,7 +18,7 @@ def test_colours_are_for_terminals_and_respect_no_color(world: World, arguments:
 
 
 def test_a_person_is_told_why_nothing_is_injected(world: World) -> None:
-    assert b"Nothing to inject: no entries in " in world.on_a_terminal("inject")
+    assert b"Nothing to inject: no entries in" in world.on_a_terminal("inject")
     assert world.run("inject").stderr == ""
 
 

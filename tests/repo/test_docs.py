@@ -112,6 +112,7 @@ def test_commands_are_modules_of_their_own() -> None:
         "screen",
         "shared",
         "editor",
+        "wrap",
     }
 
 

@@ -9,7 +9,7 @@ from recollect.config.workspace import Workspace
 from recollect.domain.text import counted
 from recollect.plugin.uninstall import uninstall
 from recollect.plugin.uninstall_plan import Removal, plan
-from recollect.share.setup import SECTION
+from recollect.share.traces import SECTION
 
 # The most unknown files that are named; others are counted.
 _MOST_UNKNOWN = 20

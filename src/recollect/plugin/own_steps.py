@@ -19,7 +19,7 @@ STEPS: dict[str, tuple[int, dict[str, str | tuple[str, ...]]]] = {
     "config get": (1, {}),
     "doctor": (0, {}),
     "list": (0, {"--category": TEXT, "--state": TEXT}),
-    "log": (0, {"--entry": TEXT, "--session": TEXT}),
+    "log": (0, {"--entry": TEXT, "--event": ("start", "prompt", "search"), "--session": TEXT}),
     "promote": (
         _MANY,
         {

@@ -26,7 +26,7 @@ from recollect.plugin.environment_build import stop_build
 from recollect.plugin.register import unregister
 from recollect.plugin.uninstall_plan import Removal, data_folders
 from recollect.resident.client import folders, sweep
-from recollect.share.setup import SECTION, remove_driver
+from recollect.share.traces import SECTION, remove_driver
 
 
 def uninstall(removal: Removal, claude_path: str) -> None:

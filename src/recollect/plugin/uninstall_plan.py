@@ -32,7 +32,7 @@ from recollect.plugin.claude_client import (
 from recollect.plugin.environment_state import INTERPRETER, MADE
 from recollect.plugin.environment_state import LOCK as BUILD_LOCK
 from recollect.plugin.register import Registered, registered
-from recollect.share.setup import Driver, drivers_of
+from recollect.share.traces import Driver, drivers_of
 from recollect.store.open import database_name, is_store_file
 from recollect.store.repair import is_own, read_sources
 from recollect.sync.sync import roots_of

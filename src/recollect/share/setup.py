@@ -8,27 +8,22 @@ from __future__ import annotations
 
 import os
 import shlex
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recollect.config import git, project
 from recollect.domain.text import one_line
-from recollect.errors import InstallError, StorageError
+from recollect.errors import InstallError
 from recollect.files.git_index import is_tracked
 from recollect.files.memory.memories import ENDING, INDEX
 from recollect.files.textfile import read_text, refuse_link, write_text
 from recollect.share.driver import CONFLICTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from recollect.config.workspace import Workspace
 
 ATTRIBUTES = ".gitattributes"
 _IGNORE = ".gitignore"
-SECTION = "merge.recollect"
-_SECTION = '[merge "recollect"]'  # as git writes it
 _DRIVER = "merge.recollect.driver"
 _NAME = "merge.recollect.name"
 _LARGEST = 1024 * 1024
@@ -105,47 +100,10 @@ def set_up_git(planned: GitSetup) -> None:
                 raise InstallError(f"git did not set {key}: {one_line(errors)}")
 
 
-@dataclass(frozen=True)
-class Driver:
-    """The merge driver in a repository: git's configuration with it, and .gitattributes if that names it."""
-
-    config: str
-    attributes: str
-
-
-def drivers_of(projects: Iterable[str]) -> list[Driver]:
-    """Return the merge drivers in the repositories of some projects."""
-    found: dict[str, Driver] = {}
-    for folder in projects:
-        root = git.repository(project.checkout(folder))
-        config = os.path.join(project.git_dir(root), "config") if root else ""
-        with suppress(StorageError):
-            if config and _SECTION in map(str.strip, read_text(config, _LARGEST, follow=False).splitlines()):
-                shared = os.path.join(root, ATTRIBUTES) if _names_driver(root) else ""
-                found[config] = Driver(config, shared)
-    return list(found.values())
-
-
-def remove_driver(driver: Driver) -> None:
-    """Take the merge driver out of git's configuration. Lines in .gitattributes stay: git merges as text then.
-
-    Raises:
-        InstallError: git cannot be run, or refuses it.
-    """
-    folder = os.path.dirname(driver.config)
-    code, _, errors = _git(folder, "config", "--file", driver.config, "--remove-section", SECTION)
-    if code:
-        raise InstallError(f"git did not remove {SECTION}: {one_line(errors)}")
-
-
 def offers_git(workspace: Workspace) -> bool:
     """Return True if a project is a repository whose .gitattributes does not name the merge driver."""
     root = git.repository(workspace.project_root)
-    return bool(root) and not _names_driver(root)
-
-
-def _names_driver(root: str) -> bool:
-    return any("merge=recollect" in line for line in _lines(root, ATTRIBUTES))
+    return bool(root) and not any("merge=recollect" in line for line in _lines(root, ATTRIBUTES))
 
 
 def _driver(command: str) -> str:

@@ -38,6 +38,7 @@ OWN = {
     "recollect config get triage.parallel.enabled": ["config", "get", "triage.parallel.enabled"],
     "recollect schema decision": ["schema", "decision"],
     "recollect log --session 'a1b2'": ["log", "--session", "a1b2"],
+    "recollect log --event start": ["log", "--event", "start"],
     "recollect log --entry 'advisory-locks'": ["log", "--entry", "advisory-locks"],
     "recollect why 'advisory-locks'": ["why", "advisory-locks"],
     "recollect review": ["review"],
