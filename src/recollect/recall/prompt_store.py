@@ -16,7 +16,7 @@ from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
 from recollect.recall.prompt_request import MAYBE, Hit, retell
-from recollect.store.values import TEXT, TITLE, Receipt, ReceiptLine, Scope
+from recollect.store.values import PROMPT, TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 
 TYPE_CHECKING = False
@@ -163,7 +163,7 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
     """
     receipt = Receipt(
         at=utc_text(time.gmtime()),
-        event="prompt",
+        event=PROMPT,
         project=engine.project,
         session=session[:_LONGEST_SESSION],
         query=" ".join(words)[:_LONGEST_QUERY],

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 from recollect.config.locations import client_session
 from recollect.config.workspace import Workspace
+from recollect.domain.feedback.kinds import OPENED
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import Mark, StoredEntry
 from recollect.domain.text import one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.store.open import store_exists
-from recollect.store.values import OPENED, TITLE, Evidence, Receipt, ReceiptLine
+from recollect.store.values import PROMPT, TITLE, Evidence, Receipt, ReceiptLine
 from recollect.sync.sync import sync_journal
 
-PROMPT = "prompt"
 SEARCH = "search"
 
 _MOST_RECEIPTS = 5_000

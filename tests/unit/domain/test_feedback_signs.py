@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.feedback.files import named_files, names_file, touched
+from recollect.domain.feedback.kinds import CITED, CONTRADICTED, SAID, TOUCHED
 from recollect.domain.feedback.lines import HUMAN, MODEL, OUTSIDE, Line, Shown
-from recollect.domain.feedback.signs import CITED, CONTRADICTED, SAID, TOUCHED, find_signs
+from recollect.domain.feedback.signs import find_signs
 from recollect.domain.triage.signs import Step
 
 ID = "0123456789abcdef"

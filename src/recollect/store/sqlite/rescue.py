@@ -19,6 +19,7 @@ _KEPT = {
     "receipts": "number DESC",
     "receipt_lines": "receipt DESC, place DESC",
     "evidence": "number DESC",
+    "feedback": "rowid DESC",
 }
 
 # The tables with texts to read. The others hold no texts, or are derived from these.
