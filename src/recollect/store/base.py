@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.stored import Mark, Match, Retirement, Standing, StoredEntry, Title
+from recollect.domain.stored import Mark, Match, Raised, Retirement, Standing, StoredEntry, Title
 from recollect.store.values import (
     Background,
     Coverage,
@@ -251,6 +251,16 @@ class Store(Protocol):
 
     def evidence(self, id: str = "") -> list[Evidence]:
         """Return the signs of use of an entry, or of all, oldest first."""
+        ...
+
+    def put_raised(self, raised: Sequence[Raised], *, anew: bool) -> None:
+        """Store the raises of confidence in the journal: all of them, or if not `anew` further ones.
+
+        An entry has the level it was raised to, whatever lower one its sources state.
+        """
+
+    def raised(self, id: str) -> list[Raised]:
+        """Return the raises of confidence in an entry, the lowest level first."""
         ...
 
     def feedback(self, ids: Iterable[str] | None = None) -> dict[str, Feedback]:

@@ -236,7 +236,7 @@ def m007_models(connection: Connection) -> None:
 
 
 def m008_feedback(connection: Connection) -> None:
-    """Add the place of a sign of use in its transcript, and for each entry what use it was of.
+    """Add the place of a sign of use in its transcript, for each entry what use it was of, and raises of confidence.
 
     A sign is kept once for a turn of a session, however often somebody looks. What was given for prompts so far counts.
     """
@@ -253,6 +253,15 @@ def m008_feedback(connection: Connection) -> None:
             resting TEXT NOT NULL DEFAULT '',
             woken TEXT NOT NULL DEFAULT ''
         ) STRICT
+        """,
+        """
+        CREATE TABLE raised (
+            id TEXT NOT NULL,
+            level TEXT NOT NULL CHECK (level IN ('medium', 'high')),
+            at TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (id, level)
+        ) STRICT, WITHOUT ROWID
         """,
         "INSERT INTO feedback (id, given) SELECT l.id, count(*) FROM receipt_lines l"
         " JOIN receipts r ON r.number = l.receipt WHERE r.event = 'prompt' AND l.form <> 'title' GROUP BY l.id",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.stored import Mark, Retirement
+    from recollect.domain.stored import Mark, Raised, Retirement
     from recollect.store.base import Store
     from recollect.store.sqlite.models import NumberedModel
 
@@ -395,6 +395,14 @@ class SqliteStore:
 
     def evidence(self, id: str = "") -> list[Evidence]:
         return self._usage.evidence(id)
+
+    def put_raised(self, raised: Sequence[Raised], *, anew: bool) -> None:
+        with self.writing():
+            if self._sources.put_raised(raised, anew=anew):
+                self._database.count_change()
+
+    def raised(self, id: str) -> list[Raised]:
+        return self._sources.raised_of(id)
 
     def feedback(self, ids: Iterable[str] | None = None) -> dict[str, Feedback]:
         return self._usage.feedback(ids)
