@@ -9,7 +9,7 @@ from recollect.domain.secrets.detect import redact
 from recollect.domain.text import counted, cut, one_line
 from recollect.engine.engine import Engine
 from recollect.memories.marks import named_entry
-from recollect.sessions.given import KINDS, START, TITLE, Given, Receipt, given_lately, kind_of
+from recollect.sessions.given import EVENTS, START, TITLE, Given, Receipt, given_lately, kind_of
 
 _LONGEST_QUERY = 120
 _LONGEST_TITLE = 80
@@ -19,7 +19,7 @@ _MORE = "`recollect log --event start` shows what sessions started with."
 @click.command("log")
 @click.option("--session", default="", metavar="ID", help="Only this session: its id, or the beginning of it.")
 @click.option("--entry", metavar="ID", help="Only this entry: its id or the beginning, a slug, or a path.")
-@click.option("--event", "kind", type=click.Choice(KINDS), help="Only these; starts are shown in full then.")
+@click.option("--event", "kind", type=click.Choice(EVENTS), help="Only these; starts are shown in full then.")
 @click.option("--all-projects", is_flag=True, help="Sessions of all projects, not only of this one.")
 @click.option(
     "--limit",
