@@ -92,6 +92,7 @@ def line(place: int, item: dict[str, Any]) -> str:
     if "score" in item:
         about.append(f"score {item['score']:.2f}")
     text = f" - {item['text']}" if item.get("text") else ""
+    about += [f"was: {item['was']}"] if item.get("was") else []
     return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
 
 

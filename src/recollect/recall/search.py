@@ -17,6 +17,7 @@ from recollect.errors import EmbeddingError, ModelLoading, StoreError
 from recollect.recall import degradation as code
 from recollect.recall.degradation import Degradation
 from recollect.store.values import Scope
+from recollect.sync.relations import former, former_lines, successors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,8 +191,12 @@ class Hit:
         path: str = "",
         origin: str = REPOSITORY,
         is_muted: bool = False,
+        was: str = "",
+        supersedes: str = "",
     ) -> None:
         self.entry = entry
+        self.was = was  # a line about the entry whose place it has taken
+        self.supersedes = supersedes  # the id of that entry
         self.is_muted = is_muted  # never given unasked, in the engine's project or everywhere
         self.origin = origin  # who stands behind it, as in `domain.ranking.trust`
         self.score = score
@@ -230,11 +235,14 @@ def search(
         StoreError: the store cannot be read.
     """
     scope = engine.scope(project, categories, statuses)
-    retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+    findable = scope.with_statuses(statuses, replaced=True) if tuple(statuses) == (ACTIVE,) else scope
+    retrieval = retrieve(engine, query, findable, candidates=max(CANDIDATES, limit))
     if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
-        retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+        retrieval = retrieve(engine, query, findable, candidates=max(CANDIDATES, limit))
     result = SearchResult(retrieval)
     scores = relevance(engine, retrieval, scope)
+    if findable is not scope:
+        scores = _in_place(engine, scores, scope)
     best = sorted(scores, key=lambda id: (-scores[id], id))
     best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
     origins = engine.store.origins(best)
@@ -245,6 +253,8 @@ def search(
     muted = {mark.id for mark in marks if mark.kind == MUTED and mark.project in ("", engine.project)}
     found, result.withheld = harmless_entries(engine.workspace.global_store, engine.store.entries(best))
     most = max((entry.observation_count for entry in found), default=1)
+    was = former(engine.store, [entry.id for entry in found], scope)
+    lines = former_lines(engine.workspace.global_store, found, was)
     for entry in found:
         result.hits.append(
             Hit(
@@ -256,6 +266,8 @@ def search(
                 path=from_project(paths.get(entry.id, ""), entry.project),
                 origin=origins[entry.id],
                 is_muted=entry.id in muted,
+                was=lines.get(entry.id, ""),
+                supersedes=was[entry.id].entry.id if entry.id in was else "",
             )
         )
     if result.withheld and not result.hits:
@@ -263,6 +275,21 @@ def search(
     elif not result.hits:
         result.reason = _why_nothing(engine, query, scope, retrieval)
     return result
+
+
+def _in_place(engine: Engine, scores: dict[str, float], scope: Scope) -> dict[str, float]:
+    """Return the scores of entries in scope: words of an entry that was superseded find the one in its place."""
+    if not engine.store.relations(scores):
+        return scores
+    newer = successors(engine.store, scores, scope)
+    others = engine.store.entries(id for id in scores if id not in newer)
+    gone = {entry.id for entry in others if entry.status not in scope.statuses}
+    found: dict[str, float] = {}
+    for id, score in scores.items():
+        own = newer.get(id, id)
+        if own not in gone:
+            found[own] = max(score, found.get(own, score))
+    return found
 
 
 def from_project(path: str, identity: str) -> str:

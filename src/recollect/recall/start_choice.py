@@ -26,6 +26,7 @@ from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
 from recollect.store.values import PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
+from recollect.sync.relations import former, former_lines, successors
 from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
@@ -93,7 +94,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     if behind:
         retrieval.degraded.append(behind)
     candidates = _candidates(engine, asked, retrieval, scope, now, more=len(asked.muted) + len(pinned))
-    held = asked.muted | given_whole
+    held = asked.muted | given_whole | successors(store, [item.id for item in candidates], scope).keys()
     ranked = [item for item in candidates if item.id not in held] if held else candidates
 
     def chosen_without(ids: Collection[str]) -> list[Entry]:
@@ -101,7 +102,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         left = [item for item in ranked if item.id not in ids] if ids else ranked
         limit = asked.limit if asked.limit < 0 else asked.limit - len(first)
         chosen = _selected(engine, asked, retrieval, left, limit)
-        return first + [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+        return first + _entries(engine, [item.id for item in chosen], scope)
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
     set_headings(workspace.bank, "local", entries)
@@ -335,9 +336,18 @@ def weights_of(settings: Settings) -> Weights:
     return weights
 
 
-def as_entry(stored: StoredEntry) -> Entry:
-    """Convert a stored entry for display."""
+def _entries(engine: Engine, ids: Sequence[str], scope: Scope) -> list[Entry]:
+    """Return stored entries for display, each with a line about the one that it supersedes."""
+    entries = engine.store.entries(ids)
+    was = former_lines(engine.workspace.global_store, entries, former(engine.store, ids, scope))
+    return [as_entry(entry, was.get(entry.id, "")) for entry in entries]
+
+
+def as_entry(stored: StoredEntry, was: str = "") -> Entry:
+    """Convert a stored entry for display, with a line about what it `was`."""
     details = _counted(stored)
+    if was:
+        details = [f"- {data_line(was)}", *(line for line in details if not line.startswith("- Supersedes:"))]
     description = escaped(stored.description)
     return Entry(
         category=stored.category,

@@ -20,6 +20,7 @@ from recollect.files.memory.index_md import changed, read_index
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories
 from recollect.files.textfile import read_regular
 from recollect.sync.memories import memory_entry
+from recollect.sync.relations import successors
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
@@ -57,7 +58,10 @@ def list_titles(
     read = _Titles()
     if engine:
         # Files were searched for credentials as they were read. A title is searched by the rules of today.
-        read.titles = engine.store.titles(engine.scope(engine.project, used), _MOST_KNOWN, workspace.package)
+        scope = engine.scope(engine.project, used)
+        read.titles = engine.store.titles(scope, _MOST_KNOWN, workspace.package)
+        newer = successors(engine.store, [title.id for title in read.titles], scope)
+        read.titles = [title for title in read.titles if title.id not in newer]
     else:
         _read_files(asked, used, read, injection.warnings)
     read.titles = [title for title in read.titles if title.id not in asked.muted and title.id not in without]

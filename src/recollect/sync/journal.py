@@ -1,4 +1,4 @@
-"""Lines of the journal as entries, retirements and marks for the store."""
+"""Lines of the journal as entries, retirements, relations and marks for the store."""
 
 from __future__ import annotations
 
@@ -10,10 +10,21 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Mark, Retirement, StoredEntry, is_id
+from recollect.domain.stored import (
+    APART,
+    ID_LENGTH,
+    SESSION_CAPTURE,
+    SOURCES,
+    SUPERSEDES,
+    Mark,
+    Relation,
+    Retirement,
+    StoredEntry,
+    is_id,
+)
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, CARRIED, MARK, MOVED, RETIREMENT, SUPERSEDES, can_be_written, kind_of
+from recollect.files.journal.kinds import CAPTURE, CARRIED, MARK, MOVED, RELATION, RETIREMENT, can_be_written, kind_of
 from recollect.keywords.base import Labeller
 from recollect.sync.entry_input import LONGEST_NAME, EntryInput, parse_entry_input
 
@@ -50,8 +61,8 @@ def captured(
                 if find_secret(said.reason):
                     said.reason = ""
                 retirements.setdefault(said.id, {})[said.project] = said
-            elif kind is MARK:
-                kind.parse(line)  # `marks_in` returns it
+            elif kind in (MARK, RELATION):
+                kind.parse(line)  # `marks_in` or `relations_in` returns it
             elif kind is MOVED:
                 gone = kind.parse(line)
                 moved[gone.id] += gone.observations
@@ -68,6 +79,25 @@ def marks_in(lines: Iterable[dict[str, Any]]) -> list[Mark]:
         if kind_of(line) is MARK:
             with suppress(InvalidEntry):
                 found.append(MARK.parse(line))
+    return found
+
+
+def relations_in(lines: Iterable[dict[str, Any]]) -> list[Relation]:
+    """Return the relations in lines of the journal, in their order. `captured` tells about invalid ones.
+
+    One more observation of an entry ends what took its place before.
+    """
+    found: list[Relation] = []
+    for line in lines:
+        kind = kind_of(line)
+        if kind is RELATION:
+            with suppress(InvalidEntry):
+                found.append(kind.parse(line))
+        elif kind is CAPTURE:
+            new, old = line.get("id"), superseded(line)[:ID_LENGTH]
+            found = [each for each in found if each.old != new or each.kind == APART]
+            if is_id(new) and old and old != new:
+                found.append(Relation(str(new), old, SUPERSEDES, at=_time(line, "at")))
     return found
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.stored import Mark, Retirement
+    from recollect.domain.stored import Mark, Relation, Retirement
     from recollect.store.base import Store
     from recollect.store.sqlite.models import NumberedModel
 
@@ -118,11 +118,12 @@ class SqliteStore:
         *,
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
+        relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
     ) -> None:
         def put() -> None:
             with self.writing():
-                self._sources.put(source, entries, retirements, marks, anew=anew)
+                self._sources.put(source, entries, retirements, relations, marks, anew=anew)
                 self._database.count_change()
 
         self._mended(put)
@@ -142,6 +143,9 @@ class SqliteStore:
 
     def retirements(self, id: str) -> list[Retirement]:
         return self._sources.retirements_of(id)
+
+    def relations(self, ids: Iterable[str]) -> list[Relation]:
+        return self._sources.relations_of(list(ids))
 
     def marked(self, kind: str, scope: Scope) -> list[str]:
         return self._sources.marked(kind, scope)
@@ -395,7 +399,7 @@ class SqliteStore:
 
     def forget_sources(self, paths: Sequence[str]) -> None:
         with self.writing():
-            for table in ("retirements", "marks", "origins"):
+            for table in ("retirements", "relations", "marks", "origins"):
                 gone = f"DELETE FROM {table} WHERE source IN (SELECT number FROM sources WHERE path IN ({{}}))"
                 self._database.select(gone, paths)
             self._database.select("DELETE FROM sources WHERE path IN ({})", paths)
