@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
+from operator import mul
 from typing import TYPE_CHECKING
 
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.hashing import content_hash
-from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.sameness import normal_form
 from recollect.domain.ranking.terms import query_terms
-from recollect.domain.stored import StoredEntry
-from recollect.domain.text import counted
-from recollect.engine.embed import embed_pending
+from recollect.domain.secrets.detect import redact
+from recollect.domain.stored import ACTIVE, MERGED, Relation, StoredEntry
+from recollect.domain.text import counted, one_line
 from recollect.engine.withhold import harmless_entries
-from recollect.errors import EmbeddingError, RecollectError
-from recollect.learn.relate import Related, merge
+from recollect.errors import EmbeddingError, InvalidEntry, RecollectError
+from recollect.learn.relate import Related, keep_both, merge
+from recollect.memories.forget import Forgotten, bring_back
 from recollect.memories.likeness import compares_meanings
 from recollect.memories.lookup import Named, find_named
+from recollect.sync.memories import pointed_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
     from recollect.store.values import Scope
     from recollect.sync.entry_input import EntryInput
 
-# Limits: entries compared, merges in one run, entries proposed for another one, and rarest terms to find them by.
-_MOST_COMPARED = 5_000
+# Limits: entries read, those compared by meaning, merges in one run, the likeliest entries for another one, candidates
+# for them, and the rarest terms of how many looked up to find them by.
+_MOST_READ = 100_000
+_MOST_COMPARED = 2_000
 _MOST_MERGED = 200
 LIKELIEST = 3
 _CANDIDATES = 20
@@ -35,7 +40,10 @@ _MOST_TERMS = 16
 _MOST_LOOKED_UP = 400
 
 # The least likeness of a proposed pair: most entries have nothing like them, and a person looks at each pair.
-LEAST = 0.62
+LEAST = 0.45
+
+# How much shared words add to the nearness in meaning.
+_WORDS = 0.1
 
 _COMPARED = tuple(category for category in CATEGORIES if category != SESSION_SUMMARY)
 _RESTORED = ("Restored", "Unarchived")
@@ -100,79 +108,105 @@ def find_duplicates(engine: Engine, *, dry_run: bool = False, most: int = 50) ->
     result = merge_same(engine, dry_run=dry_run)
     gone = {each.id for _, each in result.merged}
     entries = [entry for entry in _entries(engine) if entry.id not in gone]
-    settled = _settled(engine, entries)
+    if len(entries) > _MOST_COMPARED:
+        result.warnings.append(f"of {len(entries):,} entries, the {_MOST_COMPARED:,} changed last were compared")
+    known = {entry.id: entry for entry in entries[:_MOST_COMPARED]}
+    settled = _settled(engine, known.values())
     found: dict[frozenset[str], Pair] = {}
-    known = {entry.id: entry for entry in entries}
-    for entry in entries:
-        for id, likeness in likeliest(engine, entry).items():
-            pair = frozenset((entry.id, id))
-            if id in known and likeness >= LEAST and pair not in settled:
-                one, other = sorted((entry, known[id]), key=lambda each: (each.created_at, each.id))
-                before = found.get(pair)
-                found[pair] = Pair(one, other, max(likeness, before.likeness if before else 0.0))
+    for id, likes in likeliest(engine, list(known.values())).items():
+        for other, likeness in likes.items():
+            pair = frozenset((id, other))
+            if likeness >= LEAST and pair not in settled:
+                first, second = sorted((known[id], known[other]), key=lambda each: (each.created_at, each.id))
+                found[pair] = Pair(first, second, max(likeness, found[pair].likeness if pair in found else 0.0))
     result.pairs = sorted(found.values(), key=lambda pair: (-pair.likeness, pair.one.id, pair.other.id))
     if len(result.pairs) > most:
-        rest = counted(len(result.pairs) - most, "pair", "pairs")
-        result.warnings.append(f"{rest} more are less likely; settle these first")
+        rest = counted(len(result.pairs) - most, "pair is", "pairs are")
+        result.warnings.append(f"{rest} less likely and not shown; settle these first, or give a higher --limit")
         result.pairs = result.pairs[:most]
     return result
 
 
-def likeliest(engine: Engine, entry: StoredEntry, most: int = LIKELIEST) -> dict[str, float]:
-    """Return the entries most like one, by words and by meaning, each with its likeness between 0 and 1.
+def likeliest(engine: Engine, entries: Sequence[StoredEntry], most: int = LIKELIEST) -> dict[str, dict[str, float]]:
+    """Return for each entry those of the others that are most like it, the likeliest first, with their likeness.
+
+    The likeness is between 0 and 1: the mean of two cosines, of the texts with and without their names, and a little
+    for shared words. Entries that are near to many others come later: a pair counts by how far it stands out for both.
+    Where meanings cannot be compared, words decide alone.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    store, scope = engine.store, engine.scope(engine.project, _COMPARED)
-    text = f"{entry.name}\n{entry.description}"
-    terms = query_terms(text)[:_MOST_LOOKED_UP]
-    statistics = TermStatistics(*store.document_frequencies(terms))
-    asked = _fewest(terms, statistics)
-    words = {match.id: match.score for match in store.text_matches(asked, scope, _CANDIDATES + 1)}
-    vector = _vector(engine, entry)
-    near = {match.id: match.score for match in store.vector_matches(vector, scope, _CANDIDATES + 1)} if vector else {}
-    if vector:
-        near |= store.similarities(vector, [id for id in words if id not in near])
-    scores = _fused(engine, words, near, vector, scope)
-    scores.pop(entry.id, None)
-    best = sorted(scores, key=lambda id: (-scores[id], id))[:most]
-    return {id: share(scores[id]) for id in best}
+    ids = {entry.id for entry in entries}
+    scope = engine.scope(engine.project, _COMPARED)
+    whole, bare = (
+        _vectors(engine, [text for entry in entries for text in [_text(entry, named)]]) for named in (True, False)
+    )
+    likeness: dict[str, dict[str, float]] = {}
+    for place, entry in enumerate(entries):
+        words = {id: score for id, score in _shared(engine, entry, scope).items() if id in ids}
+        if not whole:
+            likeness[entry.id] = words
+            continue
+        near = [match.id for match in engine.store.vector_matches(whole[place], scope, _CANDIDATES + 1)]
+        others = [id for id in dict.fromkeys([*near, *words]) if id in ids and id != entry.id]
+        likeness[entry.id] = dict.fromkeys(others, 0.0) | {id: _WORDS * words[id] for id in others if id in words}
+    if whole:
+        _add_cosines(likeness, entries, whole, bare)
+    usual = {id: sum(likes.values()) / max(1, len(likes)) for id, likes in likeness.items()}
+    found: dict[str, dict[str, float]] = {}
+    for id, likes in likeness.items():
+        best = sorted(likes, key=lambda other: (usual[other] - 2 * likes[other], other))[:most]
+        found[id] = {other: min(1.0, likes[other]) for other in best}
+    return found
 
 
-def _fused(
-    engine: Engine, words: dict[str, float], near: dict[str, float], vector: bytes, scope: Scope
-) -> dict[str, float]:
-    background = engine.store.background(vector, scope)
-    return fuse(words, near, mean=background.mean, deviation=background.deviation, count=background.count)
+def _text(entry: StoredEntry, named: bool) -> str:
+    return entry.embedded_text if named else entry.description or entry.name
 
 
-def _vector(engine: Engine, entry: StoredEntry) -> bytes:
-    """Return the vector of an entry's text; empty if meanings cannot be compared."""
-    if not compares_meanings(engine.settings):
-        return b""
+def _vectors(engine: Engine, texts: Sequence[str]) -> list[bytes]:
+    """Return the vectors of texts; none if meanings cannot be compared."""
+    if not compares_meanings(engine.settings) or not texts:
+        return []
     try:
-        if engine.model() is None:
-            return b""
-        return engine.embedder().embed([entry.embedded_text], "document")[0]
+        return list(engine.embedder().embed(texts, "document")) if engine.model() else []
     except EmbeddingError:
-        return b""
+        return []
+
+
+def _add_cosines(
+    likeness: dict[str, dict[str, float]],
+    entries: Sequence[StoredEntry],
+    whole: Sequence[bytes],
+    bare: Sequence[bytes],
+) -> None:
+    vectors = {
+        entry.id: (array("f", one), array("f", other)) for entry, one, other in zip(entries, whole, bare, strict=True)
+    }
+    for id, likes in likeness.items():
+        for other in likes:
+            cosines = [sum(map(mul, one, two)) for one, two in zip(vectors[id], vectors[other], strict=True)]
+            likes[other] += sum(cosines) / len(cosines)
+
+
+def _shared(engine: Engine, entry: StoredEntry, scope: Scope) -> dict[str, float]:
+    """Return the entries with rare words of one: the share of its own score that each of them gets."""
+    terms = _rarest(engine, f"{entry.name}\n{entry.description}")
+    found = {match.id: match.score for match in engine.store.text_matches(terms, scope, _CANDIDATES + 1)}
+    own = found.pop(entry.id, 0.0) or max(found.values(), default=0.0)
+    return {id: min(1.0, score / own) for id, score in found.items()} if own > 0 else {}
 
 
 def _rarest(engine: Engine, text: str) -> list[str]:
-    terms = query_terms(text)[:_MOST_LOOKED_UP]
-    return _fewest(terms, TermStatistics(*engine.store.document_frequencies(terms)))
-
-
-def _fewest(terms: Sequence[str], statistics: TermStatistics) -> list[str]:
-    """Return the rarest of the terms that any entry has."""
-    known = [term for term in terms if statistics.frequencies.get(term)]
-    return sorted(known, key=lambda term: statistics.frequencies[term])[:_MOST_TERMS]
+    """Return the rarest words of a text that any entry has."""
+    frequencies, _ = engine.store.document_frequencies(query_terms(text)[:_MOST_LOOKED_UP])
+    return sorted((term for term in frequencies if frequencies[term]), key=lambda term: frequencies[term])[:_MOST_TERMS]
 
 
 def _entries(engine: Engine) -> list[StoredEntry]:
     """Return the active entries to compare, the last changed first, without any that may hold a credential."""
-    found, _ = engine.store.page(engine.scope(engine.project, _COMPARED), _MOST_COMPARED)
+    found, _ = engine.store.page(engine.scope(engine.project, _COMPARED), _MOST_READ)
     return harmless_entries(engine.workspace.global_store, found)[0]
 
 
@@ -229,6 +263,30 @@ def _merged(engine: Engine, kept: StoredEntry, gone: StoredEntry) -> Related:
     return merge(engine, one, other)
 
 
-def embed_first(engine: Engine) -> list[str]:
-    """Embed entries without a vector, as far as there is time, and return warnings."""
-    return embed_pending(engine, most=-1, seconds=10.0).warnings
+def undo_merge(engine: Engine, name: str) -> Forgotten:
+    """Make an entry active again that was merged into another one, and keep both from now on.
+
+    It is named as for `find_named`. What the other one has gained stays with it.
+
+    Raises:
+        InvalidEntry: it was not merged.
+        RecollectError: as for `bring_back`.
+    """
+    found = find_named(engine, name, [])
+    if found.memory:
+        reason, by = found.memory.record.get("retired_reason"), found.memory.record.get("superseded_by")
+        kept = pointed_id(engine.memories, by) if isinstance(by, str) and str(reason).startswith(MERGED) else ""
+    else:
+        kept = next((each.new for each in engine.store.relations([found.entry.id]) if _takes(each, found.entry)), "")
+    if not kept or found.entry.status == ACTIVE:
+        shown = redact(one_line(found.entry.name))
+        raise InvalidEntry(f"{shown!r} is not merged into another entry; `recollect restore` restores what is retired")
+    done = bring_back(engine, found.entry.id)
+    others = engine.store.entries([kept])
+    if others:
+        done.warnings += keep_both(engine, Named(others[0]), Named(found.entry)).warnings
+    return done
+
+
+def _takes(relation: Relation, entry: StoredEntry) -> bool:
+    return relation.kind == MERGED and relation.old == entry.id

@@ -88,6 +88,7 @@ def line(place: int, item: dict[str, Any]) -> str:
     """Return an entry from `brief` as one numbered line."""
     about = [item.get("project", "everywhere"), item.get("updated", ""), item.get("status", "")]
     about += ["muted by the user"] if item.get("muted") else []
+    about += ["expired"] if item.get("expired") else []
     about += [f"from {item['origin']}"] if item.get("origin") else []
     if "score" in item:
         about.append(f"score {item['score']:.2f}")

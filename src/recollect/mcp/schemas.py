@@ -89,6 +89,7 @@ _ORIGIN = {
 
 _MUTED = {"type": "boolean", "description": "True if the user has muted it: it is only found by a search."}
 
+_EXPIRED = {"type": "boolean", "description": "True if its time is over: it may no longer hold."}
 _WAS = {"type": "string", "description": "What it said before: the older memory that it supersedes."}
 
 _BRIEF: dict[str, dict[str, Any]] = {
@@ -164,7 +165,7 @@ SEARCH = ToolSchema(
     ),
     returns=_returned(
         ["results"],
-        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED, was=_WAS),
+        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED, expired=_EXPIRED, was=_WAS),
         reason={"type": "string", "description": "Why nothing was found."},
         notes=_TEXTS,
     ),

@@ -141,6 +141,7 @@ def search_memory(engine: Engine, given: Arguments) -> Answer:
     found = [brief(hit.entry, len(result.hits), hit.origin) for hit in result.hits]
     for item, hit in zip(found, result.hits, strict=True):
         item.update({"muted": True} if hit.is_muted else {})
+        item.update({"expired": True} if hit.is_expired else {})
         item.update({"was": hit.was.removeprefix("was: ")} if hit.was else {})
     if scores:
         for item, hit in zip(found, result.hits, strict=True):

@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.domain.categories import PROJECT
+from recollect.domain.memory_text import is_expired
 from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
@@ -191,10 +193,12 @@ class Hit:
         path: str = "",
         origin: str = REPOSITORY,
         is_muted: bool = False,
+        is_expired: bool = False,
         was: str = "",
         supersedes: str = "",
     ) -> None:
         self.entry = entry
+        self.is_expired = is_expired  # its time is over, so it is not given unasked
         self.was = was  # a line about the entry whose place it has taken
         self.supersedes = supersedes  # the id of that entry
         self.is_muted = is_muted  # never given unasked, in the engine's project or everywhere
@@ -266,6 +270,7 @@ def search(
                 path=from_project(paths.get(entry.id, ""), entry.project),
                 origin=origins[entry.id],
                 is_muted=entry.id in muted,
+                is_expired=_is_expired(engine, entry),
                 was=lines.get(entry.id, ""),
                 supersedes=was[entry.id].entry.id if entry.id in was else "",
             )
@@ -275,6 +280,13 @@ def search(
     elif not result.hits:
         result.reason = _why_nothing(engine, query, scope, retrieval)
     return result
+
+
+def _is_expired(engine: Engine, entry: StoredEntry) -> bool:
+    if entry.category not in PROJECT:
+        return False
+    days = engine.settings.whole(f"categories.{entry.category}.retention_days")
+    return is_expired(entry.category, entry.details, entry.updated_at, days, time.time())
 
 
 def _in_place(engine: Engine, scores: dict[str, float], scope: Scope) -> dict[str, float]:

@@ -8,6 +8,7 @@ import time
 from recollect.domain.categories import KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
+from recollect.domain.memory_text import is_expired
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import MOST_CLAIMED, never_outranked
@@ -197,13 +198,20 @@ def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
     found = [
         entry
         for entry in engine.store.entries(id for id in ids if id not in asked.muted)
-        if entry.category in KNOWLEDGE or settings.flag(f"categories.{entry.category}.enabled")
+        if entry.category in KNOWLEDGE or _is_current(entry, settings)
     ]
     most = MOST_PINNED if asked.limit < 0 else min(asked.limit, MOST_PINNED)
     pinned = [as_entry(_short(entry)) for entry in found[:most]]
     for entry in pinned:
         entry.is_pinned = True
     return pinned
+
+
+def _is_current(entry: StoredEntry, settings: Settings) -> bool:
+    """Return True if a memory's category is in use and its time is not over."""
+    days = settings.whole(f"categories.{entry.category}.retention_days")
+    is_over = is_expired(entry.category, entry.details, entry.updated_at, days, time.time())
+    return settings.flag(f"categories.{entry.category}.enabled") and not is_over
 
 
 def _short(stored: StoredEntry) -> StoredEntry:

@@ -7,6 +7,7 @@ import time
 from itertools import islice
 
 from recollect.domain.memory import texts
+from recollect.domain.memory_text import is_expired
 from recollect.domain.quick_json import parse
 from recollect.domain.ranking.at_hand import is_at_hand
 from recollect.domain.start_block import TITLED, TitleList, fitting_titles
@@ -42,6 +43,10 @@ _LARGEST_OPENED = 256 * 1024
 _OPENING = 0.4
 _MOST_PROBLEMS = 5
 
+# The constraints read for the day on which they expire: more than are ever listed.
+_CONSTRAINT = "constraint"
+_MOST_READ = 500
+
 
 def list_titles(
     asked: StartRequest, injection: Injection, engine: Engine | None = None, *, without: Collection[str] = ()
@@ -62,12 +67,30 @@ def list_titles(
         read.titles = engine.store.titles(scope, _MOST_KNOWN, workspace.package)
         newer = successors(engine.store, [title.id for title in read.titles], scope)
         read.titles = [title for title in read.titles if title.id not in newer]
+        read.titles = _unexpired(engine, read.titles)
     else:
         _read_files(asked, used, read, injection.warnings)
     read.titles = [title for title in read.titles if title.id not in asked.muted and title.id not in without]
     listed = _harmless(workspace.global_store, read, injection.withheld)
     fresh = [title for title in listed if title_key(title) not in asked.without]
     return TitleList(listed, fresh, len(read.titles) + read.unread - len(listed))
+
+
+def _unexpired(engine: Engine, titles: list[Title]) -> list[Title]:
+    """Return the titles of memories whose time is not over. Constraints say themselves until when they hold."""
+    ids = [title.id for title in titles if title.category == _CONSTRAINT][:_MOST_READ]
+    details = {entry.id: entry.details for entry in engine.store.entries(ids)} if ids else {}
+    now, days = time.time(), _retention(engine.workspace)
+    return [
+        title
+        for title in titles
+        if not is_expired(title.category, details.get(title.id, ""), title.updated_at, days[title.category], now)
+    ]
+
+
+def _retention(workspace: Workspace) -> dict[str, int]:
+    """Return for each category after how many days without a change its memories expire."""
+    return {category: workspace.settings.whole(f"categories.{category}.retention_days") for category in TITLED}
 
 
 def title_key(title: Title) -> str:
@@ -156,6 +179,9 @@ def _open(found: Found, workspace: Workspace, read: _Titles) -> None:
         if memory.status != ACTIVE:
             return
         entry = memory_entry(memory, workspace.memories, found.modified)
+        days = _retention(workspace)[entry.category]
+        if is_expired(entry.category, entry.details, entry.updated_at, days, time.time()):
+            return
         everything = texts(record, names=True)
     except (OSError, StorageError, ValueError, RecursionError):
         return  # it is not shown; the store's sync, or `recollect doctor`, says why

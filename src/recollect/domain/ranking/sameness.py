@@ -107,6 +107,10 @@ def _word(word: str) -> list[str]:
             word, before = word[1:], [*before, _PAUSE]
         elif word[-1] in "\"'":
             word = word[:-1]
+        elif word[0] + word[-1] == "()" and word[1:-1].isalpha():
+            word, before, after = word[1:-1], [*before, _PAUSE], [_PAUSE, *after]
+        elif word.endswith("...") and word[:-3].isalpha():
+            word, after = word[:-3], [_PAUSE, *after]
         elif word[-1] == ")" and word.count(")") > word.count("("):
             word, after = word[:-1], [_PAUSE, *after]
         elif word[-1] == "?" and word[:-1].strip("'\")").isalpha():
