@@ -14,18 +14,22 @@ from recollect.domain.ranking.terms import query_terms
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import ACTIVE, MERGED, Relation, StoredEntry
 from recollect.domain.text import counted, one_line
+from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
-from recollect.errors import EmbeddingError, InvalidEntry, RecollectError
+from recollect.errors import EmbeddingError, InvalidEntry, RecollectError, StoreError, WriteRefused
 from recollect.learn.relate import Related, keep_both, merge
 from recollect.memories.forget import Forgotten, bring_back
 from recollect.memories.likeness import compares_meanings
 from recollect.memories.lookup import Named, find_named
+from recollect.store.open import store_exists
+from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.memories import pointed_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recollect.engine.engine import Engine
+    from recollect.config.workspace import Workspace
+    from recollect.files.memory.memories import MemoryRoot
     from recollect.store.values import Scope
     from recollect.sync.entry_input import EntryInput
 
@@ -100,6 +104,22 @@ def merge_same(engine: Engine, *, dry_run: bool = False) -> Duplicates:
                 result.warnings.append(f"{gone.id} was not merged into {kept.id}: {error}")
                 continue
         result.merged.append((kept, gone))
+    return result
+
+
+def collect_same(workspace: Workspace, root: MemoryRoot, *, dry_run: bool = False) -> Duplicates:
+    """Merge the entries of a project as `merge_same` does, if `root` is its memory root and there is a store."""
+    result = Duplicates()
+    try:
+        is_own = workspace.memory_root().path == root.path and workspace.settings.flag("memory_semantic_enabled")
+        if not is_own or not store_exists(workspace.global_store):
+            return result
+        with Engine(workspace) as engine:
+            warnings = sync_if_changed(engine, seconds=None, thorough=True)
+            result = merge_same(engine, dry_run=dry_run)
+            result.warnings[:0] = warnings
+    except (StoreError, WriteRefused) as error:
+        result.warnings.append(f"entries that say the same were not looked for: {error}")
     return result
 
 
@@ -227,7 +247,8 @@ def _same(engine: Engine) -> list[tuple[StoredEntry, StoredEntry]]:
             key = (entry.category, entry.project, entry.unproven, normal_form(entry.name), said)
             groups.setdefault(key, []).append(entry)
     several = [group for group in groups.values() if len(group) > 1]
-    settled = _settled(engine, [entry for group in several for entry in group]) if several else set[frozenset[str]]()
+    # A merge that was killed half-way is finished.
+    settled = _settled(engine, [entry for group in several for entry in group], but=MERGED)
     found: list[tuple[StoredEntry, StoredEntry]] = []
     for group in several:
         group.sort(key=lambda each: (-each.observation_count, each.created_at, each.id))
@@ -251,9 +272,10 @@ def _was_restored(engine: Engine, entry: StoredEntry) -> bool:
     return memory is None or any(str(line.get("summary")).startswith(_RESTORED) for line in memory.changes)
 
 
-def _settled(engine: Engine, entries: Iterable[StoredEntry]) -> set[frozenset[str]]:
-    """Return the pairs of entries about which somebody has said what they are to each other."""
-    return {frozenset((each.new, each.old)) for each in engine.store.relations([entry.id for entry in entries])}
+def _settled(engine: Engine, entries: Iterable[StoredEntry], but: str = "") -> set[frozenset[str]]:
+    """Return the pairs of entries about which somebody has said what they are to each other, `but` of one kind."""
+    relations = engine.store.relations([entry.id for entry in entries])
+    return {frozenset((each.new, each.old)) for each in relations if each.kind != but}
 
 
 def _merged(engine: Engine, kept: StoredEntry, gone: StoredEntry) -> Related:

@@ -14,7 +14,7 @@ from recollect.domain.clock import parse_time
 from recollect.domain.memory import LONGEST_POINTER, MOST_SUPERSEDED, slugify
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import REPOSITORY
-from recollect.domain.stored import ACTIVE, STATUSES, StoredEntry
+from recollect.domain.stored import ACTIVE, APART, STATUSES, StoredEntry
 from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
@@ -106,6 +106,7 @@ class Listed:
     tags: list[str]
     path: str
     origin: str
+    supersedes: list[str]  # ids
 
 
 def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, lessons: bool = True) -> list[Listed]:
@@ -122,7 +123,10 @@ def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, 
             with Engine(workspace) as engine:
                 problems += sync(engine.store, workspace, engine.labels())
                 entries, _ = engine.store.page(engine.scope(engine.project, KNOWLEDGE, STATUSES), _FURTHEST)
-                found += map(_of_lesson, _looked(engine, entries)[0])
+                olds: dict[str, list[str]] = {}
+                for each in engine.store.relations(entry.id for entry in entries):
+                    olds.setdefault(each.new, []).extend([each.old] if each.kind != APART else [])
+                found += [_of_lesson(each, olds.get(each.entry.id, [])) for each in _looked(engine, entries)[0]]
         except StoreError as error:
             problems.append(f"lessons are not listed: {error}")
     found.sort(key=lambda each: (each.category, one_line(each.title).lower(), each.slug))
@@ -140,14 +144,17 @@ def _of_memory(root: MemoryRoot, memory: MemoryFile, identity: str) -> Listed:
         memory.tags,
         root.shown(memory.path),
         REPOSITORY,
+        [pointed_id(identity, pointer[:LONGEST_POINTER]) for pointer in memory.supersedes[-MOST_SUPERSEDED:]],
     )
 
 
-def _of_lesson(looked: Looked) -> Listed:
+def _of_lesson(looked: Looked, supersedes: list[str]) -> Listed:
     entry = looked.entry
     at = entry.updated_at or entry.created_at
     slug = slugify(entry.name)
-    return Listed(entry.id, slug, entry.category, entry.status, entry.name, at, entry.keywords, "", looked.origin)
+    return Listed(
+        entry.id, slug, entry.category, entry.status, entry.name, at, entry.keywords, "", looked.origin, supersedes
+    )
 
 
 def full_entries(

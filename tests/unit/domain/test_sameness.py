@@ -85,7 +85,9 @@ def test_change_of_a_word_a_number_or_the_order_makes_another_text() -> None:
     assert compared > 2_000
 
 
-@pytest.mark.parametrize("text", ["", " ", "...", "the", "`", "```\n", "**", "((((", "\x00", "\x01the", "'" * 500, "a\n```\nb\n```"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "...", "the", "`", "```\n", "**", "((((", "\x00", "\x01the", "'" * 500, "a\n```\nb\n```"]
+)
 def test_odd_text_has_a_form(text: str) -> None:
     assert normal_form(text) == normal_form(text + " ")
     assert same_text(text, text)

@@ -101,12 +101,10 @@ def _word(word: str) -> list[str]:
     before: list[str] = []
     after: list[str] = []
     while len(word) > 1:
-        if word[0] in "\"'":
-            word = word[1:]
+        if word.strip("\"'") not in ("", word):
+            word = word.strip("\"'")
         elif word[0] == "(" and word.count("(") > word.count(")"):
             word, before = word[1:], [*before, _PAUSE]
-        elif word[-1] in "\"'":
-            word = word[:-1]
         elif word[0] + word[-1] == "()" and word[1:-1].isalpha():
             word, before, after = word[1:-1], [*before, _PAUSE], [_PAUSE, *after]
         elif word.endswith("...") and word[:-3].isalpha():
