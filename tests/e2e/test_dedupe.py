@@ -61,7 +61,7 @@ def test_same_text_is_merged_undone_and_never_merged_again(semantic_world: World
     assert listed[merged["kept"]["id"]] == [merged["gone"]["id"]]
     undone = world.run("dedupe", "--undo", merged["gone"]["id"], **BY_WORDS)
     assert undone.stdout.startswith("Restored: Retry with jitter.")
-    assert run(world, "dedupe") == {"dry_run": False, "merged": [], "pairs": [], "warnings": []}
+    assert run(world, "dedupe") == {"dry_run": False, "merged": [], "pairs": [], "failed": [], "warnings": []}
 
 
 def test_collection_merges_too(semantic_world: World) -> None:

@@ -317,7 +317,6 @@ def _merged(world: World) -> None:
     append_lines(journal, RETIREMENT, [Retirement(gone, "", at=days_ago(1), reason="merged into it")])
 
 
-_LIST = ("list", "--all", "--json")
 _REVIEW = ("review", "--json")
 _MUTED = ("list", "--muted", "--json")
 _WHY = ("why", "refresh-token-cookie", "--json")
@@ -359,28 +358,26 @@ SCENES = (
     Scene("unmute", ("unmute", _COOKIE), prepare=_mark("muted"), probes=(EXPORT, _MUTED)),
     Scene("pin", ("pin", _COOKIE), probes=(EXPORT, _WHY)),
     Scene("unpin", ("unpin", _COOKIE), prepare=_mark("pinned"), probes=(EXPORT, _WHY)),
-    Scene("dedupe", ("dedupe",), prepare=_twins, probes=(EXPORT, _LIST)),
+    Scene("dedupe", ("dedupe",), prepare=_twins, between=("index.md",)),
+    Scene("dedupe dry", ("dedupe", "--dry-run"), prepare=_twins),
     Scene(
         "dedupe merge",
         ("dedupe", "--merge", _SAID_WHAT_FAILED, content_hash(OLD_LESSON["description"])),
-        probes=(EXPORT, _LIST),
     ),
     Scene(
         "dedupe supersede",
         ("dedupe", "--supersede", _COOKIE, "twin-of-cookie"),
         prepare=_twins,
-        probes=(EXPORT, _LIST),
+        between=("index.md",),
     ),
     Scene(
         "dedupe keep both",
         ("dedupe", "--keep-both", _SAID_WHAT_FAILED, content_hash(OLD_LESSON["description"])),
-        probes=(EXPORT, _LIST),
     ),
     Scene(
         "dedupe undo",
         ("dedupe", "--undo", content_hash(OLD_LESSON["description"])),
         prepare=_merged,
-        probes=(EXPORT, _LIST),
     ),
     Scene("triggers of memory", ("triggers", _COOKIE, "where people stay signed in", "stolen credentials")),
     Scene("triggers of lesson", ("triggers", _SAID_WHAT_FAILED, "writing a message for users")),
@@ -492,7 +489,6 @@ READING = (
     Scene("init dry", ("init", "--client", "cursor", "--dry-run")),
     Scene("inject hook", ("inject", "--print-hook")),
     Scene("log", ("log",)),
-    Scene("dedupe dry", ("dedupe", "--dry-run"), prepare=_twins),
     Scene(
         "write check",
         ("write", "--action", "create", "--category", "decision", "--input", "-", "--check"),

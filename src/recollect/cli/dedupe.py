@@ -24,10 +24,9 @@ from recollect.domain.text import counted, cut, one_line
 from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
-from recollect.learn.duplicates import Duplicates, Pair, find_duplicates, undo_merge
+from recollect.learn.duplicates import Duplicates, Pair, find_duplicates, synced, undo_merge
 from recollect.learn.relate import KEEP_BOTH, Related, keep_both, merge, supersede
 from recollect.memories.lookup import find_named
-from recollect.sync.if_changed import sync_if_changed
 
 # In seconds: how long entries without a vector are embedded first.
 _EMBEDDING = 20.0
@@ -50,7 +49,7 @@ _SAME, _REMOVED, _ADDED = "same", "removed", "added"
 @click.option("--keep-both", "kept", nargs=2, metavar="A B", help="Both hold; nobody asks about the two again.")
 @click.option("--undo", metavar="NAME", help="Bring back an entry that was merged into another one.")
 @click.option("--dry-run", is_flag=True, help="Merge nothing; only list what would be merged, and the likely pairs.")
-@click.option("--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most N pairs.")
+@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True, help="At most N pairs.")
 @json_option
 @workspace_options
 def command(
@@ -80,19 +79,20 @@ def command(
             [(relation, (one, other))] = said
             _print_settled(settle(engine, relation, one, other), as_json)
             return
-        warnings = sync_if_changed(engine, seconds=None, thorough=True)
+        warnings = synced(engine)
         if is_behind(engine):
             warnings += embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings
         found = find_duplicates(engine, dry_run=dry_run, most=limit)
-        warn([*warnings, *found.warnings])
+        warn([*warnings, *found.warnings, *found.failed])
         if as_json:
             print_json(_document(found, dry_run, warnings))
-            return
-        _print_merged(found, dry_run)
-        if found.pairs and is_terminal(sys.stdin) and is_terminal(sys.stdout) and not dry_run:
-            _by_keys(engine, found.pairs)
         else:
-            _print_pairs(found.pairs)
+            _print_merged(found, dry_run)
+            if found.pairs and is_terminal(sys.stdin) and is_terminal(sys.stdout) and not dry_run:
+                _by_keys(engine, found.pairs)
+            else:
+                _print_pairs(found.pairs)
+    sys.exit(int(bool(found.failed)))
 
 
 def _asked(
@@ -148,6 +148,7 @@ def _document(found: Duplicates, dry_run: bool, warnings: Sequence[str]) -> dict
             }
             for pair in found.pairs
         ],
+        "failed": found.failed,
         "warnings": [*warnings, *found.warnings],
     }
 

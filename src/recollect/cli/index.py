@@ -179,6 +179,7 @@ def _merge(place: MemoryRoot, workspace: Workspace, result: Collected, dry_run: 
     """Merge the entries of the project that say the same word for word, and add an outcome for each."""
     found = collect_same(workspace, place, dry_run=dry_run)
     result.warnings += found.warnings
+    result.outcomes += [Outcome(ERROR, "merge", reason) for reason in found.failed]
     for kept, gone in found.merged:
         verb = _MERGE if dry_run else _MERGED
         undo = "" if dry_run else f"; `recollect dedupe --undo {gone.id}` undoes it"

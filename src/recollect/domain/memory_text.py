@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from time import gmtime as _gmtime
-
 from recollect.domain.categories import CATEGORIES, UNKNOWN
-from recollect.domain.text import cut, one_line, utc_text
+from recollect.domain.text import cut, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,19 +43,19 @@ def described(category: str, title: str, content: dict[str, Any]) -> tuple[str, 
     )
 
 
-def is_expired(category: str, details: str, updated_at: str, days: int, now: float) -> bool:
-    """Return True if a memory's time is over: it has not changed for `days`, or a constraint says a day that is past.
+def is_expired(category: str, details: str, updated_at: str, *, since: str, today: str) -> bool:
+    """Return True if a memory's time is over: it has not changed `since` then, or its own day is past.
 
-    `details` are those of `described`, and 0 `days` mean no limit. A constraint holds until the end of its day, in UTC.
-    A text that is no date never expires.
+    `details` are those of `described`; an empty `since` means no limit. A constraint holds until the end of its day, in
+    UTC. A text that is no date never expires.
     """
-    if days and _is_date(updated_at) and _instant(updated_at) <= utc_text(_gmtime(now - days * 86_400)):
+    if since and _is_date(updated_at) and _instant(updated_at) <= since:
         return True
     if category != "constraint":
         return False
     line = next((line for line in details.split("\n") if line.startswith(_EXPIRES)), "")
     day = line.removeprefix(_EXPIRES).strip()
-    return _is_date(day) and day[:10] < utc_text(_gmtime(now))[:10]
+    return _is_date(day) and day[:10] < today[:10]
 
 
 def _instant(text: str) -> str:

@@ -12,7 +12,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.ranking.sameness import normal_form
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.secrets.detect import redact
-from recollect.domain.stored import ACTIVE, MERGED, Relation, StoredEntry
+from recollect.domain.stored import ACTIVE, MERGED, StoredEntry
 from recollect.domain.text import counted, one_line
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
@@ -22,8 +22,8 @@ from recollect.memories.forget import Forgotten, bring_back
 from recollect.memories.likeness import compares_meanings
 from recollect.memories.lookup import Named, find_named
 from recollect.store.open import store_exists
-from recollect.sync.if_changed import sync_if_changed
-from recollect.sync.memories import pointed_id
+from recollect.sync.memories import pointed_id, sync_memories
+from recollect.sync.sync import sync
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,10 +64,11 @@ class Pair:
 
 @dataclass
 class Duplicates:
-    """The merges that were done, or planned, the likely pairs left to settle, and warnings."""
+    """The merges that were done, or planned, those that failed, the likely pairs left to settle, and warnings."""
 
     merged: list[tuple[StoredEntry, StoredEntry]] = field(default_factory=list[tuple[StoredEntry, StoredEntry]])
     pairs: list[Pair] = field(default_factory=list[Pair])
+    failed: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
 
 
@@ -90,7 +91,7 @@ def twin_of(engine: Engine, given: EntryInput) -> StoredEntry | None:
 def merge_same(engine: Engine, *, dry_run: bool = False) -> Duplicates:
     """Merge the entries of this project that say the same word for word. A dry run only returns the plan.
 
-    A failure is a warning, and the other merges are done.
+    If one fails, the others are done all the same.
 
     Raises:
         StoreError: the store cannot be read.
@@ -101,7 +102,7 @@ def merge_same(engine: Engine, *, dry_run: bool = False) -> Duplicates:
             try:
                 result.warnings += _merged(engine, kept, gone).warnings
             except (RecollectError, OSError) as error:
-                result.warnings.append(f"{gone.id} was not merged into {kept.id}: {error}")
+                result.failed.append(f"{gone.id} was not merged into {kept.id}: {error}")
                 continue
         result.merged.append((kept, gone))
     return result
@@ -115,12 +116,22 @@ def collect_same(workspace: Workspace, root: MemoryRoot, *, dry_run: bool = Fals
         if not is_own or not store_exists(workspace.global_store):
             return result
         with Engine(workspace) as engine:
-            warnings = sync_if_changed(engine, seconds=None, thorough=True)
+            warnings = synced(engine)
             result = merge_same(engine, dry_run=dry_run)
             result.warnings[:0] = warnings
     except (StoreError, WriteRefused) as error:
         result.warnings.append(f"entries that say the same were not looked for: {error}")
     return result
+
+
+def synced(engine: Engine) -> list[str]:
+    """Sync the store with all files of the project, and return warnings.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    workspace = engine.workspace
+    return [*sync(engine.store, workspace, engine.labels()), *sync_memories(engine.store, workspace)]
 
 
 def find_duplicates(engine: Engine, *, dry_run: bool = False, most: int = 50) -> Duplicates:
@@ -298,17 +309,14 @@ def undo_merge(engine: Engine, name: str) -> Forgotten:
     if found.memory:
         reason, by = found.memory.record.get("retired_reason"), found.memory.record.get("superseded_by")
         kept = pointed_id(engine.memories, by) if isinstance(by, str) and str(reason).startswith(MERGED) else ""
+        is_merged = bool(kept)
     else:
-        kept = next((each.new for each in engine.store.relations([found.entry.id]) if _takes(each, found.entry)), "")
-    if not kept or found.entry.status == ACTIVE:
+        kept = ""  # that both are kept is said with the restoration
+        is_merged = any(each.reason.startswith(MERGED) for each in engine.store.retirements(found.entry.id))
+    if not is_merged or found.entry.status == ACTIVE:
         shown = redact(one_line(found.entry.name))
         raise InvalidEntry(f"{shown!r} is not merged into another entry; `recollect restore` restores what is retired")
     done = bring_back(engine, found.entry.id)
-    others = engine.store.entries([kept])
-    if others:
-        done.warnings += keep_both(engine, Named(others[0]), Named(found.entry)).warnings
+    for other in engine.store.entries([kept] if kept else []):
+        done.warnings += keep_both(engine, Named(other), Named(found.entry)).warnings
     return done
-
-
-def _takes(relation: Relation, entry: StoredEntry) -> bool:
-    return relation.kind == MERGED and relation.old == entry.id

@@ -168,8 +168,10 @@ class PromptRequest:
 
     def _is_expired(self, memory: MemoryFile) -> bool:
         details = described(memory.category, memory.title, memory.content)[2]
-        days = self.workspace.settings.whole(f"categories.{memory.category}.retention_days")
-        return is_expired(memory.category, details, memory.updated_at, days, time.time())
+        since = self.workspace.settings.kept_since(memory.category, time.time())
+        return is_expired(
+            memory.category, details, memory.updated_at, since=since, today=time.strftime("%Y-%m-%d", time.gmtime())
+        )
 
     def _is_real(self, folder: str) -> bool:
         """Return True if a folder's path contains no link. For the file itself, reading it checks this."""

@@ -285,8 +285,8 @@ def search(
 def _is_expired(engine: Engine, entry: StoredEntry) -> bool:
     if entry.category not in PROJECT:
         return False
-    days = engine.settings.whole(f"categories.{entry.category}.retention_days")
-    return is_expired(entry.category, entry.details, entry.updated_at, days, time.time())
+    since, today = engine.settings.kept_since(entry.category, time.time()), utc_text(time.gmtime())
+    return is_expired(entry.category, entry.details, entry.updated_at, since=since, today=today)
 
 
 def _in_place(engine: Engine, scores: dict[str, float], scope: Scope) -> dict[str, float]:

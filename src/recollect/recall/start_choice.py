@@ -209,8 +209,8 @@ def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
 
 def _is_current(entry: StoredEntry, settings: Settings) -> bool:
     """Return True if a memory's category is in use and its time is not over."""
-    days = settings.whole(f"categories.{entry.category}.retention_days")
-    is_over = is_expired(entry.category, entry.details, entry.updated_at, days, time.time())
+    since, today = settings.kept_since(entry.category, time.time()), time.strftime("%Y-%m-%d", time.gmtime())
+    is_over = is_expired(entry.category, entry.details, entry.updated_at, since=since, today=today)
     return settings.flag(f"categories.{entry.category}.enabled") and not is_over
 
 

@@ -80,17 +80,20 @@ def _unexpired(engine: Engine, titles: list[Title]) -> list[Title]:
     """Return the titles of memories whose time is not over. Constraints say themselves until when they hold."""
     ids = [title.id for title in titles if title.category == _CONSTRAINT][:_MOST_READ]
     details = {entry.id: entry.details for entry in engine.store.entries(ids)} if ids else {}
-    now, days = time.time(), _retention(engine.workspace)
+    now = time.time()
+    since = {category: engine.settings.kept_since(category, now) for category in TITLED}
+    today = time.strftime("%Y-%m-%d", time.gmtime(now))
     return [
         title
         for title in titles
-        if not is_expired(title.category, details.get(title.id, ""), title.updated_at, days[title.category], now)
+        if not is_expired(
+            title.category,
+            details.get(title.id, ""),
+            title.updated_at,
+            since=since[title.category],
+            today=today,
+        )
     ]
-
-
-def _retention(workspace: Workspace) -> dict[str, int]:
-    """Return for each category after how many days without a change its memories expire."""
-    return {category: workspace.settings.whole(f"categories.{category}.retention_days") for category in TITLED}
 
 
 def title_key(title: Title) -> str:
@@ -179,8 +182,9 @@ def _open(found: Found, workspace: Workspace, read: _Titles) -> None:
         if memory.status != ACTIVE:
             return
         entry = memory_entry(memory, workspace.memories, found.modified)
-        days = _retention(workspace)[entry.category]
-        if is_expired(entry.category, entry.details, entry.updated_at, days, time.time()):
+        since = workspace.settings.kept_since(entry.category, time.time())
+        today = time.strftime("%Y-%m-%d", time.gmtime())
+        if is_expired(entry.category, entry.details, entry.updated_at, since=since, today=today):
             return
         everything = texts(record, names=True)
     except (OSError, StorageError, ValueError, RecursionError):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import calendar
-
 import pytest
 
 from recollect.domain.memory_text import is_expired
 
-NOW = float(calendar.timegm((2026, 11, 17, 19, 0, 0)))
+TODAY = "2026-11-17"
+SINCE = "2026-11-07T19:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -32,8 +31,8 @@ NOW = float(calendar.timegm((2026, 11, 17, 19, 0, 0)))
 )
 def test_constraint_holds_until_the_end_of_its_day(expires: str, expected: bool) -> None:
     details = f"- Kind: technical\n- Expires: {expires}"
-    assert is_expired("constraint", details, "2026-11-01T00:00:00Z", 0, NOW) is expected
-    assert not is_expired("decision", details, "2026-11-01T00:00:00Z", 0, NOW)
+    assert is_expired("constraint", details, "2026-11-01T00:00:00Z", since="", today=TODAY) is expected
+    assert not is_expired("decision", details, "2026-11-01T00:00:00Z", since="", today=TODAY)
 
 
 @pytest.mark.parametrize(
@@ -51,5 +50,5 @@ def test_constraint_holds_until_the_end_of_its_day(expires: str, expected: bool)
     ],
 )
 def test_memory_expires_after_its_days_as_it_does_for_gc(updated: str, expected: bool) -> None:
-    assert is_expired("decision", "", updated, 10, NOW) is expected
-    assert not is_expired("decision", "", updated, 0, NOW)
+    assert is_expired("decision", "", updated, since=SINCE, today=TODAY) is expected
+    assert not is_expired("decision", "", updated, since="", today=TODAY)

@@ -143,8 +143,8 @@ def test_folder_that_cannot_be_written_is_a_warning(shop: Shop, monkeypatch: pyt
 
     monkeypatch.setattr(relating, "append_lines", refused)
     done = merge_same(shop.engine)
-    assert (done.merged, len(done.warnings)) == ([], 1)
-    assert "was not merged into" in done.warnings[0]
+    assert (done.merged, len(done.failed)) == ([], 1)
+    assert "was not merged into" in done.failed[0]
 
 
 def test_pairs_are_proposed_by_words_and_settled_ones_are_not(shop: Shop) -> None:  # noqa: F811
