@@ -64,6 +64,28 @@ def test_same_text_is_merged_undone_and_never_merged_again(semantic_world: World
     assert run(world, "dedupe") == {"dry_run": False, "merged": [], "pairs": [], "failed": [], "warnings": []}
 
 
+def test_two_processes_that_merge_at_once_merge_once(semantic_world: World) -> None:
+    world = semantic_world
+    bank(
+        world,
+        *(
+            (f"Retry with jitter {n}", text)
+            for n in range(4)
+            for text in (f"Case {n}: {_RETRY}", f"Case {n}: {_DRESSED}")
+        ),
+    )
+    world.run("list", **BY_WORDS)
+    processes = [world.start("dedupe", "--json", encoding="utf-8", **BY_WORDS) for _ in range(3)]
+    for process in processes:
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    entries = run(world, "list", "--all")["memories"]
+    assert sorted(entry["status"] for entry in entries) == ["active"] * 4 + ["retired"] * 4
+    for entry in entries:
+        assert len(entry["supersedes"]) == (entry["status"] == "active")
+        assert run(world, "show", entry["id"])["observed"] == (4 if entry["status"] == "active" else 2)
+
+
 def test_collection_merges_too(semantic_world: World) -> None:
     world = semantic_world
     (world.project / ".claude" / "memory").mkdir(parents=True)

@@ -25,8 +25,7 @@ from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
 from recollect.learn.duplicates import Duplicates, Pair, find_duplicates, synced, undo_merge
-from recollect.learn.relate import KEEP_BOTH, Related, keep_both, merge, supersede
-from recollect.memories.lookup import find_named
+from recollect.learn.relate import KEEP_BOTH, Related, relate
 
 # In seconds: how long entries without a vector are embedded first.
 _EMBEDDING = 20.0
@@ -68,7 +67,8 @@ def command(
     else is only proposed: on a terminal each pair is shown with what differs, and a key settles it. Elsewhere the pairs
     are listed, to be settled one by one with --merge, --supersede and --keep-both.
     """
-    said = [(relation, pair) for relation, pair in _asked(merged, superseded, kept) if pair]
+    asked = ((MERGED, merged), (SUPERSEDES, superseded), (KEEP_BOTH, kept))
+    said = [(relation, pair) for relation, pair in asked if pair]
     if len(said) + bool(undo) > 1 or ((said or undo) and dry_run):
         raise click.UsageError("give one of --merge, --supersede, --keep-both and --undo, or --dry-run")
     with Engine(workspace) as engine:
@@ -77,7 +77,7 @@ def command(
             return
         if said:
             [(relation, (one, other))] = said
-            _print_settled(settle(engine, relation, one, other), as_json)
+            _print_settled(relate(engine, one, relation, other), as_json)
             return
         warnings = synced(engine)
         if is_behind(engine):
@@ -93,23 +93,6 @@ def command(
             else:
                 _print_pairs(found.pairs)
     sys.exit(int(bool(found.failed)))
-
-
-def _asked(
-    merged: tuple[str, str] | None, superseded: tuple[str, str] | None, kept: tuple[str, str] | None
-) -> list[tuple[str, tuple[str, str] | None]]:
-    return [(MERGED, merged), (SUPERSEDES, superseded), (KEEP_BOTH, kept)]
-
-
-def settle(engine: Engine, relation: str, one: str, other: str) -> Related:
-    """Settle that the first entry takes in or supersedes the second, or that both are kept."""
-    warnings: list[str] = []
-    ends = [find_named(engine, name, warnings) for name in (one, other)]
-    if ends[0].entry.id == ends[1].entry.id:
-        raise click.UsageError("both names mean the same entry; give two")
-    done = {MERGED: merge, SUPERSEDES: supersede, KEEP_BOTH: keep_both}[relation](engine, ends[0], ends[1])
-    done.warnings[:0] = warnings
-    return done
 
 
 def _print_settled(done: Related, as_json: bool) -> None:
@@ -241,7 +224,7 @@ def _settled(engine: Engine, pair: Pair) -> tuple[str, Related | None]:
         relation = {_MERGE: MERGED, _SUPERSEDE: SUPERSEDES, _KEEP: KEEP_BOTH}[key]
         ends = (pair.other.id, pair.one.id) if key == _SUPERSEDE else (pair.one.id, pair.other.id)
         try:
-            done = settle(engine, relation, *ends)
+            done = relate(engine, ends[0], relation, ends[1])
         except RecollectError as error:
             click.echo(untrusted(redact(str(error))), err=True)
             continue

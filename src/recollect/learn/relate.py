@@ -17,7 +17,7 @@ from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import ACTIVE, APART, MERGED, SUPERSEDES, Relation
 from recollect.domain.text import one_line, utc_text
-from recollect.errors import InvalidEntry, WriteRefused
+from recollect.errors import InvalidEntry, RecollectError, WriteRefused
 from recollect.files.journal.kinds import RELATION
 from recollect.files.journal.log import append_lines
 from recollect.files.memory.memories import MemoryFile, read_memory
@@ -47,7 +47,7 @@ _LONGEST_NAME = 400
 
 @dataclass
 class Related:
-    """The result for two entries: `kept` stays active, `gone` was retired; for both kept, `gone` is None."""
+    """The result for two entries: `kept` stays, and the `other` one is `gone`, unless both are kept."""
 
     relation: str
     kept: Named
@@ -57,7 +57,7 @@ class Related:
 
 
 def relate(engine: Engine, name: str, relation: str, other: str) -> Related:
-    """Settle that the entry with a name supersedes or updates another, or that both hold.
+    """Settle that the entry with a name supersedes, updates or takes in (MERGED) another, or that both hold.
 
     Both are named as for `find_named`.
 
@@ -73,14 +73,10 @@ def relate(engine: Engine, name: str, relation: str, other: str) -> Related:
     new, old = (find_named(engine, text.strip()[:_LONGEST_NAME], warnings) for text in (name, other))
     if new.entry.id == old.entry.id:
         raise InvalidEntry(f"both names mean {redact(one_line(new.entry.name))!r}; give two different entries")
-    if relation == SUPERSEDES:
-        done = supersede(engine, new, old)
-    elif relation == UPDATES:
-        done = update(engine, new, old)
-    elif relation == KEEP_BOTH:
-        done = keep_both(engine, new, old)
-    else:
+    settle = {SUPERSEDES: supersede, UPDATES: update, MERGED: merge, KEEP_BOTH: keep_both}.get(relation)
+    if settle is None:
         raise InvalidEntry(f"the relation is one of {', '.join(WAYS)}, not {relation[:40]!r}")
+    done = settle(engine, new, old)
     done.warnings[:0] = warnings
     return done
 
@@ -231,7 +227,10 @@ def _joined(memory: MemoryFile, other: MemoryFile, *, retold: bool) -> Record:
 
 
 def _hand_on(engine: Engine, old: Named, new: Named) -> list[str]:
-    """Mark the entry that stays as the other was, and copy how often it was given."""
-    engine.store.hand_on(old.entry.id, new.entry.id)
-    hand_on_marks(engine, old.entry.id, new.entry.id)
+    """Copy how often an entry was given to the one that stays, and its marks; return warnings."""
+    try:
+        engine.store.hand_on(old.entry.id, new.entry.id)
+        hand_on_marks(engine, old.entry.id, new.entry.id)
+    except RecollectError as error:
+        return [f"if {old.entry.id} was pinned or muted, pin or mute {new.entry.id}: {error}"]
     return []
