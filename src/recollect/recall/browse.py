@@ -14,7 +14,7 @@ from recollect.domain.clock import parse_time
 from recollect.domain.memory import LONGEST_POINTER, MOST_SUPERSEDED, slugify
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import REPOSITORY
-from recollect.domain.stored import ACTIVE, APART, STATUSES, StoredEntry
+from recollect.domain.stored import ACTIVE, APART, STATUSES, SUPERSEDES, StoredEntry
 from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
@@ -209,7 +209,7 @@ def _whole(engine: Engine, entry: StoredEntry, path: str) -> tuple[str, str]:
         memory = None
     if memory is None:
         retired = [each.reason for each in engine.store.retirements(entry.id) if each.project in ("", engine.project)]
-        return "\n".join(_knowledge_lines(entry)), next(filter(None, retired), "")
+        return "\n".join([*_knowledge_lines(entry), *_superseded(engine, entry)]), next(filter(None, retired), "")
     lines = [line for name, value in memory.content.items() for line in _field(_words(name).capitalize(), value)]
     lines += [f"Supersedes: {old}" for old in _linked(engine, entry.project, memory.supersedes)]
     by = memory.record.get("superseded_by")
@@ -217,6 +217,13 @@ def _whole(engine: Engine, entry: StoredEntry, path: str) -> tuple[str, str]:
         return "\n".join(lines), f"superseded by {_linked(engine, entry.project, [by])[0]}"
     reason = memory.record.get(f"{memory.status}_reason")
     return "\n".join(lines), reason if isinstance(reason, str) else ""
+
+
+def _superseded(engine: Engine, entry: StoredEntry) -> list[str]:
+    """Return a line for each entry that a lesson supersedes, unless its own lines name it."""
+    relations = engine.store.relations([entry.id])
+    ids = [each.old for each in relations if each.new == entry.id and each.kind == SUPERSEDES]
+    return [f"- Supersedes: {old}" for old in _linked(engine, "", [id for id in ids if id not in entry.details])]
 
 
 def _linked(engine: Engine, identity: str, pointers: Sequence[str]) -> list[str]:

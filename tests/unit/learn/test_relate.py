@@ -19,8 +19,11 @@ from recollect.learn import relate as relating
 from recollect.learn.memorize import Memorized, memorize
 from recollect.learn.relate import relate
 from recollect.memories.forget import bring_back, forget
+from recollect.recall.browse import full_entries
 from recollect.recall.prompt import memories_for
 from recollect.recall.search import SearchResult, search
+from recollect.recall.start_block import inject
+from recollect.recall.start_request import StartRequest
 from recollect.sync.rebuild import rebuild
 
 _MYSQL = "Carts and vouchers are kept in MySQL on the zebra host."
@@ -91,6 +94,32 @@ def test_old_words_find_the_newer_entry_with_what_it_was(shop: Shop, category: s
     assert "PostgreSQL keeps them" in block
     assert "\n  was: Carts in MySQL (until 20" in block
     assert "zebra" not in block, "the older one is never given itself"
+
+
+def test_lesson_says_at_a_start_and_when_it_is_read_what_it_supersedes(shop: Shop) -> None:
+    old, new, _ = shop.three("heuristics")
+    relate(shop.engine, new, "supersedes", old)
+    block = inject(StartRequest(shop.workspace, limit=20)).text
+    assert "PostgreSQL keeps them" in block
+    assert "\n- was: Carts in MySQL (until 20" in block
+    assert "zebra" not in block
+    [looked], _ = full_entries(shop.engine, [new], project=shop.engine.project)
+    assert f"- Supersedes: {old} Carts in MySQL" in looked.text
+
+
+def test_active_entry_that_was_superseded_is_not_given_at_a_start(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new, _ = shop.three("heuristics")
+
+    def killed(*_: object, **__: object) -> None:
+        raise StorageError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(relating, "retire_old", killed)
+        with pytest.raises(StorageError):
+            relate(shop.engine, new, "supersedes", old)
+    block = inject(StartRequest(shop.workspace, limit=20)).text
+    assert "zebra" not in block
+    assert "\n- was: Carts in MySQL (until 20" in block
 
 
 @EITHER
