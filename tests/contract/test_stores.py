@@ -18,13 +18,17 @@ from recollect.domain.feedback.kinds import CITED, CONTRADICTED, OPENED, SAID
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.stored import (
     ACTIVE,
+    APART,
     ARCHIVED,
+    MERGED,
     MUTED,
     PINNED,
     RETIRED,
     STATUSES,
+    SUPERSEDES,
     Mark,
     Raised,
+    Relation,
     Retirement,
     StoredEntry,
 )
@@ -456,6 +460,52 @@ def test_journal_that_is_read_anew_says_anew_what_is_retired(store: Store) -> No
     store.put(journal(), [], retirements=[retired("a")])
     store.put(journal(), [], retirements=[retired("b")])
     assert standing(store) == {"a"}
+
+
+def related(store: Store, *ids: str) -> list[tuple[str, str, str]]:
+    return [(each.new, each.old, each.kind) for each in store.relations(ids)]
+
+
+def test_relations_are_found_from_either_side_and_the_last_of_a_pair_counts(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b"), entry("c")])
+    assert related(store, "a", "b") == []
+    said = [Relation("b", "a", SUPERSEDES, at="2026-01-01"), Relation("c", "b", MERGED, at="2026-01-02")]
+    store.put(journal(), [], relations=said)
+    assert related(store, "b") == [("b", "a", SUPERSEDES), ("c", "b", MERGED)]
+    assert (related(store, "a"), related(store, "c")) == ([("b", "a", SUPERSEDES)], [("c", "b", MERGED)])
+    store.put(journal(), [], anew=False, relations=[Relation("a", "b", APART)])
+    assert related(store, "a") == [("a", "b", APART)]
+    store.put(journal(), [], relations=[])
+    assert related(store, "a", "b", "c") == []
+    store.forget_sources([journal().path])
+
+
+def test_observation_of_a_journal_ends_what_took_the_place_of_an_entry(store: Store) -> None:
+    store.put(journal(), [entry("a"), entry("b")], relations=[Relation("b", "a", SUPERSEDES)])
+    store.put(journal(), [entry("b")], anew=False)
+    assert related(store, "a") == [("b", "a", SUPERSEDES)]
+    store.put(journal(), [entry("a")], anew=False)
+    assert related(store, "a") == []
+
+
+def test_merged_entries_count_and_are_found_as_one(store: Store) -> None:
+    store.put(bank(), [entry("a", observation_count=4, triggers=["one"]), entry("b", triggers=["two"])])
+    store.put(journal(), [entry("c")], relations=[Relation("a", "b", MERGED), Relation("b", "c", MERGED)])
+    assert (the(store, "a").observation_count, the(store, "b").observation_count) == (6, 2)
+    assert set(the(store, "a").triggers) == {"one", "two"}
+    store.put(bank(), [entry("a", observation_count=5), entry("b")])
+    assert the(store, "a").observation_count == 7
+    store.put(journal(), [entry("c")], relations=[Relation("a", "b", APART), Relation("b", "a", MERGED)])
+    store.put(journal(), [], anew=False, relations=[Relation("a", "b", APART)])
+    assert the(store, "a").observation_count == 5
+
+
+def test_words_of_an_entry_that_was_replaced_are_found_if_asked_for(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b"), entry("c")])
+    store.put(journal(), [], retirements=[retired("a"), retired("c")], relations=[Relation("b", "a", SUPERSEDES)])
+    assert found(store, "taught") == {"b"}
+    scope = Scope(None).with_statuses((ACTIVE,), replaced=True)
+    assert {match.id for match in store.text_matches(["taught"], scope, 50)} == {"a", "b"}
 
 
 def test_what_a_forgotten_journal_has_retired_is_back_with_its_bank(store: Store) -> None:

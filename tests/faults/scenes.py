@@ -296,6 +296,27 @@ def _mark(kind: str) -> Callable[[World], None]:
     return mark
 
 
+def _twins(world: World) -> None:
+    """Write a lesson and a memory once more, in another dress."""
+    bank = world.project / "docs" / "knowledge-bank" / "patterns.md"
+    twin = "### Pattern: Say what failed\nAn error names *what failed* and what to do next\n- Observation count: 1\n"
+    bank.write_text(f"{bank.read_text(encoding='utf-8')}\n{twin}", encoding="utf-8")
+    path = world.project / ".claude" / "memory" / "decisions" / f"{_COOKIE}.json"
+    record = {**json.loads(path.read_text(encoding="utf-8")), "id": "twin-of-cookie", "created_at": days_ago(0)}
+    path.with_name("twin-of-cookie.json").write_text(json.dumps(record), encoding="utf-8")
+
+
+def _merged(world: World) -> None:
+    """Merge a lesson into another one."""
+    from recollect.domain.stored import MERGED, Relation, Retirement
+    from recollect.files.journal.kinds import RELATION, RETIREMENT
+    from recollect.files.journal.log import append_lines
+
+    journal, gone = str(world.store / "session-captures.jsonl"), content_hash(OLD_LESSON["description"])
+    append_lines(journal, RELATION, [Relation(_SAID_WHAT_FAILED, gone, MERGED, at=days_ago(1))])
+    append_lines(journal, RETIREMENT, [Retirement(gone, "", at=days_ago(1), reason="merged into it")])
+
+
 _REVIEW = ("review", "--json")
 _MUTED = ("list", "--muted", "--json")
 _WHY = ("why", "refresh-token-cookie", "--json")
@@ -337,6 +358,27 @@ SCENES = (
     Scene("unmute", ("unmute", _COOKIE), prepare=_mark("muted"), probes=(EXPORT, _MUTED)),
     Scene("pin", ("pin", _COOKIE), probes=(EXPORT, _WHY)),
     Scene("unpin", ("unpin", _COOKIE), prepare=_mark("pinned"), probes=(EXPORT, _WHY)),
+    Scene("dedupe", ("dedupe",), prepare=_twins, between=("index.md",)),
+    Scene("dedupe dry", ("dedupe", "--dry-run"), prepare=_twins),
+    Scene(
+        "dedupe merge",
+        ("dedupe", "--merge", _SAID_WHAT_FAILED, content_hash(OLD_LESSON["description"])),
+    ),
+    Scene(
+        "dedupe supersede",
+        ("dedupe", "--supersede", _COOKIE, "twin-of-cookie"),
+        prepare=_twins,
+        between=("index.md",),
+    ),
+    Scene(
+        "dedupe keep both",
+        ("dedupe", "--keep-both", _SAID_WHAT_FAILED, content_hash(OLD_LESSON["description"])),
+    ),
+    Scene(
+        "dedupe undo",
+        ("dedupe", "--undo", content_hash(OLD_LESSON["description"])),
+        prepare=_merged,
+    ),
     Scene("triggers of memory", ("triggers", _COOKIE, "where people stay signed in", "stolen credentials")),
     Scene("triggers of lesson", ("triggers", _SAID_WHAT_FAILED, "writing a message for users")),
     Scene("promote", ("promote",)),

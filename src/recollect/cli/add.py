@@ -9,18 +9,19 @@ from typing import Any
 import click
 
 from recollect.cli.editor import Draft, asks_again, find_editor, run_editor
-from recollect.cli.shared import json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.category_names import category_named
 from recollect.domain.secrets.detect import redact
-from recollect.domain.stored import ACTIVE
-from recollect.domain.text import cut, one_line
+from recollect.domain.stored import ACTIVE, SUPERSEDES
+from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.without_store import engine_without_store
 from recollect.errors import InvalidEntry, RecollectError, StoreError
 from recollect.learn.by_hand import Note, add, note_form, read_note_form
 from recollect.learn.project_memory import UPDATED, Memorized
+from recollect.learn.relate import KEEP_BOTH, UPDATES, Related, relate
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED
 
 _LARGEST = 64 * 1024
@@ -36,6 +37,9 @@ _OPTIONS = {
     "tags": "--tag",
     "category": "CATEGORY",
 }
+_KEYS = "s supersedes it, u updates it, k keep both, n next, q quit: "
+_WAYS = {"s": SUPERSEDES, "u": UPDATES, "k": KEEP_BOTH}
+_NEXT, _QUIT = "nq"
 _DONE = {
     STORED: "Stored",
     REINFORCED: "Known already, and counted once more",
@@ -62,6 +66,9 @@ _DONE = {
     type=click.Path(exists=True, dir_okay=False),
     help="Edit this text, as an editor form that failed has left it.",
 )
+@click.option("--supersedes", metavar="NAME", default="", help="An entry that no longer holds because of this one.")
+@click.option("--updates", metavar="NAME", default="", help="An entry about the same thing, which this one tells anew.")
+@click.option("--keep-both", metavar="NAME", default="", help="A similar entry that holds as well.")
 @json_option
 @workspace_options
 def command(
@@ -72,6 +79,9 @@ def command(
     when: tuple[str, ...],
     files: tuple[str, ...],
     given: str | None,
+    supersedes: str,
+    updates: str,
+    keep_both: str,
     as_json: bool,
     workspace: Workspace,
 ) -> None:
@@ -79,8 +89,13 @@ def command(
 
     TEXT is a sentence or two, in quotes; - reads it from standard input. CATEGORY is one of the nine categories, and
     guessed from the text if it is not given. Without a TEXT, your editor opens with a form. The same text again counts
-    as one more observation.
+    as one more observation. If something like it is there, a terminal asks whether the new one supersedes or updates
+    that, or whether both hold; elsewhere say so with an option, or later with `recollect dedupe`.
     """
+    said = [(SUPERSEDES, supersedes), (UPDATES, updates), (KEEP_BOTH, keep_both)]
+    said = [(relation, name) for relation, name in said if name]
+    if len(said) > 1:
+        raise click.UsageError("give one of --supersedes, --updates and --keep-both")
     category, text = _parted(words)
     about = [_file(path, workspace) for path in files]
     note = Note(text, category, title, why, tags=[*tags], when=[*when], files=about)
@@ -91,7 +106,60 @@ def command(
             return
     else:
         done = add_note(workspace, note, called=_OPTIONS)
+    added = done[0]
+    for relation, name in said:
+        with Engine(workspace) as engine:
+            settled = relate(engine, added.id, relation, name)
+        added.similar = [each for each in added.similar if each.id != settled.other.entry.id]
+        added.similar = [each for each in added.similar if each.id != settled.kept.entry.id]
+        added.warnings += [*settled.warnings, _told(settled)]
     print_added(*done, as_json=as_json)
+    if added.similar and not as_json and is_terminal(sys.stdin) and is_terminal(sys.stdout):
+        _ask(workspace, added)
+
+
+def _told(done: Related) -> str:
+    """Return a sentence about a relation that was settled."""
+    kept, other = done.kept.entry.id, done.other.entry.id
+    if done.relation == KEEP_BOTH:
+        return f"{kept} and {other} are both kept"
+    back = f"; `{done.gone.restore}` brings it back" if done.gone else ""
+    return f"{kept} stays and {other} is retired{back}"
+
+
+def _ask(workspace: Workspace, added: Memorized) -> None:
+    """Ask what the added entry is to each similar one, and settle it."""
+    for each in added.similar:
+        click.echo(
+            f"\n{each.id}  {each.category}  {cut(redact(one_line(each.name)), _LONGEST_TITLE)}\n  {redact(each.text)}"
+        )
+        key = _pressed()
+        if key == _QUIT:
+            return
+        if key in _WAYS:
+            try:
+                with Engine(workspace) as engine:
+                    done = relate(engine, added.id, _WAYS[key], each.id)
+            except RecollectError as error:
+                click.echo(visible(redact(str(error))), err=True)
+                continue
+            warn(done.warnings)
+            click.echo(f"{_told(done)}.")
+            if done.kept.entry.id != added.id and done.gone:
+                return  # the added one was taken in
+
+
+def _pressed() -> str:
+    """Return the next key that means something; the end of the input and Ctrl-C leave the rest as it is."""
+    click.echo(_KEYS, nl=False)
+    while True:
+        try:
+            key = click.getchar()[:1].lower()
+        except (EOFError, KeyboardInterrupt):
+            key = _QUIT
+        if key in (*_WAYS, _NEXT, _QUIT):
+            click.echo(key)
+            return key
 
 
 def _parted(words: tuple[str, ...]) -> tuple[str, str]:
@@ -202,7 +270,7 @@ def print_added(done: Memorized, guessed: bool, *, as_json: bool) -> None:
             f" with its category first: `recollect add CATEGORY TEXT`, with one of {others}."
         )
     if done.similar:
-        click.echo("Similar entries; `recollect retire ID` retires one that this one replaces:")
+        click.echo("Similar entries; `recollect dedupe` settles what this one is to them:")
         for each in done.similar:
             click.echo(f"  {each.id}  {each.category}  {cut(redact(one_line(each.name)), _LONGEST_TITLE)}")
 

@@ -20,10 +20,12 @@ from recollect.cli.shared import (
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
+from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import ACTIVE, STATUSES
 from recollect.domain.text import counted, one_line
 from recollect.errors import StorageError
 from recollect.files.memory.memories import MemoryRoot, scan
+from recollect.learn.duplicates import collect_same
 from recollect.memories.finish import finish
 from recollect.memories.health import GOOD, Health, Issue, examine
 from recollect.memories.upkeep import (
@@ -34,6 +36,7 @@ from recollect.memories.upkeep import (
     SKIP,
     Collected,
     IndexCheck,
+    Outcome,
     check_index,
     collect,
     query,
@@ -43,6 +46,7 @@ from recollect.memories.upkeep import (
 # How many files a report names for each finding; --json names all.
 _SHOWN = 10
 _COLOURS = {ERROR: "red", SKIP: "yellow"}
+_MERGE, _MERGED = "MERGE", "MERGED"
 
 
 @click.command("index")
@@ -74,7 +78,7 @@ def command(
 
     --gc archives retired memories whose grace period is over (delete.grace_period_days), or removes them if
     delete.archive_retired is false, and retires memories that were not changed for longer than their category is kept
-    (categories.NAME.retention_days).
+    (categories.NAME.retention_days). It also merges what says the same word for word, as `recollect dedupe` does.
     """
     if rebuilds + validates + (keyword is not None) + examines + collects != 1:
         raise click.UsageError("give exactly one of --rebuild, --validate, --query, --health and --gc")
@@ -161,6 +165,7 @@ def _collect(place: MemoryRoot, workspace: Workspace, dry_run: bool, as_json: bo
     result = collect(place, workspace.settings, datetime.now(UTC), dry_run=dry_run)
     message = f"{counted(len(result.paths), 'memory', 'memories')} put away"
     result.warnings += finish(place, workspace, result.paths, message=message)
+    _merge(place, workspace, result, dry_run)
     warn(result.warnings)
     if as_json:
         outcomes = [{"action": one.verb, "path": one.path, "reason": one.reason} for one in result.outcomes]
@@ -170,10 +175,21 @@ def _collect(place: MemoryRoot, workspace: Workspace, dry_run: bool, as_json: bo
     sys.exit(int(result.failed))
 
 
+def _merge(place: MemoryRoot, workspace: Workspace, result: Collected, dry_run: bool) -> None:
+    """Merge the entries of the project that say the same word for word, and add an outcome for each."""
+    found = collect_same(workspace, place, dry_run=dry_run)
+    result.warnings += found.warnings
+    result.outcomes += [Outcome(ERROR, "merge", reason) for reason in found.failed]
+    for kept, gone in found.merged:
+        verb = _MERGE if dry_run else _MERGED
+        undo = "" if dry_run else f"; `recollect dedupe --undo {gone.id}` undoes it"
+        result.outcomes.append(Outcome(verb, gone.id, f"says the same as {kept.id} {redact(kept.name)}{undo}"))
+
+
 def _report(place: MemoryRoot, result: Collected, dry_run: bool) -> None:
     for one in result.outcomes:
         click.echo(f"{styled(one.verb, _COLOURS.get(one.verb, 'green'))} {one_line(f'{one.path}: {one.reason}')}")
-    acted = sum(one.verb in DONE or one.verb in DONE.values() for one in result.outcomes)
+    acted = sum(one.verb in (*DONE, *DONE.values(), _MERGE, _MERGED) for one in result.outcomes)
     memories = counted(acted, "memory", "memories")
     if not result.outcomes:
         click.echo(f"Nothing in {one_line(place.shown(place.path))} has had its time.")

@@ -31,7 +31,8 @@ _ALL = "all"
 _LONGEST_TITLE = 80
 _LONGEST_TAGS = 60
 _MOST_SHOWN = 50
-_FIELDS = ("id", "slug", "category", "status", "title", "updated_at", "tags", "path", "origin")
+_MOST_NAMED = 2
+_FIELDS = ("id", "slug", "category", "status", "title", "updated_at", "tags", "path", "origin", "supersedes")
 _AGO = re.compile(r"(\d{1,4})\s*([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
@@ -158,6 +159,7 @@ def _row(entry: Listed, state: str, is_shared: bool) -> tuple[str, ...]:
     name = redact(f"{entry.category}/{entry.slug}" if is_shared else entry.slug) if entry.path else entry.id
     title = cut(redact(untrusted(entry.title)), _LONGEST_TITLE)
     tags = cut(redact(untrusted(", ".join(entry.tags))), _LONGEST_TAGS)
+    title += f" (supersedes {', '.join(entry.supersedes[:_MOST_NAMED])})" if entry.supersedes else ""
     return state, entry.category, name, title, one_line(entry.updated_at[:10]), tags
 
 

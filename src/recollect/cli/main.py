@@ -24,6 +24,7 @@ COMMANDS = {
     "candidate": AGENTS,
     "check": UPKEEP,
     "config": EVERYDAY,
+    "dedupe": EVERYDAY,
     "doctor": UPKEEP,
     "edit": EVERYDAY,
     "export": UPKEEP,

@@ -100,7 +100,8 @@ def command(
 def _shown(place: int, hit: Hit, explain: bool) -> str:
     entry = hit.entry
     label = LABEL.get(entry.category, entry.category.replace("_", " "))
-    states = [entry.status] * (entry.status != ACTIVE) + ["muted"] * hit.is_muted + ["at rest"] * hit.is_resting
+    states = [entry.status] * (entry.status != ACTIVE) + ["muted"] * hit.is_muted
+    states += ["at rest"] * hit.is_resting + ["expired"] * hit.is_expired
     state = "".join(f"  {styled(each, 'yellow')}" for each in states)
     lines = [
         f"{place}. {styled(f'{label}: {untrusted(entry.name)}', 'green')}  {hit.score:.2f}{state}",
@@ -109,6 +110,8 @@ def _shown(place: int, hit: Hit, explain: bool) -> str:
     text = untrusted(entry.description)
     if text:
         lines.append(f"   {cut(text, _SHOWN)}")
+    if hit.was:
+        lines.append(f"   {styled(untrusted(hit.was), 'yellow')}")
     if explain:
         vector = "none" if hit.vector is None else f"{hit.vector:.3f}"
         keyword = "none" if hit.keyword is None else f"{hit.keyword:.3f}"
@@ -153,6 +156,9 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "origin": hit.origin,
         "muted": hit.is_muted,
         "at_rest": hit.is_resting,
+        "expired": hit.is_expired,
+        "supersedes": hit.supersedes,
+        "was": hit.was,
         "score": round(hit.score, 6),
         "vector": hit.vector,
         "keyword": hit.keyword,

@@ -96,6 +96,8 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
     facts: dict[str, object] = {
         **fields_of(entry, "id", "category", "status"),
         "retired": [fields_of(each, "at", "reason") for each in known.retirements],
+        "supersedes": redacted(known.supersedes),
+        "superseded_by": redacted(known.superseded_by),
         **fields_of(entry, "description", "reasoning", "details", "keywords", "triggers", "references"),
         "observed": entry.observation_count,
         "confidence": entry.confidence,

@@ -8,6 +8,7 @@ The contents of a file never raise an exception.
 from __future__ import annotations
 
 import os
+import time
 
 from recollect.config import project
 from recollect.config.locations import LOCAL_SETTINGS, NOT_SETTINGS, PROJECT_SETTINGS
@@ -23,6 +24,7 @@ from recollect.config.settings_keys import (
     is_clients_own,
 )
 from recollect.domain.quick_json import parse
+from recollect.domain.text import utc_text
 from recollect.errors import StorageError
 from recollect.files.textfile import read_text, refuse_link
 
@@ -94,6 +96,11 @@ class Settings:
         value = self.value(name)
         assert isinstance(value, int), name  # noqa: S101
         return value
+
+    def kept_since(self, category: str, now: float) -> str:
+        """Return since when a memory of a category must have changed not to be expired; empty if none expires."""
+        days = self.whole(f"categories.{category}.retention_days")
+        return utc_text(time.gmtime(now - days * 86_400)) if days else ""
 
     def real(self, name: str) -> float:
         value = self.value(name)

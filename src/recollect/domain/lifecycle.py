@@ -39,7 +39,9 @@ def retired(record: Record, reason: str, now: str, *, by: str = "") -> Record:
 def archived(record: Record, reason: str, now: str) -> Record:
     """Return the record as archived."""
     why = _reason(reason)
-    return _moved(record, ARCHIVED, f"Archived: {why}", now, archived_at=now, archived_reason=why)
+    by = record.get("superseded_by")
+    pointer = {"superseded_by": by} if isinstance(by, str) else {}
+    return _moved(record, ARCHIVED, f"Archived: {why}", now, archived_at=now, archived_reason=why, **pointer)
 
 
 def activated(record: Record, summary: str, now: str) -> Record:

@@ -15,6 +15,10 @@ LONGEST_DESCRIPTION = 4_000
 LONGEST_REASONING = 2_000
 LONGEST_DETAILS = 8_000
 
+_EXPIRES = "- Expires: "  # in the details of a constraint
+_PLAIN = len("2026-01-31T12:00:00Z")
+_NEVER = "9999"
+
 _LONGEST_LABEL = 40
 _DEEPEST = 4
 
@@ -37,6 +41,41 @@ def described(category: str, title: str, content: dict[str, Any]) -> tuple[str, 
         _text(content.get(reason), LONGEST_REASONING),
         _details(others),
     )
+
+
+def is_expired(category: str, details: str, updated_at: str, *, since: str, today: str) -> bool:
+    """Return True if a memory's time is over: it has not changed `since` then, or its own day is past.
+
+    `details` are those of `described`; an empty `since` means no limit. A constraint holds until the end of its day, in
+    UTC. A text that is no date never expires.
+    """
+    if since and _is_date(updated_at) and _instant(updated_at) <= since:
+        return True
+    if category != "constraint":
+        return False
+    line = next((line for line in details.split("\n") if line.startswith(_EXPIRES)), "")
+    day = line.removeprefix(_EXPIRES).strip()
+    return _is_date(day) and day[:10] < today[:10]
+
+
+def _instant(text: str) -> str:
+    """Return a time as in `utc_text`, to compare it. Few files have a time in another form."""
+    if len(text) == _PLAIN and text.endswith("Z"):
+        return text
+    from recollect.domain.clock import parse_time, time_text
+
+    moment = parse_time(text)
+    return time_text(moment) if moment else _NEVER
+
+
+def _is_date(text: str) -> bool:
+    """Return True if a text begins with a date, which may be followed by a time or by other words."""
+    day, after = text[:10], text[10:11]
+    numbers = day.split("-")
+    if [len(number) for number in numbers] != [4, 2, 2] or not day.isascii() or not "".join(numbers).isdigit():
+        return False
+    is_longer = after == "-" or (after.isalnum() and after != "T")
+    return not is_longer and 1 <= int(numbers[1]) <= 12 and 1 <= int(numbers[2]) <= 31
 
 
 def _details(fields: Iterable[tuple[str, Any]]) -> str:

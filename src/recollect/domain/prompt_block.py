@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LONGEST = 2_500
 LONGEST_LINES = (240, 120)
 LONGEST_TAGS = 300
+LONGEST_WAS = 160
+_LONGEST_FORMER = 120
 
 # The entries that a prompt may be about are shown by their titles, so many at most.
 MOST_MAYBES = 3
@@ -41,6 +43,7 @@ class PromptHit:
         key: str = "",
         id: str = "",
         nats: float = 0.0,
+        was: str = "",
     ) -> None:
         self.category = category
         self.title = title
@@ -53,6 +56,7 @@ class PromptHit:
         self.repository = repository or bool(path)  # from a file of the repository
         self.key = key  # its name in a session's record
         self.id = id  # its id in the store
+        self.was = was  # a line about the entry whose place it has taken
         self.nats = nats  # the certainty of a match with the prompt; points, if found by its title
 
 
@@ -85,6 +89,16 @@ def prompt_block(
         parts += [part] if titles else [_MAYBES, part]
         titles.append(each)
     return (head + "".join(parts) + end if parts else "", shown, titles)
+
+
+def was_line(name: str, text: str, until: str, now: str) -> str:
+    """Return the line about a former entry beside the one in its place, which is called `now`.
+
+    It has the former name, or the text if both have the same name.
+    """
+    said = name if one_line(name).lower() != one_line(now).lower() else text
+    ended = f" (until {until[:10]})" if until else ""
+    return f"was: {cut(one_line(said), _LONGEST_FORMER)}{ended}"
 
 
 def safe(text: str) -> str:
@@ -138,7 +152,8 @@ def shown_text(told: PromptHit) -> str:
 def _lines(told: PromptHit) -> list[str]:
     """Return one or two lines of the content, the most helpful first."""
     lines = [f"{label}: {text}" if label else text for label, text in _chosen(told)]
-    return [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+    shown = [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
+    return [*shown, _short(told.was, LONGEST_WAS)] if told.was else shown
 
 
 def _chosen(told: PromptHit) -> list[tuple[str, str]]:

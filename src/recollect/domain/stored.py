@@ -1,5 +1,5 @@
 # hot
-"""Entries in a store, their retirements and marks, their standing for ranking, and search matches."""
+"""Entries in a store, their retirements, relations and marks, their standing for ranking, and search matches."""
 
 from __future__ import annotations
 
@@ -38,6 +38,12 @@ PINNED = "pinned"
 
 # The writers that a bank may name for its entries. A repository must not speak for its user.
 RECORDED_BY = ("retro", SESSION_CAPTURE)
+
+# What an entry is to another: it takes the place of the other, it has taken in the same text, or both hold.
+SUPERSEDES = "supersedes"
+MERGED = "merged"
+APART = "apart"
+RELATIONS = (SUPERSEDES, MERGED, APART)
 
 LONGEST_REASON = 500
 ID_LENGTH = 16
@@ -194,6 +200,21 @@ class Retirement:
         self.at = at
         self.reason = reason
         self.ended = ended
+
+
+class Relation:
+    """A relation of a `new` entry to an `old` one, of a kind named above. For APART, the order means nothing."""
+
+    __slots__ = ("at", "kind", "new", "old")
+
+    def __init__(self, new: str, old: str, kind: str, *, at: str = "") -> None:
+        self.new = new
+        self.old = old
+        self.kind = kind
+        self.at = at
+
+    def __repr__(self) -> str:
+        return f"<Relation {self.new} {self.kind} {self.old}>"
 
 
 class Mark:

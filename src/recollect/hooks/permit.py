@@ -28,6 +28,8 @@ APPROVED = ("get_memories", "list_memories", "search_memory", "store_memory")
 FORGET = "forget_memory"
 _REASONS = {_ALLOW: "recollect: a step of its own", _ASK: "recollect: only you decide what is forgotten"}
 
+# The relations by which store_memory retires a memory.
+_RETIRING = ("supersedes", "updates")
 _IN_NAMES = {ord(mark): "a" for mark in "-_."}
 _HARMLESS_FIELDS = ("command", "description", "timeout")
 
@@ -63,7 +65,8 @@ def _on_tool(name: str, event: Event) -> str:
     if "mcp_server" in event and event.fields("mcp_server").text("name") != _SERVER:
         return ""
     # Other modes ask by themselves. An `ask` would overrule the user's own rules, and skipped permissions, too.
-    forgets = name == FORGET or bool(event.fields("tool_input").get("supersedes"))
+    given = event.fields("tool_input")
+    forgets = name == FORGET or bool(given.get("supersedes")) or given.get("relation") in _RETIRING
     if forgets:
         return _ASK if event.text("permission_mode") == "auto" else ""
     return _ALLOW if name in APPROVED else ""

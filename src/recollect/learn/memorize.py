@@ -10,13 +10,14 @@ from recollect.config.locations import home
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.stored import ACTIVE, SESSION_CAPTURE
 from recollect.errors import InvalidEntry, StoreError
+from recollect.learn.duplicates import twin_of
 from recollect.learn.input import MemoryInput, checked_session, parse_input
 from recollect.learn.project_memory import ITSELF, Memorized, ProjectMemory
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
 from recollect.learn.supersede import find_old
 from recollect.memories.checks import check_enabled
 from recollect.memories.likeness import plain, similar
-from recollect.sync.entry_input import parse_entry_input
+from recollect.sync.entry_input import EntryInput, parse_entry_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +111,7 @@ def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, source: str
         }
     )
     identity = workspace.identity if is_ours else ""
+    given, notes = _as_known(engine, given)
     is_itself = old is not None and old.entry.id == given.content_hash
     old = None if is_itself else old
     [noted] = note_down(workspace, [given], source=source, identity=identity, supersedes=old and old.entry)
@@ -120,7 +122,7 @@ def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, source: str
         error = journalled(workspace, failure)
         kept = [f"{old.entry.id} is still found; retire it with forget_memory once the store works"] if old else []
         return Memorized(given.content_hash, given.name, given.category, JOURNALLED, warnings=[str(error), *kept])
-    entry, warnings = done.entry, [*done.warnings, *([ITSELF] if is_itself else [])]
+    entry, warnings = done.entry, [*notes, *done.warnings, *([ITSELF] if is_itself else [])]
     if entry.status != ACTIVE:
         warnings.append(f"it is {entry.status}, so it is not found")
     elif known and known[0].status != ACTIVE:
@@ -136,3 +138,15 @@ def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, source: str
         text = entry.description
         result.similar = similar(engine, entry.id, entry.category, entry.name, text, by_meaning=done.embedded > 0)
     return result
+
+
+def _as_known(engine: Engine, given: EntryInput) -> tuple[EntryInput, list[str]]:
+    """Return a lesson in the words of the known one that says the same, if there is one, and a note about that."""
+    try:
+        twin = None if engine.store.entries([given.content_hash]) else twin_of(engine, given)
+    except StoreError:
+        twin = None  # it is stored as it is; `recollect dedupe` finds it later
+    if twin is None:
+        return given, []
+    known = replace(given, description=twin.description, written=twin.description, content_hash=twin.id)
+    return known, ["it is known in the same words, but for their spelling, and counted once more there"]

@@ -54,8 +54,12 @@ def find_old(engine: Engine, name: str) -> Named:
     return found
 
 
-def retire_old(engine: Engine, old: Named, id: str, name: str, pointer: str) -> tuple[Superseded | None, list[str]]:
+def retire_old(
+    engine: Engine, old: Named, id: str, name: str, pointer: str, *, said: str = "superseded by"
+) -> tuple[Superseded | None, list[str]]:
     """Retire the old entry for the new one with this id, name and pointer, which is stored by now; return warnings.
+
+    What happened is `said` before the new one in the reason.
 
     Raises:
         StorageError: the old one is still active; the same call again retires it.
@@ -64,7 +68,7 @@ def retire_old(engine: Engine, old: Named, id: str, name: str, pointer: str) -> 
     if old.entry.status != ACTIVE:
         return None, [f"{shown} was {old.entry.status} already"]
     try:
-        done = supersede(engine, old, id, name, pointer)
+        done = supersede(engine, old, id, name, pointer=pointer, said=said)
     except (RecollectError, OSError) as error:
         raise StorageError(
             f"it is stored as {id}, but {shown} could not be retired; store the same again to finish: {error}"

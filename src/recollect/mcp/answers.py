@@ -88,10 +88,12 @@ def line(place: int, item: dict[str, Any]) -> str:
     """Return an entry from `brief` as one numbered line."""
     about = [item.get("project", "everywhere"), item.get("updated", ""), item.get("status", "")]
     about += ["muted by the user"] if item.get("muted") else []
+    about += ["expired"] if item.get("expired") else []
     about += [f"from {item['origin']}"] if item.get("origin") else []
     if "score" in item:
         about.append(f"score {item['score']:.2f}")
     text = f" - {item['text']}" if item.get("text") else ""
+    about += [f"was: {item['was']}"] if item.get("was") else []
     return f"{place}. [{item['id']}] {_label(item)}: {item['name']}{text} ({', '.join(part for part in about if part)})"
 
 

@@ -27,6 +27,9 @@ class Arguments:
         if missing:
             raise InvalidEntry(f"{tool.name} needs {' and '.join(missing)}")
 
+    def has(self, name: str) -> bool:
+        return name in self._given
+
     def text(self, name: str, default: str = "") -> str:
         """Return a text. A lone surrogate, allowed in JSON, is replaced by a question mark."""
         value: object = self._given.get(name, default)

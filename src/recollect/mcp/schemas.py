@@ -9,6 +9,7 @@ from recollect.domain.categories import CATEGORIES, KNOWLEDGE
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.ranking.trust import ORIGINS
 from recollect.domain.stored import STATUSES
+from recollect.learn.relate import WAYS
 
 NAME = "recollect"
 TITLE = "Recollect: long-term memory"
@@ -88,6 +89,9 @@ _ORIGIN = {
 
 _MUTED = {"type": "boolean", "description": "True if the user has muted it: it is only found by a search."}
 
+_EXPIRED = {"type": "boolean", "description": "True if its time is over: it may no longer hold."}
+_WAS = {"type": "string", "description": "What it said before: the older memory that it supersedes."}
+
 _BRIEF: dict[str, dict[str, Any]] = {
     **_NAMED,
     "text": {"type": "string", "description": "How the description begins."},
@@ -103,10 +107,11 @@ STORE = ToolSchema(
     "Save one thing worth knowing later: a decision with its reason, a lesson, a constraint, a preference, a runbook. "
     f"Lessons ({', '.join(KNOWLEDGE)}) serve every project once seen again; the other categories become files of this "
     "project. Storing the same again counts as one more observation. Only what you say is written: nothing is made up "
-    "for what you leave out. The answer names similar memories; if the new one replaces one of them, say so with "
-    "supersedes. Never store secrets.",
+    "for what you leave out; name, description, reasoning and category are needed. If the answer names similar "
+    "memories, settle each by one more call with only id, relation and other: the new one supersedes the other (which "
+    "no longer holds) or updates it (the same told anew), or keep_both. Never store secrets.",
     accepts=_given(
-        ["name", "description", "reasoning", "category"],
+        [],
         name={"type": "string", "description": "A short title that tells this one from others."},
         description={"type": "string", "description": "What to know, in whole sentences that stand on their own."},
         reasoning={"type": "string", "description": "Why it holds, or how it was learned."},
@@ -128,15 +133,15 @@ STORE = ToolSchema(
             "description": "For a session_summary: the id of the session, if the request for it names one. A later "
             "summary with the same id updates the same memory.",
         },
-        supersedes={
-            "type": "string",
-            "description": "The id of a memory that no longer holds because of this one. It is retired, not deleted.",
-        },
+        supersedes={"type": "string", "description": "The id of a memory that no longer holds because of this one."},
+        id={"type": "string", "description": "In place of a text: the id of a stored one."},
+        relation={"type": "string", "enum": list(WAYS)},
+        other={"type": "string", "description": "The id of the other one."},
     ),
     returns=_returned(
         [*_NAMED, "outcome"],
         **_NAMED,
-        outcome={"type": "string", "description": "stored, reinforced, updated or journalled."},
+        outcome={"type": "string", "description": "stored, reinforced, updated, journalled; or the relation."},
         path=_TEXT,
         changed={**_TEXTS, "description": "The fields that an update changed."},
         similar=_list_of(list(_NAMED), **_NAMED, text=_TEXT, path=_TEXT),
@@ -160,7 +165,7 @@ SEARCH = ToolSchema(
     ),
     returns=_returned(
         ["results"],
-        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED),
+        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED, expired=_EXPIRED, was=_WAS),
         reason={"type": "string", "description": "Why nothing was found."},
         notes=_TEXTS,
     ),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from recollect.config.locations import client_session
 from recollect.domain.category_names import category_named
-from recollect.domain.stored import ACTIVE, STATUSES
+from recollect.domain.stored import ACTIVE, STATUSES, SUPERSEDES
 from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, UnknownMemory
 from recollect.learn.memorize import memorize
+from recollect.learn.relate import KEEP_BOTH, UPDATES, WAYS, Related, relate
 from recollect.mcp import schemas
 from recollect.mcp.answers import (
     LARGEST,
@@ -47,16 +48,32 @@ _FURTHEST = 1_000_000
 _MOST_REFERENCES = 1_000
 _LONGEST_NAME = 400
 
-_REPLACING = (
-    "if this one replaces a similar one, store it again with supersedes set to the id of that one; if both hold, there"
-    " is nothing to do"
+_NEEDED = ("name", "description", "reasoning", "category")
+_SETTLE = (
+    "settle each similar one by store_memory with id {id}, other set to the id of that one, and relation: supersedes if"
+    " it no longer holds, updates if both tell of the same thing, keep_both if both hold"
 )
+
+_SAID = {SUPERSEDES: "Kept as the newer one", UPDATES: "Kept with the newer text", KEEP_BOTH: "Kept"}
 
 DOCTOR = "`recollect doctor` says what is wrong with the store"
 
 
 def store_memory(engine: Engine, given: Arguments) -> Answer:
-    """Store one memory, or count one more observation of it."""
+    """Store one memory, or count one more observation of it; or settle what one is to another."""
+    relation, other = given.choice("relation", ("", *WAYS), ""), given.text("other").strip()
+    if bool(relation) != bool(other):
+        raise InvalidEntry("relation and other go together: say what this memory is to which other one")
+    if given.text("id").strip():
+        if not relation or any(given.text(field) for field in (*_NEEDED, "supersedes")):
+            raise InvalidEntry("give id with relation and other and nothing else, or a new memory without id")
+        return _settled(relate(engine, given.text("id"), relation, other))
+    missing = [field for field in _NEEDED if not given.has(field)]
+    if missing:
+        raise InvalidEntry(f"store_memory needs {' and '.join(missing)}")
+    is_new = relation == SUPERSEDES
+    if is_new and given.text("supersedes").strip():
+        raise InvalidEntry("give either supersedes, or relation and other")
     done = memorize(
         engine,
         name=given.text("name"),
@@ -65,7 +82,7 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         category=given.text("category"),
         references=given.texts("references", _MOST_REFERENCES),
         triggers=given.texts("triggers", _MOST_REFERENCES),
-        supersedes=given.text("supersedes"),
+        supersedes=other if is_new else given.text("supersedes"),
         session=given.text("session").strip(),
     )
     data: dict[str, Any] = {**named(done.id, done.category, done.name), "outcome": done.outcome}
@@ -77,10 +94,25 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         data["superseded"] = {**named(old.id, old.category, old.name), "restore": old.restore}
         lines.append(f"Superseded: {named_line(data['superseded'])}. `{old.restore}` brings it back.")
     alike = [named(each.id, each.category, each.name, each.text, each.path) for each in done.similar]
+    if relation and not is_new:
+        return _settled(relate(engine, done.id, relation, other), done.warnings)
     if alike:
         data |= {"similar": alike}
         lines += ["Similar:", *map(named_line, alike)]
-    return answered(data, lines, [*([_REPLACING] if alike else []), *done.warnings])
+    return answered(data, lines, [*([_SETTLE.format(id=done.id)] if alike else []), *done.warnings])
+
+
+def _settled(done: Related, said: Sequence[str] = ()) -> Answer:
+    """Return the answer about a relation that was settled."""
+    kept, other = (named(each.entry.id, each.entry.category, each.entry.name) for each in (done.kept, done.other))
+    data: dict[str, Any] = {**kept, "outcome": done.relation}
+    lines = [f"{_SAID[done.relation]}: {named_line(kept)}"]
+    if done.gone:
+        data["superseded"] = {**other, "restore": done.gone.restore}
+        lines.append(f"Retired: {named_line(other)}. `{done.gone.restore}` brings it back.")
+    elif done.relation == KEEP_BOTH:
+        lines.append(f"Kept as well: {named_line(other)}. Nobody asks about the two again.")
+    return answered(data, lines, [*said, *done.warnings])
 
 
 def search_memory(engine: Engine, given: Arguments) -> Answer:
@@ -109,6 +141,8 @@ def search_memory(engine: Engine, given: Arguments) -> Answer:
     found = [brief(hit.entry, len(result.hits), hit.origin) for hit in result.hits]
     for item, hit in zip(found, result.hits, strict=True):
         item.update({"muted": True} if hit.is_muted else {})
+        item.update({"expired": True} if hit.is_expired else {})
+        item.update({"was": hit.was.removeprefix("was: ")} if hit.was else {})
     if scores:
         for item, hit in zip(found, result.hits, strict=True):
             item["score"] = round(hit.score, 3)

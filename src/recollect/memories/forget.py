@@ -6,11 +6,11 @@ import time
 from dataclasses import dataclass
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import ACTIVE, ARCHIVED, LONGEST_REASON, Retirement, StoredEntry
+from recollect.domain.stored import ACTIVE, APART, ARCHIVED, LONGEST_REASON, Relation, Retirement, StoredEntry
 from recollect.domain.text import cut, one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StoreError, UnknownMemory
-from recollect.files.journal.kinds import RETIREMENT
+from recollect.files.journal.kinds import RELATION, RETIREMENT
 from recollect.files.journal.log import append_lines
 from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.memories import write
@@ -59,10 +59,13 @@ def bring_back(engine: Engine, id: str) -> Forgotten:
     return _changed(engine, find_named(engine, id, warnings), "", warnings, ended=True)
 
 
-def supersede(engine: Engine, old: Named, id: str, name: str, pointer: str) -> Forgotten:
-    """Retire an entry because another one takes its place, and keep a pointer to that. Raises as `forget` does."""
+def supersede(engine: Engine, old: Named, id: str, name: str, *, pointer: str, said: str) -> Forgotten:
+    """Retire an entry because another one takes its place, and keep a pointer to that. Raises as `forget` does.
+
+    What happened is `said` before the other one in the reason.
+    """
     by = pointer if old.memory else id
-    return _changed(engine, old, _reason(f"superseded by {by}: {name}"), [], ended=False, by=pointer)
+    return _changed(engine, old, _reason(f"{said} {by}: {name}"), [], ended=False, by=pointer)
 
 
 def _changed(engine: Engine, found: Named, reason: str, warnings: list[str], *, ended: bool, by: str = "") -> Forgotten:
@@ -84,10 +87,14 @@ def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str]
     try:
         warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
         [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
+        apart = _stands_again(engine, id) if ended else []
+        if apart:  # first, so that a kill leaves an entry that is retired still and can be restored again
+            append_lines(journal, RELATION, apart)
         lines = _lines(known, reason, ended=ended)
         if lines:
             append_lines(journal, RETIREMENT, lines)
             written = True
+        if lines or apart:
             warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
             [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
     except StoreError as error:
@@ -99,6 +106,15 @@ def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str]
     else:
         outcome = "restored" if ended else "retired"
     return Forgotten(known.entry, outcome, id if known.sources else "", "", list(dict.fromkeys(warnings)))
+
+
+def _stands_again(engine: Engine, id: str) -> list[Relation]:
+    """Return the journal lines by which a restored lesson and those in its place are kept both from now on."""
+    now = utc_text(time.gmtime())
+    relations = engine.store.relations([id])
+    apart = {each.new if each.old == id else each.old for each in relations if each.kind == APART}
+    newer = dict.fromkeys(each.new for each in relations if each.old == id and each.kind != APART)
+    return [Relation(new, id, APART, at=now) for new in newer if new not in apart]
 
 
 def _lines(known: Known, reason: str, *, ended: bool) -> list[Retirement]:

@@ -111,11 +111,20 @@ def similar(engine: Engine, id: str, category: str, title: str, text: str, *, by
         categories = [name for name in CATEGORIES if name != SESSION_SUMMARY]
         [near] = nearest(engine, [f"{title}\n{text}"], categories, _MOST_ALIKE + 1)
         found += _stored(engine, [match.id for match in near])
+    settled = _settled(engine, id)
     others: dict[str, Like] = {}
     for each in found:
-        if each.id != id:
+        if each.id not in settled:
             others.setdefault(each.id, each)
     return list(others.values())[:_MOST_ALIKE]
+
+
+def _settled(engine: Engine, id: str) -> set[str]:
+    """Return an entry with all those about which somebody has said what they are to it."""
+    try:
+        return {id, *(end for each in engine.store.relations([id]) for end in (each.new, each.old))}
+    except StoreError:
+        return {id}
 
 
 def _titled(engine: Engine, title: str) -> list[Like]:

@@ -11,7 +11,7 @@ from recollect.config.memory_root import target_file
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import KNOWLEDGE
 from recollect.domain.memory import slugify
-from recollect.domain.stored import ID_LENGTH, RETIRED, STATUSES, StoredEntry, is_hexadecimal
+from recollect.domain.stored import APART, ID_LENGTH, RETIRED, STATUSES, StoredEntry, is_hexadecimal
 from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
 from recollect.errors import StorageError, StoreError, UnknownMemory, WriteRefused
@@ -64,6 +64,14 @@ class Known:
         self._is_given |= engine.settings.flag("retrieval.unproven_elsewhere")
         retirements = engine.store.retirements(entry.id)
         self.retirements = [each for each in retirements if each.project in ("", self.here)]
+        relations = [each for each in engine.store.relations([entry.id]) if each.kind != APART]
+        names = {
+            other.id: other.name
+            for other in engine.store.entries(end for each in relations for end in (each.new, each.old))
+        }
+        shown = {id: f"{id} {one_line(name)}".rstrip() for id, name in names.items()}
+        self.supersedes = [shown.get(each.old, each.old) for each in relations if each.new == entry.id]
+        self.superseded_by = [shown.get(each.new, each.new) for each in relations if each.old == entry.id]
         if entry.category in KNOWLEDGE and self._is_hidden():
             entry.status = RETIRED  # hidden here, but perhaps active in other projects
 

@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from recollect.domain.categories import SESSION_SUMMARY
-from recollect.domain.lifecycle import activated, archived, merged, retired
+from recollect.domain.lifecycle import activated, archived, change, merged, retired, with_change
 from recollect.domain.memory import (
     MOST_CHANGES,
     SESSION_PREFIX,
     auto_fix,
     clean_tags,
     difference,
+    is_slug,
     seen,
     slugify,
     without_state,
@@ -220,8 +221,7 @@ def unarchive(root: MemoryRoot, settings: Settings, path: str, category: str) ->
         if old.status != ARCHIVED:
             raise _wrong_state("UNARCHIVE_ERROR", root, old, "only an archived memory can be unarchived")
         check_room(root, settings, category, current_index(root, warnings))
-        saved = save_memory(root, path, category, activated(old.record, "Unarchived", _now()))
-        return _result("unarchived", root, saved, warnings)
+        return _activated(root, old, "Unarchived", warnings)
 
 
 def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> Written:
@@ -234,8 +234,34 @@ def restore(root: MemoryRoot, settings: Settings, path: str, category: str) -> W
             )
         check_grace(root, settings, old, warnings)
         check_room(root, settings, category, current_index(root, warnings))
-        saved = save_memory(root, path, category, activated(old.record, "Restored", _now()))
-        return _result("restored", root, saved, warnings)
+        return _activated(root, old, "Restored", warnings)
+
+
+def _activated(root: MemoryRoot, old: MemoryFile, said: str, warnings: list[str]) -> Written:
+    """Make a memory active again. A memory that supersedes it no longer does; that is written first."""
+    newer = _not_superseding(root, old)
+    saved = save_memory(root, old.path, old.category, activated(old.record, said, _now()))
+    result = _result(said.lower(), root, saved, warnings)
+    result.paths += newer
+    return result
+
+
+def _not_superseding(root: MemoryRoot, old: MemoryFile) -> list[str]:
+    """Take a memory out of what its successor supersedes; return the paths of changed files."""
+    category, _, slug = str(old.record.get("superseded_by") or "").partition("/")
+    if category not in root.folders or not is_slug(slug):
+        return []
+    path = root.file(category, slug)
+    memory = _existing(root, path, category)
+    own = f"{old.category}/{old.slug}"
+    if memory is None or own not in memory.supersedes:
+        return []
+    left = [pointer for pointer in memory.supersedes if pointer != own]
+    record = {field: value for field, value in memory.record.items() if field != "supersedes"}
+    record |= {"supersedes": left} if left else {}
+    line = change(f"No longer supersedes {own}, which was restored", _now())
+    save_memory(root, path, category, {**with_change(record, line), "updated_at": line["date"]})
+    return [path]
 
 
 def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str, *, authored: bool) -> tuple[Record, list[str]]:

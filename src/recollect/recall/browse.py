@@ -14,7 +14,7 @@ from recollect.domain.clock import parse_time
 from recollect.domain.memory import LONGEST_POINTER, MOST_SUPERSEDED, slugify
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.ranking.trust import REPOSITORY
-from recollect.domain.stored import ACTIVE, STATUSES, StoredEntry
+from recollect.domain.stored import ACTIVE, APART, STATUSES, SUPERSEDES, StoredEntry
 from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
@@ -107,6 +107,7 @@ class Listed:
     tags: list[str]
     path: str
     origin: str
+    supersedes: list[str]  # ids
 
 
 def resting_since(workspace: Workspace) -> dict[str, str]:
@@ -134,7 +135,10 @@ def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, 
             with Engine(workspace) as engine:
                 problems += sync(engine.store, workspace, engine.labels())
                 entries, _ = engine.store.page(engine.scope(engine.project, KNOWLEDGE, STATUSES), _FURTHEST)
-                found += map(_of_lesson, _looked(engine, entries)[0])
+                olds: dict[str, list[str]] = {}
+                for each in engine.store.relations(entry.id for entry in entries):
+                    olds.setdefault(each.new, []).extend([each.old] if each.kind != APART else [])
+                found += [_of_lesson(each, olds.get(each.entry.id, [])) for each in _looked(engine, entries)[0]]
         except StoreError as error:
             problems.append(f"lessons are not listed: {error}")
     found.sort(key=lambda each: (each.category, one_line(each.title).lower(), each.slug))
@@ -152,14 +156,17 @@ def _of_memory(root: MemoryRoot, memory: MemoryFile, identity: str) -> Listed:
         memory.tags,
         root.shown(memory.path),
         REPOSITORY,
+        [pointed_id(identity, pointer[:LONGEST_POINTER]) for pointer in memory.supersedes[-MOST_SUPERSEDED:]],
     )
 
 
-def _of_lesson(looked: Looked) -> Listed:
+def _of_lesson(looked: Looked, supersedes: list[str]) -> Listed:
     entry = looked.entry
     at = entry.updated_at or entry.created_at
     slug = slugify(entry.name)
-    return Listed(entry.id, slug, entry.category, entry.status, entry.name, at, entry.keywords, "", looked.origin)
+    return Listed(
+        entry.id, slug, entry.category, entry.status, entry.name, at, entry.keywords, "", looked.origin, supersedes
+    )
 
 
 def full_entries(
@@ -214,7 +221,7 @@ def _whole(engine: Engine, entry: StoredEntry, path: str) -> tuple[str, str]:
         memory = None
     if memory is None:
         retired = [each.reason for each in engine.store.retirements(entry.id) if each.project in ("", engine.project)]
-        return "\n".join(_knowledge_lines(entry)), next(filter(None, retired), "")
+        return "\n".join([*_knowledge_lines(entry), *_superseded(engine, entry)]), next(filter(None, retired), "")
     lines = [line for name, value in memory.content.items() for line in _field(_words(name).capitalize(), value)]
     lines += [f"Supersedes: {old}" for old in _linked(engine, entry.project, memory.supersedes)]
     by = memory.record.get("superseded_by")
@@ -222,6 +229,13 @@ def _whole(engine: Engine, entry: StoredEntry, path: str) -> tuple[str, str]:
         return "\n".join(lines), f"superseded by {_linked(engine, entry.project, [by])[0]}"
     reason = memory.record.get(f"{memory.status}_reason")
     return "\n".join(lines), reason if isinstance(reason, str) else ""
+
+
+def _superseded(engine: Engine, entry: StoredEntry) -> list[str]:
+    """Return a line for each entry that a lesson supersedes, unless its own lines name it."""
+    relations = engine.store.relations([entry.id])
+    ids = [each.old for each in relations if each.new == entry.id and each.kind == SUPERSEDES]
+    return [f"- Supersedes: {old}" for old in _linked(engine, "", [id for id in ids if id not in entry.details])]
 
 
 def _linked(engine: Engine, identity: str, pointers: Sequence[str]) -> list[str]:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import os
+import time
 
 from recollect.domain.memory import texts
-from recollect.domain.memory_text import described
+from recollect.domain.memory_text import described, is_expired
 from recollect.domain.prompt_block import main_text, prompt_block
 from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
@@ -148,8 +149,8 @@ class PromptRequest:
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:
         """Return the current memory file at a path, or None if it must not be shown.
 
-        A file is not shown if it cannot be read, is behind a link, is not active, is not a valid memory, or seems to
-        hold a credential.
+        A file is not shown if it cannot be read, is behind a link, is not active or has expired, is not a valid memory,
+        or seems to hold a credential.
         """
         from recollect.domain.withheld import basic_problems
         from recollect.files.looked import secrets_in
@@ -164,9 +165,16 @@ class PromptRequest:
         if not isinstance(record, dict) or basic_problems(record, category):  # pyright: ignore[reportUnknownArgumentType]
             return None
         memory = MemoryFile(path, category, record, "")  # pyright: ignore[reportUnknownArgumentType]
-        if memory.status != ACTIVE:
+        if memory.status != ACTIVE or self._is_expired(memory):
             return None
         return None if any(secrets_in(self.workspace.global_store, [texts(record, names=True)], VERSION)) else memory
+
+    def _is_expired(self, memory: MemoryFile) -> bool:
+        details = described(memory.category, memory.title, memory.content)[2]
+        since = self.workspace.settings.kept_since(memory.category, time.time())
+        return is_expired(
+            memory.category, details, memory.updated_at, since=since, today=time.strftime("%Y-%m-%d", time.gmtime())
+        )
 
     def _is_real(self, folder: str) -> bool:
         """Return True if a folder's path contains no link. For the file itself, reading it checks this."""

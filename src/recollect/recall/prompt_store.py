@@ -19,12 +19,14 @@ from recollect.errors import EmbeddingError
 from recollect.recall.prompt_request import MAYBE, Hit, retell
 from recollect.store.values import PROMPT, TEXT, TITLE, Feedback, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
+from recollect.sync.relations import former, former_lines, successors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from recollect.config.settings import Settings
+    from recollect.domain.stored import StoredEntry
     from recollect.recall.prompt_request import PromptRequest
     from recollect.store.base import Store
 
@@ -92,6 +94,10 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     answer = ask(store, asked.prompt, scope, embed, package=workspace.package, feedback=engine.feedback)
     most = workspace.settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
+    if told:
+        was = _was(engine, [hit.entry for hit in answer.hits], scope)
+        for each in told:
+            each.was = was.get(each.id, "")
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
     asked.found = [*answer.hits, *answer.maybes, *answer.others]
     return answer.known
@@ -197,37 +203,60 @@ def ask(
     frequencies, entries = store.document_frequencies(question.terms)
     rarity = Rarity(frequencies, entries)
     terms = rarity.known(question.terms, _MOST_TERMS)
-    ids = [match.id for match in store.text_matches(rarity.to_find_by(terms), scope, _CANDIDATES)]
+    findable = scope.with_statuses(scope.statuses, replaced=True)
+    ids = [match.id for match in store.text_matches(rarity.to_find_by(terms), findable, _CANDIDATES)]
     statistics = TermStatistics(frequencies, entries)
     meant = _Meant(store, question, statistics, embed) if embed else None
     if meant:
-        ids += [id for id in meant.nearest(scope) if id not in ids]
+        ids += [id for id in meant.nearest(findable) if id not in ids]
     places = store.term_places(terms, ids) if ids else {}
     meanings = meant.surprises(ids, places) if meant else {}
     muted = frozenset(store.marked(MUTED, scope)) if ids else frozenset[str]()
-    known = feedback(ids) if feedback and ids else dict[str, Feedback]()
+    newer = successors(store, ids, scope) if ids else {}
+    stand_ins = {entry.id: entry for entry in store.entries(newer.values())} if newer else {}
+    known = feedback([*ids, *stand_ins]) if feedback and ids else dict[str, Feedback]()
     uses = factors(known)
     scored: list[Hit] = []
     others: list[Hit] = []
     bar = Bar(store.count(scope), len(question.passages))
     for entry in store.entries(ids):
+        if entry.id not in newer and entry.status not in scope.statuses:
+            continue  # whatever took its place is not given here
         found, meaning = places.get(entry.id, {}), meanings.get(entry.id)
         needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
         bonus = BONUS * is_at_hand(entry.references, package)
         worded = by_words(question, rarity, found, entry.name)
-        hit = Hit(entry, worded, by_meaning(meaning), needed, bonus=bonus, use=uses.get(entry.id, 1.0))
+        shown = stand_ins.get(newer.get(entry.id, ""), entry)  # old words find the entry in its place
+        hit = Hit(shown, worded, by_meaning(meaning), needed, bonus=bonus, use=uses.get(shown.id, 1.0))
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
-        hit.is_muted = entry.id in muted
-        hit.is_resting = entry.id in known and bool(known[entry.id].resting)
+        hit.is_muted = shown.id in muted
+        hit.is_resting = shown.id in known and bool(known[shown.id].resting)
         is_silent = hit.is_muted or hit.is_resting
         is_given = (is_named or is_near(hit.words + hit.meaning, needed)) and not is_silent
         (scored if is_given else others).append(hit)
     for those in (scored, others):
         those.sort(key=lambda hit: (-hit.rank, hit.entry.id))
+    if newer:
+        scored = _each_once(scored)
+        others = [hit for hit in _each_once(others) if all(hit.entry.id != given.entry.id for given in scored)]
     hits = [hit for hit in scored if hit.nats >= 0]
     origins = store.origins(hit.entry.id for hit in hits)
     told = trusted_first(hits, lambda hit: share(hit.rank), lambda hit: origins[hit.entry.id])
     return Answer(told, [hit for hit in scored if hit.nats < 0], others, terms)
+
+
+def _was(engine: Engine, entries: Sequence[StoredEntry], scope: Scope) -> dict[str, str]:
+    """Return the line about the entry that each of these has taken the place of, by id."""
+    found = former(engine.store, [entry.id for entry in entries], scope)
+    return former_lines(engine.workspace.global_store, entries, found)
+
+
+def _each_once(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the best hit of each entry: it may be found by its own words and by those of entries before it."""
+    best: dict[str, Hit] = {}
+    for hit in hits:
+        best.setdefault(hit.entry.id, hit)
+    return list(best.values())
 
 
 class _Meant:

@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.domain.categories import PROJECT
 from recollect.domain.feedback.weight import factors
+from recollect.domain.memory_text import is_expired
 from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
@@ -18,6 +20,7 @@ from recollect.errors import EmbeddingError, ModelLoading, StoreError
 from recollect.recall import degradation as code
 from recollect.recall.degradation import Degradation
 from recollect.store.values import Scope
+from recollect.sync.relations import former, former_lines, successors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,8 +195,14 @@ class Hit:
         origin: str = REPOSITORY,
         is_muted: bool = False,
         is_resting: bool = False,
+        is_expired: bool = False,
+        was: str = "",
+        supersedes: str = "",
     ) -> None:
         self.entry = entry
+        self.is_expired = is_expired  # its time is over, so it is not given unasked
+        self.was = was  # a line about the entry whose place it has taken
+        self.supersedes = supersedes  # the id of that entry
         self.is_muted = is_muted  # never given unasked, in the engine's project or everywhere
         self.is_resting = is_resting  # not given unasked for now, because it was given in vain
         self.origin = origin  # who stands behind it, as in `domain.ranking.trust`
@@ -233,11 +242,14 @@ def search(
         StoreError: the store cannot be read.
     """
     scope = engine.scope(project, categories, statuses)
-    retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+    findable = scope.with_statuses(statuses, replaced=True) if tuple(statuses) == (ACTIVE,) else scope
+    retrieval = retrieve(engine, query, findable, candidates=max(CANDIDATES, limit))
     if retrieval.terms and not retrieval.fts5 and retrieval.total and _index_was_wrong(engine):
-        retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
+        retrieval = retrieve(engine, query, findable, candidates=max(CANDIDATES, limit))
     result = SearchResult(retrieval)
     scores = relevance(engine, retrieval, scope)
+    if findable is not scope:
+        scores = _in_place(engine, scores, scope)
     known = engine.feedback(scores)
     scores |= {id: scores[id] * use for id, use in factors(known).items()}
     best = sorted(scores, key=lambda id: (-scores[id], id))
@@ -250,6 +262,8 @@ def search(
     muted = {mark.id for mark in marks if mark.kind == MUTED and mark.project in ("", engine.project)}
     found, result.withheld = harmless_entries(engine.workspace.global_store, engine.store.entries(best))
     most = max((entry.observation_count for entry in found), default=1)
+    was = former(engine.store, [entry.id for entry in found], scope)
+    lines = former_lines(engine.workspace.global_store, found, was)
     for entry in found:
         result.hits.append(
             Hit(
@@ -262,6 +276,9 @@ def search(
                 origin=origins[entry.id],
                 is_muted=entry.id in muted,
                 is_resting=entry.id in known and bool(known[entry.id].resting),
+                is_expired=_is_expired(engine, entry),
+                was=lines.get(entry.id, ""),
+                supersedes=was[entry.id].entry.id if entry.id in was else "",
             )
         )
     if result.withheld and not result.hits:
@@ -269,6 +286,28 @@ def search(
     elif not result.hits:
         result.reason = _why_nothing(engine, query, scope, retrieval)
     return result
+
+
+def _is_expired(engine: Engine, entry: StoredEntry) -> bool:
+    if entry.category not in PROJECT:
+        return False
+    since, today = engine.settings.kept_since(entry.category, time.time()), utc_text(time.gmtime())
+    return is_expired(entry.category, entry.details, entry.updated_at, since=since, today=today)
+
+
+def _in_place(engine: Engine, scores: dict[str, float], scope: Scope) -> dict[str, float]:
+    """Return the scores of entries in scope: words of an entry that was superseded find the one in its place."""
+    if not engine.store.relations(scores):
+        return scores
+    newer = successors(engine.store, scores, scope)
+    others = engine.store.entries(id for id in scores if id not in newer)
+    gone = {entry.id for entry in others if entry.status not in scope.statuses}
+    found: dict[str, float] = {}
+    for id, score in scores.items():
+        own = newer.get(id, id)
+        if own not in gone:
+            found[own] = max(score, found.get(own, score))
+    return found
 
 
 def from_project(path: str, identity: str) -> str:

@@ -9,6 +9,7 @@ from recollect.domain.categories import KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
 from recollect.domain.feedback.weight import factors
+from recollect.domain.memory_text import is_expired
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import MOST_CLAIMED, never_outranked
@@ -27,6 +28,7 @@ from recollect.recall.search import RetrievalResult, retrieve
 from recollect.recall.start_titles import list_titles, title_key
 from recollect.store.values import PINNED_TEXT, TAKEN_OVER, TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
+from recollect.sync.relations import former, former_lines, successors
 from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
@@ -97,7 +99,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         retrieval.degraded.append(behind)
     chooser = _Ranking(engine, retrieval, scope, now, factors(feedback))
     candidates = _candidates(asked, chooser, more=len(asked.muted) + len(pinned))
-    held = asked.muted | given_whole
+    held = asked.muted | given_whole | successors(store, [item.id for item in candidates], scope).keys()
     ranked = [item for item in candidates if item.id not in held] if held else candidates
 
     def chosen_without(ids: Collection[str]) -> list[Entry]:
@@ -105,7 +107,7 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
         left = [item for item in ranked if item.id not in ids] if ids else ranked
         limit = asked.limit if asked.limit < 0 else asked.limit - len(first)
         chosen = _selected(engine, asked, retrieval, left, limit)
-        return first + [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+        return first + _entries(engine, [item.id for item in chosen], scope)
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
     set_headings(workspace.bank, "local", entries)
@@ -200,13 +202,20 @@ def _pinned(engine: Engine, asked: StartRequest) -> list[Entry]:
     found = [
         entry
         for entry in engine.store.entries(id for id in ids if id not in asked.muted)
-        if entry.category in KNOWLEDGE or settings.flag(f"categories.{entry.category}.enabled")
+        if entry.category in KNOWLEDGE or _is_current(entry, settings)
     ]
     most = MOST_PINNED if asked.limit < 0 else min(asked.limit, MOST_PINNED)
     pinned = [as_entry(_short(entry)) for entry in found[:most]]
     for entry in pinned:
         entry.is_pinned = True
     return pinned
+
+
+def _is_current(entry: StoredEntry, settings: Settings) -> bool:
+    """Return True if a memory's category is in use and its time is not over."""
+    since, today = settings.kept_since(entry.category, time.time()), time.strftime("%Y-%m-%d", time.gmtime())
+    is_over = is_expired(entry.category, entry.details, entry.updated_at, since=since, today=today)
+    return settings.flag(f"categories.{entry.category}.enabled") and not is_over
 
 
 def _short(stored: StoredEntry) -> StoredEntry:
@@ -351,9 +360,18 @@ def weights_of(settings: Settings) -> Weights:
     return weights
 
 
-def as_entry(stored: StoredEntry) -> Entry:
-    """Convert a stored entry for display."""
+def _entries(engine: Engine, ids: Sequence[str], scope: Scope) -> list[Entry]:
+    """Return stored entries for display, each with a line about the one that it supersedes."""
+    entries = engine.store.entries(ids)
+    was = former_lines(engine.workspace.global_store, entries, former(engine.store, ids, scope))
+    return [as_entry(entry, was.get(entry.id, "")) for entry in entries]
+
+
+def as_entry(stored: StoredEntry, was: str = "") -> Entry:
+    """Convert a stored entry for display, with a line about what it `was`."""
     details = _counted(stored)
+    if was:
+        details = [f"- {data_line(was)}", *(line for line in details if not line.startswith("- Supersedes:"))]
     description = escaped(stored.description)
     return Entry(
         category=stored.category,

@@ -7,6 +7,7 @@ import time
 from itertools import islice
 
 from recollect.domain.memory import texts
+from recollect.domain.memory_text import is_expired
 from recollect.domain.quick_json import parse
 from recollect.domain.ranking.at_hand import is_at_hand
 from recollect.domain.start_block import TITLED, TitleList, fitting_titles
@@ -20,6 +21,7 @@ from recollect.files.memory.index_md import changed, read_index
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, find_memories
 from recollect.files.textfile import read_regular
 from recollect.sync.memories import memory_entry
+from recollect.sync.relations import successors
 from recollect.version import VERSION
 
 TYPE_CHECKING = False
@@ -41,6 +43,10 @@ _LARGEST_OPENED = 256 * 1024
 _OPENING = 0.4
 _MOST_PROBLEMS = 5
 
+# The constraints read for the day on which they expire: more than are ever listed.
+_CONSTRAINT = "constraint"
+_MOST_READ = 500
+
 
 def list_titles(
     asked: StartRequest, injection: Injection, engine: Engine | None = None, *, without: Collection[str] = ()
@@ -57,13 +63,37 @@ def list_titles(
     read = _Titles()
     if engine:
         # Files were searched for credentials as they were read. A title is searched by the rules of today.
-        read.titles = engine.store.titles(engine.scope(engine.project, used), _MOST_KNOWN, workspace.package)
+        scope = engine.scope(engine.project, used)
+        read.titles = engine.store.titles(scope, _MOST_KNOWN, workspace.package)
+        newer = successors(engine.store, [title.id for title in read.titles], scope)
+        read.titles = [title for title in read.titles if title.id not in newer]
+        read.titles = _unexpired(engine, read.titles)
     else:
         _read_files(asked, used, read, injection.warnings)
     read.titles = [title for title in read.titles if title.id not in asked.muted and title.id not in without]
     listed = _harmless(workspace.global_store, read, injection.withheld)
     fresh = [title for title in listed if title_key(title) not in asked.without]
     return TitleList(listed, fresh, len(read.titles) + read.unread - len(listed))
+
+
+def _unexpired(engine: Engine, titles: list[Title]) -> list[Title]:
+    """Return the titles of memories whose time is not over. Constraints say themselves until when they hold."""
+    ids = [title.id for title in titles if title.category == _CONSTRAINT][:_MOST_READ]
+    details = {entry.id: entry.details for entry in engine.store.entries(ids)} if ids else {}
+    now = time.time()
+    since = {category: engine.settings.kept_since(category, now) for category in TITLED}
+    today = time.strftime("%Y-%m-%d", time.gmtime(now))
+    return [
+        title
+        for title in titles
+        if not is_expired(
+            title.category,
+            details.get(title.id, ""),
+            title.updated_at,
+            since=since[title.category],
+            today=today,
+        )
+    ]
 
 
 def title_key(title: Title) -> str:
@@ -152,6 +182,10 @@ def _open(found: Found, workspace: Workspace, read: _Titles) -> None:
         if memory.status != ACTIVE:
             return
         entry = memory_entry(memory, workspace.memories, found.modified)
+        since = workspace.settings.kept_since(entry.category, time.time())
+        today = time.strftime("%Y-%m-%d", time.gmtime())
+        if is_expired(entry.category, entry.details, entry.updated_at, since=since, today=today):
+            return
         everything = texts(record, names=True)
     except (OSError, StorageError, ValueError, RecursionError):
         return  # it is not shown; the store's sync, or `recollect doctor`, says why

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.stored import Mark, Match, Raised, Retirement, Standing, StoredEntry, Title
+from recollect.domain.stored import Mark, Match, Raised, Relation, Retirement, Standing, StoredEntry, Title
 from recollect.store.values import (
     Background,
     Coverage,
@@ -59,6 +59,7 @@ class Store(Protocol):
         *,
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
+        relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
     ) -> None:
         """Store a source's state and its entries.
@@ -74,6 +75,10 @@ class Store(Protocol):
         A journal also holds retirements. They apply after the entries given with them: in a project, so that the
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
         longer retired. A journal's marks apply in their order.
+
+        The relations of a journal apply in their order, too; an entry observed by the journal is no longer superseded
+        by any of them. Those of a memory file are all that it states. Observations of a merged entry count for the one
+        it was merged with, and so do its keywords, triggers and references.
         """
 
     def rename_source(self, path: str, new: str) -> None:
@@ -93,6 +98,10 @@ class Store(Protocol):
 
     def retirements(self, id: str) -> list[Retirement]:
         """Return the retirements of an entry in the journal, at most one for each project."""
+        ...
+
+    def relations(self, ids: Iterable[str]) -> list[Relation]:
+        """Return the relations of these entries, on either side, oldest first. This is cheap."""
         ...
 
     def marked(self, kind: str, scope: Scope) -> list[str]:

@@ -51,7 +51,8 @@ class Source:
 class Scope:
     """A filter on entries: those valid everywhere plus those of one project, or those of all projects.
 
-    With `unproven`, lessons that sessions of other projects have stored once are included.
+    With `unproven`, lessons that sessions of other projects have stored once are included. With `replaced`, entries of
+    any status are included whose place another has taken.
     """
 
     def __init__(
@@ -62,17 +63,30 @@ class Scope:
         *,
         unproven: bool = False,
         memories: str = "",
+        replaced: bool = False,
     ) -> None:
         self.project = project  # None for all projects
         self.categories = tuple(categories)
         self.statuses = tuple(statuses)
         self.unproven = unproven
+        self.replaced = replaced
         self.memories = memories or project  # the owner of the memories: the project, or one of its worktrees
 
     @property
     def key(self) -> tuple[object, ...]:
         """Return a value that is equal for equal scopes."""
-        return self.project, self.categories, self.statuses, self.unproven, self.memories
+        return self.project, self.categories, self.statuses, self.unproven, self.memories, self.replaced
+
+    def with_statuses(self, statuses: Sequence[str], *, replaced: bool = False) -> Scope:
+        """Return the same scope for entries of other statuses, or for those that were `replaced` besides."""
+        return Scope(
+            self.project,
+            self.categories,
+            statuses,
+            unproven=self.unproven,
+            memories=self.memories or "",
+            replaced=replaced,
+        )
 
 
 class Model:

@@ -1,4 +1,4 @@
-"""Lines of the journal as entries, retirements and marks for the store."""
+"""Lines of the journal as entries, retirements, relations and marks for the store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Mark, Raised, Retirement, StoredEntry, is_id
+from recollect.domain.stored import (
+    APART,
+    ID_LENGTH,
+    SESSION_CAPTURE,
+    SOURCES,
+    SUPERSEDES,
+    Mark,
+    Raised,
+    Relation,
+    Retirement,
+    StoredEntry,
+    is_id,
+)
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
 from recollect.files.journal.kinds import (
@@ -19,8 +31,8 @@ from recollect.files.journal.kinds import (
     MARK,
     MOVED,
     RAISED,
+    RELATION,
     RETIREMENT,
-    SUPERSEDES,
     can_be_written,
     kind_of,
 )
@@ -60,10 +72,8 @@ def captured(
                 if find_secret(said.reason):
                     said.reason = ""
                 retirements.setdefault(said.id, {})[said.project] = said
-            elif kind is MARK:
-                kind.parse(line)  # `marks_in` returns it
-            elif kind is RAISED:
-                kind.parse(line)  # `raised_in` returns it
+            elif kind in (MARK, RAISED, RELATION):
+                kind.parse(line)  # `marks_in`, `raised_in` or `relations_in` returns it
             elif kind is MOVED:
                 gone = kind.parse(line)
                 moved[gone.id] += gone.observations
@@ -92,6 +102,25 @@ def raised_in(lines: Iterable[dict[str, Any]]) -> list[Raised]:
                 said: Raised = RAISED.parse(line)
                 said.reason = "" if find_secret(said.reason) else said.reason
                 found.append(said)
+    return found
+
+
+def relations_in(lines: Iterable[dict[str, Any]]) -> list[Relation]:
+    """Return the relations in lines of the journal, in their order. `captured` tells about invalid ones.
+
+    One more observation of an entry ends what took its place before.
+    """
+    found: list[Relation] = []
+    for line in lines:
+        kind = kind_of(line)
+        if kind is RELATION:
+            with suppress(InvalidEntry):
+                found.append(kind.parse(line))
+        elif kind is CAPTURE:
+            new, old = line.get("id"), superseded(line)[:ID_LENGTH]
+            found = [each for each in found if each.old != new or each.kind == APART]
+            if is_id(new) and old and old != new:
+                found.append(Relation(str(new), old, SUPERSEDES, at=_time(line, "at")))
     return found
 
 

@@ -11,10 +11,10 @@ from recollect.config import project
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.hashing import sha256
-from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
+from recollect.domain.memory import LONGEST_POINTER, LONGEST_TITLE, MOST_SUPERSEDED, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
 from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS, clean_triggers
-from recollect.domain.stored import RETIRED, SESSION_CAPTURE, STATUSES, StoredEntry
+from recollect.domain.stored import RETIRED, SESSION_CAPTURE, STATUSES, SUPERSEDES, Relation, StoredEntry
 from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
 from recollect.errors import StillReading, StorageError, WriteRefused
@@ -23,7 +23,7 @@ from recollect.store.values import MEMORY, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from recollect.files.memory.memories import Found
     from recollect.store.base import Store
@@ -59,11 +59,19 @@ class _Read:
     A file with a credential, or without a valid memory, is withheld: it has no entry until it is mended.
     """
 
-    __slots__ = ("entry", "is_new", "is_withheld", "source")
+    __slots__ = ("entry", "is_new", "is_withheld", "relations", "source")
 
-    def __init__(self, source: Source, entry: StoredEntry | None, *, is_new: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        entry: StoredEntry | None,
+        relations: Sequence[Relation] = (),
+        *,
+        is_new: bool = False,
+    ) -> None:
         self.source = source
         self.entry = entry
+        self.relations = relations
         self.is_new = is_new
         self.is_withheld = source.hash.startswith(WITHHELD)  # then the store has no entry for it
 
@@ -195,6 +203,14 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
     )
 
 
+def _relations(memory: MemoryFile, identity: str) -> list[Relation]:
+    """Return what a memory supersedes, of the memories of its project: a repository does not speak for lessons."""
+    own = entry_id(identity, memory.category, memory.slug)
+    pointers = [text[:LONGEST_POINTER] for text in memory.supersedes[-MOST_SUPERSEDED:] if "/" in text]
+    olds = dict.fromkeys(pointed_id(identity, pointer) for pointer in pointers)
+    return [Relation(own, old, SUPERSEDES) for old in olds if old != own]
+
+
 def _triggers(memory: MemoryFile) -> list[str]:
     """Return the triggers of a memory. Nobody has to say when a summary matters: it is the same for all of them."""
     return [*memory.triggers, *_LAST_TIME] if memory.category == SESSION_SUMMARY else memory.triggers
@@ -254,7 +270,7 @@ def _read(found: Found, identity: str, before: Source | None, now: int, *, anew:
     if before and before.hash == memory.hash and not anew:
         return None if _is_same(before, source) else _Read(source, None)
     is_new = before is None or before.hash == _GONE
-    return _Read(source, memory_entry(memory, identity, found.modified), is_new=is_new)
+    return _Read(source, memory_entry(memory, identity, found.modified), _relations(memory, identity), is_new=is_new)
 
 
 def _memory(found: Found) -> tuple[MemoryFile | None, str]:
@@ -304,7 +320,12 @@ def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read
         for source in gone:
             store.put(Source(source.path, MEMORY, project=identity, hash=_GONE), [])
         for each in read:
-            store.put(each.source, [each.entry] if each.entry else [], anew=each.entry is not None or each.is_withheld)
+            store.put(
+                each.source,
+                [each.entry] if each.entry else [],
+                anew=each.entry is not None or each.is_withheld,
+                relations=each.relations,
+            )
         new = [each.entry for each in read if each.entry and each.is_new]
         if gone and new:
             placed = [(categories.get(folder, ""), name) for folder, name in (os.path.split(s.path) for s in gone)]

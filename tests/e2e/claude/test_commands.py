@@ -62,6 +62,7 @@ def _asked() -> Iterator[tuple[str, list[Turn]]]:
     yield "log of the last session", _bash("recollect log --session 's1'")
     yield "why the one about locks", _bash("recollect why 'locks'")
     yield "mute locks", _bash("recollect mute 'locks'", "recollect unmute 'locks'")
+    yield "dedupe", _bash("recollect dedupe --json")
     yield "gc", _bash("recollect index --gc")
 
 

@@ -39,7 +39,7 @@ def test_what_models_are_told_fits_what_clients_show_them() -> None:
     assert len(INSTRUCTIONS.encode()) < 2_000
     for tool in TOOLS:
         assert len(tool.description.encode()) < 1_000
-        assert len(json.dumps([tool.accepts, tool.returns])) < 2_500
+        assert len(json.dumps([tool.accepts, tool.returns])) < 2_700
 
 
 def test_schemas_are_portable() -> None:
@@ -169,6 +169,51 @@ _POSTGRES = {
 
 
 @pytest.mark.parametrize("category", ["decision", "heuristics"])
+def test_similar_memories_are_settled_by_one_more_call(world: World, category: str) -> None:
+    async def use(session: ClientSession) -> None:
+        _, old = await called(session, "store_memory", **{**_SQLITE, "category": category})
+        _, new = await called(session, "store_memory", **{**_POSTGRES, "category": category})
+        text, done = await called(session, "store_memory", id=new["id"], relation="supersedes", other=old["id"])
+        assert (done["outcome"], done["id"], done["superseded"]["id"]) == ("supersedes", new["id"], old["id"])
+        assert f"Retired: [{old['id']}]" in text
+        text, found = await called(session, "search_memory", query="SQLite file per shop")
+        [hit] = found["results"]
+        assert hit["id"] == new["id"]
+        assert hit["was"].startswith("Keep carts in SQLite (until 20")
+        assert "was: Keep carts in SQLite" in text
+        text, read = await called(session, "get_memories", ids=[new["id"]])
+        assert read["memories"][0].get("observed", 1) <= 2, "settling is no observation"
+        third = {
+            **_POSTGRES,
+            "name": "Keep carts in PostgreSQL 15",
+            "category": category,
+            "description": "PG 15 it is.",
+        }
+        _, kept = await called(session, "store_memory", **third, relation="keep_both", other=new["id"])
+        assert kept["outcome"] == "keep_both"
+        _, again = await called(session, "store_memory", **third)
+        assert new["id"] not in [each["id"] for each in again.get("similar", [])]
+
+    with_client(world, use)
+
+
+def test_relation_without_its_ends_is_refused(world: World) -> None:
+    async def use(session: ClientSession) -> None:
+        _, old = await called(session, "store_memory", **_SQLITE)
+        for given, message in (
+            ({"id": old["id"], "relation": "supersedes"}, "relation and other go together"),
+            ({"id": old["id"]}, "give id with relation and other and nothing else"),
+            ({"id": old["id"], "relation": "supersedes", "other": old["id"]}, "both names mean"),
+            ({"id": old["id"], "relation": "replaces", "other": "x"}, "relation cannot be 'replaces'"),
+            ({**_POSTGRES, "supersedes": old["id"], "relation": "supersedes", "other": old["id"]}, "give either"),
+            ({"name": "Only a name"}, "store_memory needs description and reasoning and category"),
+        ):
+            assert message in await refused(session, "store_memory", **given)
+
+    with_client(world, use)
+
+
+@pytest.mark.parametrize("category", ["decision", "heuristics"])
 def test_answer_names_similar_memories_and_the_one_that_was_superseded(world: World, category: str) -> None:
     async def use(session: ClientSession) -> None:
         _, old = await called(session, "store_memory", **{**_SQLITE, "category": category})
@@ -180,7 +225,8 @@ def test_answer_names_similar_memories_and_the_one_that_was_superseded(world: Wo
         assert like.get("path") == old.get("path")
         assert f"[{old['id']}]" in text
         [advice] = new["notes"]
-        assert "store it again with supersedes set to the id of that one; if both hold" in advice
+        assert f"store_memory with id {new['id']}, other set to the id of that one" in advice
+        assert all(way in advice for way in ("supersedes", "updates", "keep_both"))
 
         text, again = await called(session, "store_memory", **{**_POSTGRES, "category": category}, supersedes=old["id"])
         assert again["outcome"] == ("updated" if category == "decision" else "reinforced")

@@ -13,7 +13,7 @@ from recollect.config.locations import journal as journal_of
 from recollect.config.project import identity
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
-from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Raised, Retirement
+from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Raised, Relation, Retirement
 from recollect.errors import InvalidEntry
 from recollect.files.archive import JOURNAL_FILE, Archive, Member, write_archive
 from recollect.files.journal.kinds import (
@@ -23,6 +23,7 @@ from recollect.files.journal.kinds import (
     MARK,
     MOVED,
     RAISED,
+    RELATION,
     RETIREMENT,
     REVIEWED,
     SAVED,
@@ -99,6 +100,16 @@ EXAMPLES = [
         )
         for kind in (MUTED, PINNED)
         for end in ("", "un")
+    ),
+    Example(
+        RELATION,
+        Relation(ID, "fedcba9876543210", "supersedes", at=AT),
+        '{"related": "0123456789abcdef", "to": "fedcba9876543210", "as": "supersedes", "at": "2026-01-02T03:04:05Z"}',
+        [
+            {"related": ID, "to": ID, "as": "apart"},
+            {"related": ID, "to": "short", "as": "apart"},
+            {"related": ID, "to": "fedcba9876543210", "as": "nothing"},
+        ],
     ),
     Example(
         MOVED,

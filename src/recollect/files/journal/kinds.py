@@ -8,7 +8,18 @@ from __future__ import annotations
 import os
 
 from recollect.domain.quick_json import dump, parse
-from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Raised, Retirement, is_id
+from recollect.domain.stored import (
+    LONGEST_REASON,
+    MUTED,
+    PINNED,
+    RELATIONS,
+    SUPERSEDES,
+    Mark,
+    Raised,
+    Relation,
+    Retirement,
+    is_id,
+)
 from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry
 
@@ -19,7 +30,6 @@ if TYPE_CHECKING:
 
 SAVED = "saved"
 DISMISSED = "dismissed"
-SUPERSEDES = "supersedes"
 
 _LONGEST_PROJECT = 4096
 _LONGEST_TIME = 20
@@ -166,6 +176,19 @@ def _write_retirement(said: Retirement) -> str:
     return dump(line | ({"reason": said.reason} if said.reason else {}))
 
 
+def _parse_relation(line: dict[str, Any]) -> Relation:
+    new, old, kind = line["related"], line.get("to"), line.get("as")
+    if not is_id(new) or not is_id(old) or new == old:
+        raise InvalidEntry("two entries that are related are named by 16 hexadecimal digits each")
+    if kind not in RELATIONS:
+        raise InvalidEntry(f"entries are related as one of {', '.join(RELATIONS)}")
+    return Relation(new, str(old), str(kind), at=_time(line))
+
+
+def _write_relation(said: Relation) -> str:
+    return dump({"related": said.new, "to": said.old, "as": said.kind, "at": said.at})
+
+
 def _parse_mark(line: dict[str, Any]) -> Mark:
     said = [(kind, key) for kind, end in _MARKS.items() for key in (kind, end) if key in line]
     if len(said) != 1:
@@ -254,6 +277,7 @@ def can_be_written(text: str) -> bool:
 STAGED = Kind("staged capture", ("staged",), _parse_staged, _writer("staged", *_STAGED_FIELDS))
 REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _writer("reviewed", "at", "outcome"))
 RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _write_retirement)
+RELATION = Kind("relation", ("related",), _parse_relation, _write_relation)
 MARK = Kind("mark", (*_MARKS, *_MARKS.values()), _parse_mark, _write_mark)
 RAISED = Kind("raise", ("raised",), _parse_raised, _write_raised)
 MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
@@ -261,4 +285,4 @@ CARRIED = Kind("taken-over entry", ("carried",), _parse_carried, _write_capture)
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.
-KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, RAISED, MOVED, CARRIED, CAPTURE)
+KINDS = (STAGED, REVIEWED, RETIREMENT, RELATION, MARK, RAISED, MOVED, CARRIED, CAPTURE)

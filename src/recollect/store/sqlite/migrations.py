@@ -271,6 +271,30 @@ def m008_feedback(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m009_relations(connection: Connection) -> None:
+    """Create the table for what entries are to others, as journal and memory files say.
+
+    These files are read again: an older version has passed over it.
+    """
+    for statement in (
+        """
+        CREATE TABLE relations (
+            new TEXT NOT NULL,
+            old TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES sources (number),
+            kind TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (new, old, source)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX relations_by_old ON relations (old)",
+        "UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'"
+        " OR (kind = 'memory' AND hash <> 'gone' AND hash NOT LIKE 'withheld: %')",
+        "DELETE FROM _metadata WHERE key LIKE 'followed %'",
+    ):
+        connection.execute(statement)
+
+
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
@@ -309,6 +333,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m006_given,
     m007_models,
     m008_feedback,
+    m009_relations,
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

@@ -23,7 +23,11 @@ _KEPT = {
 }
 
 # The tables with texts to read. The others hold no texts, or are derived from these.
-_TABLES = ("entries", "sources", "origins", "retirements", "marks", "raised", "models", *_KEPT, "_metadata")
+_TABLES = (
+    *("entries", "sources", "origins", "retirements", "relations", "marks", "raised", "models"),
+    *_KEPT,
+    "_metadata",
+)
 
 
 def is_damaged(path: str) -> bool:

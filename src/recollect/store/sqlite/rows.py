@@ -7,7 +7,7 @@ from recollect.domain.categories import PROJECT
 from recollect.domain.quick_json import parse
 from recollect.domain.ranking.terms import index_terms
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
-from recollect.domain.stored import ACTIVE, RETIRED, SEVERAL, StoredEntry
+from recollect.domain.stored import ACTIVE, APART, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreDamaged
 from recollect.store.sqlite.driver import sqlite3
@@ -48,6 +48,8 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
     If entries are looked up `by_number`, the plus keeps SQLite from scanning all entries of a status instead.
     """
     parts = [f"{'+' * by_number}e.status IN ({marks(scope.statuses)})"]
+    if scope.replaced:
+        parts = [f"({parts[0]} OR e.id IN (SELECT old FROM relations WHERE kind <> '{APART}'))"]
     values: list[str] = [*scope.statuses]
     if scope.project is not None:
         owned = (
@@ -113,6 +115,17 @@ def merged(
     if source.kind == JOURNAL and source.hash != STATED:
         entry.confidence = new.confidence or known.confidence
         entry.details = "\n".join(dict.fromkeys([*entry.details.splitlines(), *new.details.splitlines()]))
+    return entry
+
+
+def joined(known: StoredEntry, others: Sequence[StoredEntry]) -> StoredEntry:
+    """Return the known entry with the keywords, triggers and references of others that say the same."""
+    entry = _described(known, known, known.keywords, known.references, "")
+    for other in others:
+        entry.keywords = _union(entry.keywords, other.keywords, MOST_KEYWORDS)
+        entry.references = _union(entry.references, other.references, MOST_REFERENCES)
+        entry.triggers = _union(entry.triggers, other.triggers, MOST_TRIGGERS)
+        entry.updated_at = max(entry.updated_at, other.updated_at)
     return entry
 
 

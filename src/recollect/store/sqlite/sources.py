@@ -1,14 +1,25 @@
 # hot
-"""Sources, their entries, retirements and marks in the SQLite store. Writing methods need a transaction."""
+"""Sources, their entries, retirements, relations and marks in the SQLite store. Writing methods need a transaction."""
 
 from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.ranking.trust import more_trusted, origin_of
-from recollect.domain.stored import RETIRED, Mark, Raised, Retirement, StoredEntry
+from recollect.domain.stored import APART, MERGED, RETIRED, Mark, Raised, Relation, Retirement, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.sqlite.rows import ENTRY, HIDDEN, ONCE, account, changeable, entry_of, in_scope, merged
+from recollect.store.sqlite.rows import (
+    ENTRY,
+    HIDDEN,
+    ONCE,
+    account,
+    changeable,
+    entry_of,
+    in_scope,
+    joined,
+    marks,
+    merged,
+)
 from recollect.store.values import BANK, JOURNAL, MEMORY, STATED, Scope, Source
 
 TYPE_CHECKING = False
@@ -23,11 +34,22 @@ if TYPE_CHECKING:
 # The condition for a source `s` to state how often its entries were observed, instead of having a line for each time.
 _STATES = f"(s.kind = 'bank' OR s.hash = '{STATED}')"
 
+# Of more entries, all relations are read: there are few.
+_MOST_ASKED = 200
+
+# How often an entry `e` was observed. Banks and stated counts repeat each other, so their highest is taken.
+_OBSERVED = (
+    "max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
+    f" JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND {_STATES}), 0)"
+    " + coalesce((SELECT sum(o.observation_count) FROM origins o JOIN sources s ON s.number = o.source"
+    f" WHERE o.entry = e.number AND s.kind = 'journal' AND NOT {_STATES}), 0))"
+)
+
 _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
 
 class SqliteSources:
-    """The sources of a database, their entries, and the retirements and marks in the journal.
+    """The sources of a database, their entries, their relations, and the retirements and marks in the journal.
 
     These are stored whether or not a file holds the entry now.
     """
@@ -78,6 +100,22 @@ class SqliteSources:
         rows = self._run("SELECT id, project, at, reason FROM retirements WHERE id = ? ORDER BY project", (id,))
         return [Retirement(id, project, at=at, reason=reason) for id, project, at, reason in rows]
 
+    def relations_of(self, ids: Sequence[str]) -> list[Relation]:
+        """Return the relations of entries, on either side, oldest first."""
+        if not self._run("SELECT 1 FROM relations LIMIT 1"):
+            return []
+        asked = set(ids)
+        rows: Sequence[tuple[Any, ...]] = ()
+        if len(asked) > _MOST_ASKED:
+            rows = self._run("SELECT new, old, kind, at FROM relations")
+        else:
+            for side in ("new", "old"):
+                select = f"SELECT new, old, kind, at FROM relations WHERE {side} IN ({{}})"
+                rows = [*rows, *self._database.select(select, list(asked))]
+        found = {(new, old, kind): at for new, old, kind, at in rows if new in asked or old in asked}
+        ordered = sorted((at, *key) for key, at in found.items())
+        return [Relation(new, old, kind, at=at) for at, new, old, kind in ordered]
+
     def marked(self, kind: str, scope: Scope) -> list[str]:
         """Return the ids of entries in scope marked in its project or everywhere, oldest mark first.
 
@@ -123,6 +161,7 @@ class SqliteSources:
         source: Source,
         entries: Sequence[StoredEntry],
         retirements: Sequence[Retirement],
+        relations: Sequence[Relation],
         marks: Sequence[Mark],
         *,
         anew: bool,
@@ -134,6 +173,7 @@ class SqliteSources:
         number = self._put_state(source)
         if source.kind == MEMORY:
             self._put_memory(source, number, entries, anew)
+            self._put_relations(number, (), relations, anew=anew)
             return
         held = {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (number,))}
         if anew and source.kind == JOURNAL:
@@ -153,8 +193,10 @@ class SqliteSources:
         if source.kind == JOURNAL and source.hash != STATED:
             changed |= self._put_retirements(number, [entry.id for entry in entries], retirements, anew=anew)
             self._put_marks(number, marks, anew=anew)
+            changed |= self._put_relations(number, [entry.id for entry in entries], relations, anew=anew)
         for entry in changed | gone:
             self._settle(entry)
+        self._join(changed | gone)
 
     def _put_state(self, source: Source) -> int:
         ((number,),) = self._run(
@@ -295,8 +337,7 @@ class SqliteSources:
     def _settle(self, number: int) -> None:
         """Update the status, owner, observation count and confidence of an entry from its sources.
 
-        Banks and stated counts repeat each other, so their highest is taken. Journals add up. Without a source the
-        entry is retired.
+        Without a source the entry is retired.
 
         `owner` is the project of the entry, empty for all, or a star for several. Projects with the entry retired count
         only if all have retired it. An entry without a source keeps its owner. A capture that no other file holds and
@@ -316,11 +357,7 @@ class SqliteSources:
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
             f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
             f" confidence = coalesce(({higher}), e.confidence),"
-            " observation_count = max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
-            f" JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND {_STATES}), 0)"
-            " + coalesce((SELECT sum(o.observation_count) FROM origins o JOIN sources s ON s.number = o.source"
-            f" WHERE o.entry = e.number AND s.kind = 'journal' AND NOT {_STATES}), 0))"
-            " WHERE number = ?",
+            f" observation_count = {_OBSERVED} WHERE number = ?",
             (number,),
         )
 
@@ -353,6 +390,54 @@ class SqliteSources:
             " JOIN sources s ON s.number = o.source WHERE o.entry = entries.number AND s.kind = 'memory')"
         )
         return {row[0] for row in self._database.select(known, sorted(ids))}
+
+    def _put_relations(self, source: int, observed: Sequence[str], said: Sequence[Relation], *, anew: bool) -> set[int]:
+        """Store the relations of a source in their order, and return the numbers of the entries affected.
+
+        An entry in `observed` is no longer superseded, unless `said` has it again. If `anew`, the source's earlier
+        relations are deleted first.
+        """
+        gone: list[tuple[Any, ...]] = []
+        if anew:
+            gone = self._run("DELETE FROM relations WHERE source = ? RETURNING new, old", (source,))
+        elif observed and self._run("SELECT 1 FROM relations WHERE source = ? LIMIT 1", (source,)):
+            ended = f"DELETE FROM relations WHERE old IN ({{}}) AND source = ? AND kind <> '{APART}' RETURNING new, old"
+            gone = self._database.select(ended, observed, (source,))
+        for each in said:
+            pair = "(new = ?2 AND old = ?3) OR (new = ?3 AND old = ?2)"
+            self._run(f"DELETE FROM relations WHERE source = ?1 AND ({pair})", (source, each.new, each.old))
+            row = (each.new, each.old, source, each.kind, visible(each.at))
+            self._run("INSERT INTO relations VALUES (?, ?, ?, ?, ?)", row)
+        ids = {id for pair in gone for id in pair} | {id for each in said for id in (each.new, each.old)}
+        # A memory file states everything about itself.
+        known = (
+            "SELECT number FROM entries WHERE id IN ({}) AND number NOT IN (SELECT o.entry FROM origins o"
+            " JOIN sources s ON s.number = o.source WHERE o.entry = entries.number AND s.kind = 'memory')"
+        )
+        return {row[0] for row in self._database.select(known, sorted(ids))}
+
+    def _join(self, changed: set[int]) -> None:
+        """Add to entries what those merged with them have: observations, keywords, triggers and references."""
+        if not changed or not self._run(f"SELECT 1 FROM relations WHERE kind = '{MERGED}' LIMIT 1"):
+            return
+        rows = self._run(
+            "SELECT DISTINCT r.old, o.number, r.new, n.number FROM relations r JOIN entries o ON o.id = r.old"
+            f" JOIN entries n ON n.id = r.new WHERE r.kind = '{MERGED}'"
+        )
+        taken: dict[int, list[int]] = {}
+        for _, old, _, new in rows:
+            taken.setdefault(new, []).append(old)
+        for number in taken:
+            every = _reached(number, taken)
+            if changed.isdisjoint(every):
+                continue
+            self._settle(number)
+            (known, *others) = [
+                entry_of(row) for one in every for row in self._run(f"SELECT {ENTRY} WHERE e.number = ?", (one,))
+            ]
+            self._update(number, known, joined(known, others))
+            total = f"SELECT sum({_OBSERVED}) FROM entries e WHERE e.number IN ({marks(every)})"
+            self._run(f"UPDATE entries SET observation_count = ({total}) WHERE number = ?", [*every, number])
 
     def _put_marks(self, source: int, said: Sequence[Mark], *, anew: bool) -> None:
         """Store the marks of a journal in their order. If `anew`, its earlier ones are deleted first."""
@@ -390,6 +475,14 @@ class SqliteSources:
 def _level(column: str) -> str:
     """Return an expression that grows with a level of confidence."""
     return f"instr('low medium high', {column})"
+
+
+def _reached(number: int, taken: dict[int, list[int]]) -> list[int]:
+    """Return an entry and all that were merged with it, directly or not. A circle ends where it began."""
+    found = [number]
+    for each in found:
+        found += [old for old in taken.get(each, ()) if old not in found]
+    return found
 
 
 def _source_of(row: Sequence[Any]) -> Source:

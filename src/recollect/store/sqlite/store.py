@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.stored import Mark, Raised, Retirement
+    from recollect.domain.stored import Mark, Raised, Relation, Retirement
     from recollect.store.base import Store
     from recollect.store.sqlite.models import NumberedModel
 
@@ -129,11 +129,12 @@ class SqliteStore:
         *,
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
+        relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
     ) -> None:
         def put() -> None:
             with self.writing():
-                self._sources.put(source, entries, retirements, marks, anew=anew)
+                self._sources.put(source, entries, retirements, relations, marks, anew=anew)
                 self._database.count_change()
 
         self._mended(put)
@@ -153,6 +154,9 @@ class SqliteStore:
 
     def retirements(self, id: str) -> list[Retirement]:
         return self._sources.retirements_of(id)
+
+    def relations(self, ids: Iterable[str]) -> list[Relation]:
+        return self._sources.relations_of(list(ids))
 
     def marked(self, kind: str, scope: Scope) -> list[str]:
         return self._sources.marked(kind, scope)
@@ -246,7 +250,7 @@ class SqliteStore:
     def text_matches(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         if not self.full_text or not terms:
             return []
-        condition, values = in_scope(scope)
+        condition, values = in_scope(self._plain(scope))
         statement = (
             "SELECT e.id, -entries_fts.rank FROM entries_fts JOIN entries e ON e.number = entries_fts.rowid"
             f" WHERE entries_fts MATCH ? AND {condition} ORDER BY entries_fts.rank LIMIT ?"
@@ -283,7 +287,7 @@ class SqliteStore:
         return found
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        return self._vectors.matches(vector, scope, limit)
+        return self._vectors.matches(vector, self._plain(scope), limit)
 
     def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
         return self._vectors.similarities(vector, ids)
@@ -425,7 +429,7 @@ class SqliteStore:
 
     def forget_sources(self, paths: Sequence[str]) -> None:
         with self.writing():
-            for table in ("retirements", "marks", "origins"):
+            for table in ("retirements", "relations", "marks", "origins"):
                 gone = f"DELETE FROM {table} WHERE source IN (SELECT number FROM sources WHERE path IN ({{}}))"
                 self._database.select(gone, paths)
             self._database.select("DELETE FROM sources WHERE path IN ({})", paths)
@@ -482,6 +486,11 @@ class SqliteStore:
         return self.findings[known:]
 
     # Inside
+
+    def _plain(self, scope: Scope) -> Scope:
+        """Return a scope without replaced entries if there are none: most stores have none, and are searched faster."""
+        is_needed = scope.replaced and self._run("SELECT 1 FROM relations LIMIT 1")
+        return scope if is_needed or not scope.replaced else scope.with_statuses(scope.statuses)
 
     def _stems(self, terms: Sequence[str]) -> list[tuple[int, str]]:
         """Return the tokens of each term, with its place. The last result is cached."""
