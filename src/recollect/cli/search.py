@@ -106,6 +106,8 @@ def _shown(place: int, hit: Hit, explain: bool) -> str:
     text = untrusted(entry.description)
     if text:
         lines.append(f"   {cut(text, _SHOWN)}")
+    if hit.note:
+        lines.append(f"   {styled(untrusted(hit.note), 'yellow')}")
     if explain:
         vector = "none" if hit.vector is None else f"{hit.vector:.3f}"
         keyword = "none" if hit.keyword is None else f"{hit.keyword:.3f}"
@@ -149,6 +151,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         **fields_of(entry, *_FIELDS),
         "origin": hit.origin,
         "muted": hit.is_muted,
+        "check": hit.note,
         "score": round(hit.score, 6),
         "vector": hit.vector,
         "keyword": hit.keyword,

@@ -88,6 +88,11 @@ _ORIGIN = {
 
 _MUTED = {"type": "boolean", "description": "True if the user has muted it: it is only found by a search."}
 
+_CHECK = {
+    "type": "string",
+    "description": "Its files that have changed since it was stored or confirmed: look whether it still holds.",
+}
+
 _BRIEF: dict[str, dict[str, Any]] = {
     **_NAMED,
     "text": {"type": "string", "description": "How the description begins."},
@@ -160,7 +165,7 @@ SEARCH = ToolSchema(
     ),
     returns=_returned(
         ["results"],
-        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED),
+        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED, check=_CHECK),
         reason={"type": "string", "description": "Why nothing was found."},
         notes=_TEXTS,
     ),
@@ -185,6 +190,7 @@ GET = ToolSchema(
             triggers=_TEXTS,
             status=_TEXT,
             reason={"type": "string", "description": "Why it is not active."},
+            check=_CHECK,
             origin=_ORIGIN,
             project=_TEXT,
             path=_TEXT,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
     from recollect.recall.in_context import InContext
+    from recollect.truth.check import Changed
 
 
 # Before the key of an entry in a session's record: the session had its title alone.
@@ -52,6 +53,7 @@ class Hit:
         self.nats = words + meaning - bar
         self.rank = self.nats + bonus
         self.is_muted = False
+        self.note = ""  # the line beside it
 
 
 class PromptRequest:
@@ -78,6 +80,7 @@ class PromptRequest:
         self.maybes: list[PromptHit] = []  # shown by their titles alone
         self.by_meaning = False  # whether it is compared by meaning, too
         self.found: list[Hit] = []  # everything compared in the store, the best first
+        self.untold: list[Changed] = []  # changed files of the memories, whose history git is still to tell
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for

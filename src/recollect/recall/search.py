@@ -190,8 +190,10 @@ class Hit:
         path: str = "",
         origin: str = REPOSITORY,
         is_muted: bool = False,
+        note: str = "",
     ) -> None:
         self.entry = entry
+        self.note = note  # a line about it, for example that its files have changed
         self.is_muted = is_muted  # never given unasked, in the engine's project or everywhere
         self.origin = origin  # who stands behind it, as in `domain.ranking.trust`
         self.score = score
@@ -239,6 +241,7 @@ def search(
     best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
     origins = engine.store.origins(best)
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
+    best, notes = _checked(engine, best, scores)
     now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
     marks = [mark for id in best for mark in engine.store.marks(id)]
@@ -256,6 +259,7 @@ def search(
                 path=from_project(paths.get(entry.id, ""), entry.project),
                 origin=origins[entry.id],
                 is_muted=entry.id in muted,
+                note=notes.get(entry.id, ""),
             )
         )
     if result.withheld and not result.hits:
@@ -263,6 +267,21 @@ def search(
     elif not result.hits:
         result.reason = _why_nothing(engine, query, scope, retrieval)
     return result
+
+
+def _checked(engine: Engine, best: list[str], scores: dict[str, float]) -> tuple[list[str], dict[str, str]]:
+    """Lower the scores of entries whose files have changed; return all in their new order, and notes on those."""
+    anchors = engine.store.anchors({engine.project, engine.memories}, best) if best else {}
+    if not anchors:
+        return best, {}
+    from recollect.truth.check import Truth, check_note, factor, lowered  # imported late: most entries have no anchors
+
+    changed = Truth(engine.workspace, engine.store).compare(anchors, best)
+    lost = {id: scores[id] * (1 - factor(those)) for id, those in changed.items()}
+    best = lowered(best, lambda id: scores[id], lambda id: lost.get(id, 0.0))
+    for id, less in lost.items():
+        scores[id] -= less
+    return best, {id: check_note(those) for id, those in changed.items()}
 
 
 def from_project(path: str, identity: str) -> str:

@@ -30,13 +30,14 @@ from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
     from recollect.domain.start_block import Block, TitleList
     from recollect.domain.stored import StoredEntry
     from recollect.recall.start_request import Injection, StartRequest
+    from recollect.truth.check import Changed
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
 # large bank, for the sync of banks, for that of memory files, for git, and for all together.
@@ -50,6 +51,9 @@ _ALL_IN_ALL = 1.8
 
 # How many entries each way of searching may propose; more than most projects have.
 _CANDIDATES = 200
+
+# So many entries beyond the limit may take the place of one that ranks lower.
+_MOST_LOWERED = 10
 _SHOWN_CONTEXT = 30
 _SHOWN_REASON = 200
 _LONGEST_SESSION = 100
@@ -95,13 +99,19 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     candidates = _candidates(engine, asked, retrieval, scope, now, more=len(asked.muted) + len(pinned))
     held = asked.muted | given_whole
     ranked = [item for item in candidates if item.id not in held] if held else candidates
+    changed = _changed(engine, [*given_whole, *(item.id for item in ranked[: asked.limit + _MOST_LOWERED])])
+    if changed:
+        ranked = _lowered(ranked, changed)
 
     def chosen_without(ids: Collection[str]) -> list[Entry]:
         first = [entry for entry in pinned if entry.stored_hash not in ids]
         left = [item for item in ranked if item.id not in ids] if ids else ranked
         limit = asked.limit if asked.limit < 0 else asked.limit - len(first)
         chosen = _selected(engine, asked, retrieval, left, limit)
-        return first + [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+        found = first + [as_entry(entry) for entry in store.entries(item.id for item in chosen)]
+        if changed:
+            _add_notes(found, changed)
+        return found
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
     set_headings(workspace.bank, "local", entries)
@@ -148,6 +158,33 @@ def _sync(engine: Engine, warnings: list[str], end: float) -> Degradation | None
         warnings.append(f"{error}; {behind}")
         return behind
     return None
+
+
+def _changed(engine: Engine, ids: list[str]) -> Mapping[str, Sequence[Changed]]:
+    """Return the changed files of these entries, the first of the ids first."""
+    anchors = engine.store.anchors({engine.project, engine.memories}, ids) if ids else {}
+    if not anchors:
+        return {}
+    from recollect.truth.check import Truth  # imported late: most entries have no anchors
+
+    return Truth(engine.workspace, engine.store).compare(anchors, ids)
+
+
+def _lowered(ranked: list[Ranked], changed: Mapping[str, Sequence[Changed]]) -> list[Ranked]:
+    """Move entries down whose files have changed; the others keep their order."""
+    from recollect.truth.check import factor, lowered
+
+    near = min(len(ranked), _CANDIDATES)
+    lost = {item.id: item.score * (1 - factor(changed[item.id])) for item in ranked if item.id in changed}
+    first = lowered(ranked[:near], lambda item: item.score, lambda item: lost.get(item.id, 0.0))
+    return [*first, *ranked[near:]]
+
+
+def _add_notes(entries: Sequence[Entry], changed: Mapping[str, Sequence[Changed]]) -> None:
+    from recollect.truth.check import check_note
+
+    for entry in entries:
+        entry.note = check_note(changed.get(entry.stored_hash, ()))
 
 
 def _keep_receipt(engine: Engine, asked: StartRequest, query: str, given: Sequence[ReceiptLine], now: str) -> None:

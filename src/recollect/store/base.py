@@ -6,8 +6,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.stored import Mark, Match, Retirement, Standing, StoredEntry, Title
-from recollect.store.values import Background, Coverage, Evidence, KeptModel, Model, Receipt, Scope, Source, Usage
+from recollect.domain.stored import Anchor, Anchored, Mark, Match, Retirement, Standing, StoredEntry, Title
+from recollect.store.values import (
+    Background,
+    Coverage,
+    Evidence,
+    FileHistory,
+    KeptModel,
+    Model,
+    Receipt,
+    Scope,
+    Source,
+    Usage,
+)
 
 
 class Store(Protocol):
@@ -49,6 +60,7 @@ class Store(Protocol):
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
         marks: Sequence[Mark] = (),
+        anchored: Sequence[Anchored] = (),
     ) -> None:
         """Store a source's state and its entries.
 
@@ -62,7 +74,8 @@ class Store(Protocol):
 
         A journal also holds retirements. They apply after the entries given with them: in a project, so that the
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
-        longer retired. A journal's marks apply in their order.
+        longer retired. A journal's marks apply in their order. So do anchors, of a journal or a memory file: the last
+        ones of an entry in a project count.
         """
 
     def rename_source(self, path: str, new: str) -> None:
@@ -94,6 +107,17 @@ class Store(Protocol):
     def marks(self, id: str) -> list[Mark]:
         """Return the marks on an entry, at most one of a kind for each project."""
         ...
+
+    def anchors(self, projects: Collection[str], ids: Collection[str] | None = None) -> dict[str, list[Anchor]]:
+        """Return the anchors in these projects by entry, of all entries or of those with these ids."""
+        ...
+
+    def file_histories(self, project: str, files: Collection[str]) -> list[FileHistory]:
+        """Return what is known of the histories of files in a project."""
+        ...
+
+    def keep_file_histories(self, found: Sequence[FileHistory]) -> None:
+        """Keep histories of files for later, and drop the oldest."""
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         """Return the entries with these ids, in this order. Unknown ids are left out."""

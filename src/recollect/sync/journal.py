@@ -1,4 +1,4 @@
-"""Lines of the journal as entries, retirements and marks for the store."""
+"""Lines of the journal as entries, retirements, marks and anchors for the store."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Mark, Retirement, StoredEntry, is_id
+from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Anchored, Mark, Retirement, StoredEntry, is_id
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, CARRIED, MARK, MOVED, RETIREMENT, SUPERSEDES, can_be_written, kind_of
+from recollect.files.journal.kinds import (
+    ANCHORED,
+    CAPTURE,
+    CARRIED,
+    MARK,
+    MOVED,
+    RETIREMENT,
+    SUPERSEDES,
+    can_be_written,
+    kind_of,
+)
 from recollect.keywords.base import Labeller
 from recollect.sync.entry_input import LONGEST_NAME, EntryInput, parse_entry_input
 
@@ -50,8 +60,8 @@ def captured(
                 if find_secret(said.reason):
                     said.reason = ""
                 retirements.setdefault(said.id, {})[said.project] = said
-            elif kind is MARK:
-                kind.parse(line)  # `marks_in` returns it
+            elif kind in (MARK, ANCHORED):
+                kind.parse(line)  # `marks_in` and `anchored_in` return it
             elif kind is MOVED:
                 gone = kind.parse(line)
                 moved[gone.id] += gone.observations
@@ -68,6 +78,16 @@ def marks_in(lines: Iterable[dict[str, Any]]) -> list[Mark]:
         if kind_of(line) is MARK:
             with suppress(InvalidEntry):
                 found.append(MARK.parse(line))
+    return found
+
+
+def anchored_in(lines: Iterable[dict[str, Any]]) -> list[Anchored]:
+    """Return the anchors in lines of the journal, as `marks_in` does."""
+    found: list[Anchored] = []
+    for line in lines:
+        if kind_of(line) is ANCHORED:
+            with suppress(InvalidEntry):
+                found.append(ANCHORED.parse(line))
     return found
 
 

@@ -14,7 +14,7 @@ from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_TITLE, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
 from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS, clean_triggers
-from recollect.domain.stored import RETIRED, SESSION_CAPTURE, STATUSES, StoredEntry
+from recollect.domain.stored import RETIRED, SESSION_CAPTURE, STATUSES, Anchored, StoredEntry
 from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
 from recollect.errors import StillReading, StorageError, WriteRefused
@@ -59,11 +59,14 @@ class _Read:
     A file with a credential, or without a valid memory, is withheld: it has no entry until it is mended.
     """
 
-    __slots__ = ("entry", "is_new", "is_withheld", "source")
+    __slots__ = ("anchored", "entry", "is_new", "is_withheld", "source")
 
-    def __init__(self, source: Source, entry: StoredEntry | None, *, is_new: bool = False) -> None:
+    def __init__(
+        self, source: Source, entry: StoredEntry | None, anchored: Anchored | None = None, *, is_new: bool = False
+    ) -> None:
         self.source = source
         self.entry = entry
+        self.anchored = [anchored] if anchored else []
         self.is_new = is_new
         self.is_withheld = source.hash.startswith(WITHHELD)  # then the store has no entry for it
 
@@ -254,7 +257,8 @@ def _read(found: Found, identity: str, before: Source | None, now: int, *, anew:
     if before and before.hash == memory.hash and not anew:
         return None if _is_same(before, source) else _Read(source, None)
     is_new = before is None or before.hash == _GONE
-    return _Read(source, memory_entry(memory, identity, found.modified), is_new=is_new)
+    entry = memory_entry(memory, identity, found.modified)
+    return _Read(source, entry, Anchored(entry.id, identity, memory.anchors), is_new=is_new)
 
 
 def _memory(found: Found) -> tuple[MemoryFile | None, str]:
@@ -304,7 +308,8 @@ def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read
         for source in gone:
             store.put(Source(source.path, MEMORY, project=identity, hash=_GONE), [])
         for each in read:
-            store.put(each.source, [each.entry] if each.entry else [], anew=each.entry is not None or each.is_withheld)
+            is_anew = each.entry is not None or each.is_withheld
+            store.put(each.source, [each.entry] if each.entry else [], anew=is_anew, anchored=each.anchored)
         new = [each.entry for each in read if each.entry and each.is_new]
         if gone and new:
             placed = [(categories.get(folder, ""), name) for folder, name in (os.path.split(s.path) for s in gone)]

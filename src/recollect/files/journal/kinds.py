@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.quick_json import dump, parse
-from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Retirement, is_id
+from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Anchored, Mark, Retirement, anchors_in, is_id
 from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry
 
@@ -179,6 +179,18 @@ def _write_mark(said: Mark) -> str:
     return dump({_MARKS[said.kind] if said.ended else said.kind: said.id, "at": said.at, "project": said.project})
 
 
+def _parse_anchored(line: dict[str, Any]) -> Anchored:
+    if not is_id(line["anchored"]):
+        raise InvalidEntry("an entry with anchors is named by 16 hexadecimal digits")
+    anchors = anchors_in(line.get("anchors"))
+    return Anchored(line["anchored"], _project(line, "anchored"), anchors, at=_time(line))
+
+
+def _write_anchored(said: Anchored) -> str:
+    anchors = [anchor.record for anchor in said.anchors]
+    return dump({"anchored": said.id, "at": said.at, "project": said.project, "anchors": anchors})
+
+
 def _parse_moved(line: dict[str, Any]) -> Moved:
     id, count = line["moved"], line.get("observations")
     if not is_id(id):
@@ -238,9 +250,10 @@ STAGED = Kind("staged capture", ("staged",), _parse_staged, _writer("staged", *_
 REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _writer("reviewed", "at", "outcome"))
 RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _write_retirement)
 MARK = Kind("mark", (*_MARKS, *_MARKS.values()), _parse_mark, _write_mark)
+ANCHORED = Kind("line of anchors", ("anchored",), _parse_anchored, _write_anchored)
 MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
 CARRIED = Kind("taken-over entry", ("carried",), _parse_carried, _write_capture)
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.
-KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, MOVED, CARRIED, CAPTURE)
+KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, ANCHORED, MOVED, CARRIED, CAPTURE)

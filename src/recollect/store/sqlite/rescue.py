@@ -22,7 +22,10 @@ _KEPT = {
 }
 
 # The tables with texts to read. The others hold no texts, or are derived from these.
-_TABLES = ("entries", "sources", "origins", "retirements", "marks", "models", *_KEPT, "_metadata")
+_TABLES = (
+    *("entries", "sources", "origins", "retirements", "marks", "anchors", "file_histories", "models"),
+    *(*_KEPT, "_metadata"),
+)
 
 
 def is_damaged(path: str) -> bool:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.stored import Mark, Retirement
+    from recollect.domain.stored import Anchor, Anchored, Mark, Retirement
     from recollect.store.base import Store
     from recollect.store.sqlite.models import NumberedModel
+    from recollect.store.values import FileHistory
 
     _Result = TypeVar("_Result")
 
@@ -119,10 +120,11 @@ class SqliteStore:
         anew: bool = True,
         retirements: Sequence[Retirement] = (),
         marks: Sequence[Mark] = (),
+        anchored: Sequence[Anchored] = (),
     ) -> None:
         def put() -> None:
             with self.writing():
-                self._sources.put(source, entries, retirements, marks, anew=anew)
+                self._sources.put(source, entries, retirements, marks, anchored, anew=anew)
                 self._database.count_change()
 
         self._mended(put)
@@ -148,6 +150,16 @@ class SqliteStore:
 
     def marks(self, id: str) -> list[Mark]:
         return self._sources.marks_of(id)
+
+    def anchors(self, projects: Collection[str], ids: Collection[str] | None = None) -> dict[str, list[Anchor]]:
+        return self._sources.anchors(list(projects), None if ids is None else list(ids))
+
+    def file_histories(self, project: str, files: Collection[str]) -> list[FileHistory]:
+        return self._sources.file_histories(project, list(files))
+
+    def keep_file_histories(self, found: Sequence[FileHistory]) -> None:
+        with self.writing():
+            self._sources.keep_file_histories(found)
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
