@@ -654,10 +654,15 @@ def anchored(id: str, project: str, *days: str) -> Anchored:
 
 def test_anchors_of_a_journal_are_those_said_last_in_each_project(store: Store) -> None:
     store.put(journal(), [entry("a"), entry("b")], anchored=[anchored("a", SHOP, "1", "2"), anchored("a", DESK, "3")])
-    assert anchors_told(store.anchors([SHOP], ["a", "b"])) == {"a": [("src/1.py", "2026-11-01"), ("src/2.py", "2026-11-02")]}
+    assert anchors_told(store.anchors([SHOP], ["a", "b"])) == {
+        "a": [("src/1.py", "2026-11-01"), ("src/2.py", "2026-11-02")]
+    }
     store.put(journal(), [], anchored=[anchored("a", SHOP, "4"), anchored("b", SHOP, "5")], anew=False)
     assert anchors_told(store.anchors([SHOP])) == {"a": [("src/4.py", "2026-11-04")], "b": [("src/5.py", "2026-11-05")]}
-    assert anchors_told(store.anchors([SHOP, DESK], ["a"]))["a"] == [("src/3.py", "2026-11-03"), ("src/4.py", "2026-11-04")]
+    assert anchors_told(store.anchors([SHOP, DESK], ["a"]))["a"] == [
+        ("src/3.py", "2026-11-03"),
+        ("src/4.py", "2026-11-04"),
+    ]
     store.put(journal(), [], anchored=[anchored("a", SHOP)], anew=False)
     assert anchors_told(store.anchors([SHOP])) == {"b": [("src/5.py", "2026-11-05")]}
     store.put(journal(), [entry("a")])

@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conftest import World
+from tests.e2e.test_stop import Session, remove_contexts
 
 TITLE = "Payments are captured by the worker queue"
 TEXT = f"{TITLE}, never in the request itself."
@@ -563,3 +565,110 @@ def test_session_summary_has_no_anchors_because_it_tells_what_was_done(repositor
     assert done.returncode == 0, done.stderr
     commit(repository, "x = 2\n", "Change it")
     assert stale(repository) == []
+
+
+# The stop that asks
+
+
+def works(session: Session, *, file: str = "src/pay.py", closing: str = "pytest -q") -> None:
+    """Let the agent of a session change a file and finish its work."""
+    steps = [
+        ("Edit", {"file_path": str(session.world.project / file), "old_string": "a", "new_string": "b"}),
+        *([("Bash", {"command": closing})] if closing else []),
+    ]
+    session.says("Make the capture retry.")
+    for number, (tool, given) in enumerate(steps):
+        used = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": given}
+        message = {"id": f"m{number}", "role": "assistant", "content": [used]}
+        session.write(json.dumps({"isSidechain": False, "type": "assistant", "message": message}) + "\n")
+
+
+@pytest.fixture
+def session(repository: World) -> Iterator[Session]:
+    """A session that was given the decision about src/pay.py."""
+    remember(repository)
+    session = Session(repository)
+    assert TITLE in prompted(repository, session.id)
+    yield session
+    remove_contexts(session.id)
+
+
+SELDOM = {"RECOLLECT_TRIAGE_AFTER_PROMPTS": "50"}
+
+
+def held(session: Session, **fields: Any) -> str:
+    """Return the request of a stop, empty if it passes."""
+    done = session.stops(SELDOM, **fields)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
+
+
+def test_stop_asks_once_about_a_memory_whose_file_the_session_has_changed(session: Session) -> None:
+    write(session.world, "x = 2\n")
+    works(session)
+    text = held(session)
+    [path] = (session.world.project / ".claude/memory/decisions").glob("*.json")
+    [entry] = stale(session.world)
+    assert f"`recollect confirm {entry['id']}`" in text
+    assert "this session changed src/pay.py" in text
+    assert f'"{TEXT.rstrip(".")}"' in text
+    assert text.count("\n") == 0, "it is one sentence or two"
+    assert held(session, stop_hook_active=True) == ""
+    write(session.world, "x = 3\n")
+    works(session)
+    assert held(session) == "", "once a session"
+    assert path.exists()
+
+
+def test_stop_says_it_in_the_hold_that_there_is_anyway(session: Session) -> None:
+    write(session.world, "x = 2\n")
+    works(session, closing="")
+    session.says("We decided to retry in the queue because the gateway drops every tenth request. We chose that.")
+    done = session.stops()
+    text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "was something learned here" in text
+    assert "Also: this session changed src/pay.py" in text
+
+
+@pytest.mark.parametrize(
+    "why", ["not finished", "another file", "same content", "not given", "plan", "headless", "off"]
+)
+def test_stop_does_not_ask_without_a_reason(session: Session, why: str) -> None:
+    write(session.world, FIRST if why == "same content" else "x = 2\n")
+    if why == "not given":
+        session = Session(session.world)
+    works(
+        session,
+        file="src/other.py" if why == "another file" else "src/pay.py",
+        closing="" if why == "not finished" else "pytest -q",
+    )
+    fields = {"permission_mode": "plan"} if why == "plan" else {}
+    variables = {"CLAUDE_CODE_SESSION_ATTENDED": "0"} if why == "headless" else {}
+    variables |= {"RECOLLECT_MEMORY_ANCHORS_ENABLED": "false"} if why == "off" else {}
+    done = session.stops({**SELDOM, **variables}, **fields)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+# Where it is counted
+
+
+def test_status_doctor_and_check_count_in_one_line_and_check_does_not_fail(repository: World, day: str) -> None:
+    assert day
+    before = repository.run("check")
+    commit(repository, "x = 2\n", "Change it")
+    assert "Stale" in repository.run("status").stdout
+    assert json.loads(repository.run("status", "--json").stdout)["knowledge"]["stale"] == 1
+    assert "1 entry with files that changed since" in repository.run("doctor", "--only", "stale").stdout
+    checked = repository.run("check")
+    assert (checked.returncode, before.returncode) == (0, 0)
+    assert "1 memory has files that changed since" in checked.stderr
+    assert "changed since" not in before.stderr
+
+
+def test_slash_command_prints_what_is_stale_without_a_model(repository: World, day: str) -> None:
+    commit(repository, "x = 2\n", "Change it")
+    event = {"hook_event_name": "UserPromptExpansion", "command_name": "memory:stale", "command_args": ""}
+    done = repository.run_hook("prompt", {**event, "session_id": "s-1", "cwd": str(repository.project)})
+    said = json.loads(done.stdout)
+    assert said["decision"] == "block"
+    assert f"src/pay.py changed since {day} (1 commit)" in said["reason"]

@@ -36,7 +36,7 @@ def handle(event: Event) -> Answer:
     workspace = load_workspace(event.folder())
     done = capture(stop, workspace, lambda texts: _judged(workspace.global_store, event, texts))
     answer = Answer()
-    if done.held:
+    if done.held or done.outdated:
         from recollect.hooks.stop_request import request  # imported late: most stops pass
 
         answer = request(done, stop.session)
