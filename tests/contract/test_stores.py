@@ -26,6 +26,8 @@ from recollect.domain.stored import (
     RETIRED,
     STATUSES,
     SUPERSEDES,
+    Anchor,
+    Anchored,
     Mark,
     Raised,
     Relation,
@@ -44,6 +46,7 @@ from recollect.store.values import (
     STATED,
     TITLE,
     Evidence,
+    FileHistory,
     Model,
     Receipt,
     ReceiptLine,
@@ -817,6 +820,52 @@ def test_marks_hold_in_their_project_or_everywhere_until_they_end(store: Store) 
     assert store.marked(MUTED, EVERYWHERE) == ["a"]
     store.put(journal(), [], marks=said[:1])
     assert store.marked(MUTED, EVERYWHERE) == ["b"], "the journal was read anew"
+
+
+def anchors_told(anchors: dict[str, list[Anchor]]) -> dict[str, list[tuple[str, str]]]:
+    return {id: [(anchor.file, anchor.at) for anchor in those] for id, those in anchors.items()}
+
+
+def anchored(id: str, project: str, *days: str) -> Anchored:
+    return Anchored(id, project, [Anchor(f"src/{day}.py", "0" * 16, "1" * 12, f"2026-11-0{day}") for day in days])
+
+
+def test_anchors_of_a_journal_are_those_said_last_in_each_project(store: Store) -> None:
+    store.put(journal(), [entry("a"), entry("b")], anchored=[anchored("a", SHOP, "1", "2"), anchored("a", DESK, "3")])
+    assert anchors_told(store.anchors([SHOP], ["a", "b"])) == {
+        "a": [("src/1.py", "2026-11-01"), ("src/2.py", "2026-11-02")]
+    }
+    store.put(journal(), [], anchored=[anchored("a", SHOP, "4"), anchored("b", SHOP, "5")], anew=False)
+    assert anchors_told(store.anchors([SHOP])) == {"a": [("src/4.py", "2026-11-04")], "b": [("src/5.py", "2026-11-05")]}
+    assert anchors_told(store.anchors([SHOP, DESK], ["a"]))["a"] == [
+        ("src/3.py", "2026-11-03"),
+        ("src/4.py", "2026-11-04"),
+    ]
+    store.put(journal(), [], anchored=[anchored("a", SHOP)], anew=False)
+    assert anchors_told(store.anchors([SHOP])) == {"b": [("src/5.py", "2026-11-05")]}
+    store.put(journal(), [entry("a")])
+    assert store.anchors([SHOP, DESK]) == {}, "the journal was read anew"
+
+
+def test_anchors_of_a_memory_file_are_those_it_has_now(store: Store) -> None:
+    source = Source("/shop/m.json", MEMORY, project=SHOP)
+    store.put(source, [entry("m", category="decision")], anchored=[anchored("m", SHOP, "1")])
+    store.put(journal(), [], anchored=[anchored("a", SHOP, "2")])
+    assert anchors_told(store.anchors([SHOP])) == {"a": [("src/2.py", "2026-11-02")], "m": [("src/1.py", "2026-11-01")]}
+    store.put(source, [entry("m", category="decision")], anchored=[anchored("m", SHOP)])
+    assert anchors_told(store.anchors([SHOP])) == {"a": [("src/2.py", "2026-11-02")]}
+
+
+def test_history_of_a_file_is_kept_by_its_content_and_the_newest_counts(store: Store) -> None:
+    def histories() -> list[tuple[str, str, str, int, str]]:
+        found = store.file_histories(SHOP, ["a.py", "b.py"])
+        return sorted((each.file, each.now, each.head, each.commits, each.moved) for each in found)
+
+    store.keep_file_histories([FileHistory(SHOP, "a.py", "1", "now", "h1", 2), FileHistory(DESK, "b.py", "1", "x")])
+    store.keep_file_histories([FileHistory(SHOP, "a.py", "1", "", "h1", 1, "c.py")])
+    assert histories() == [("a.py", "", "h1", 1, "c.py"), ("a.py", "now", "h1", 2, "")]
+    store.keep_file_histories([FileHistory(SHOP, "a.py", "1", "now", "h2", 3)])
+    assert histories() == [("a.py", "", "h1", 1, "c.py"), ("a.py", "now", "h2", 3, "")]
 
 
 def test_marked_entry_out_of_scope_is_not_among_the_marked(store: Store) -> None:

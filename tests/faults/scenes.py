@@ -317,7 +317,24 @@ def _merged(world: World) -> None:
     append_lines(journal, RETIREMENT, [Retirement(gone, "", at=days_ago(1), reason="merged into it")])
 
 
+def _change_file(world: World) -> None:
+    """Let a file of a memory and of a lesson be another one than they were stored for."""
+    from recollect.domain.stored import Anchor, Anchored
+    from recollect.files.journal.kinds import ANCHORED
+    from recollect.files.journal.log import append_lines
+
+    (world.project / "auth.py").write_text("x = 2\n", encoding="utf-8")
+    anchor = Anchor("auth.py", "0123456789abcdef", "", "2026-11-02")
+    path = world.project / ".claude" / "memory" / "decisions" / f"{_COOKIE}.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record |= {"related_files": ["auth.py"], "anchors": [anchor.record]}
+    path.write_text(json.dumps(record), encoding="utf-8")
+    line = Anchored(content_hash(OLD_LESSON["description"]), str(world.project), [anchor], at=days_ago(1))
+    append_lines(str(world.store / "session-captures.jsonl"), ANCHORED, [line])
+
+
 _REVIEW = ("review", "--json")
+_STALE = ("stale", "--json")
 _MUTED = ("list", "--muted", "--json")
 _WHY = ("why", "refresh-token-cookie", "--json")
 _COOKIE = "refresh-token-cookie"
@@ -356,6 +373,14 @@ SCENES = (
     Scene("mute memory", ("mute", _COOKIE)),
     Scene("mute lesson", ("mute", content_hash(OLD_LESSON["description"]), "--everywhere"), probes=(EXPORT, _MUTED)),
     Scene("unmute", ("unmute", _COOKIE), prepare=_mark("muted"), probes=(EXPORT, _MUTED)),
+    Scene("confirm memory", ("confirm", _COOKIE), prepare=_change_file, probes=(EXPORT, _STALE)),
+    Scene(
+        "confirm lesson",
+        ("confirm", content_hash(OLD_LESSON["description"])),
+        prepare=_change_file,
+        probes=(EXPORT, _STALE),
+    ),
+    Scene("stale", _STALE, prepare=_change_file),
     Scene("pin", ("pin", _COOKIE), probes=(EXPORT, _WHY)),
     Scene("unpin", ("unpin", _COOKIE), prepare=_mark("pinned"), probes=(EXPORT, _WHY)),
     Scene("dedupe", ("dedupe",), prepare=_twins, between=("index.md",)),

@@ -15,10 +15,11 @@ PACKAGE = Path(__file__).parents[2] / "src" / "recollect"
 _LOW = {"domain", "files", "version"}
 _ENGINE = _LOW | {"config", "store", "embedding", "keywords"}
 _SYNC = _ENGINE | {"engine"}
-_RECALL = _SYNC | {"sync"}
+_TRUTH = _SYNC | {"sync"}
+_RECALL = _TRUTH | {"truth"}
 _USE_CASES = {
-    "config", "engine", "sync", "recall", "sessions", "memories", "learn", "promote", "transfer", "share", "resident",
-    "plugin", "doctor",
+    "config", "engine", "sync", "truth", "recall", "sessions", "memories", "learn", "promote", "transfer", "share",
+    "resident", "plugin", "doctor",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -32,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "config": _LOW,
     "engine": _ENGINE,
     "sync": _SYNC,
+    "truth": _TRUTH,
     "recall": _RECALL,
     "memories": _RECALL,
     "sessions": _RECALL | {"recall"},

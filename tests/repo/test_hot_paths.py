@@ -198,7 +198,13 @@ def test_a_hook_with_a_store_loads_what_sqlite_needs_and_no_more(world: World, h
 
 def test_hot_modules_are_those_that_hooks_load(world: World) -> None:
     world.write_bank("patterns", "### Pattern: P\nA lesson.\n", shared=True)
-    world.write_decision("advisory-locks", title="Advisory locks keep importers apart when the queue restarts")
+    (world.project / "locks.py").write_text("changed since then\n", encoding="utf-8")
+    world.write_decision(
+        "advisory-locks",
+        title="Advisory locks keep importers apart when the queue restarts",
+        related_files=["locks.py"],
+        anchors=[{"file": "locks.py", "hash": "0123456789abcdef", "at": "2026-11-02"}],
+    )
     by_markdown = modules_after(world)
     by_markdown |= {name for hook in HOOKS for name in modules_of(hook, world)}
     world.write_local_settings("memory_semantic_enabled: true\nmemory_embedding_enabled: false\n")

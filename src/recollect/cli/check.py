@@ -5,7 +5,7 @@ import sys
 import click
 
 from recollect.cli.screen import whole
-from recollect.cli.shared import fields_of, json_option, memory_place, print_json, root_options, styled
+from recollect.cli.shared import fields_of, json_option, memory_place, print_json, root_options, styled, warn
 from recollect.domain.memory import seen
 from recollect.domain.text import counted
 from recollect.share.check import Checked, Finding, changed_since, check
@@ -33,7 +33,8 @@ def command(
     Every memory file must be valid and have no credential in it, its related files and superseded memories must exist,
     and a tracked index.md must list them as they are. Lessons of the project's bank are searched for credentials and
     conflict markers. One line a finding; the exit code is 1 if there is any. Nothing is written, and no store, model,
-    plugin or network is needed.
+    plugin or network is needed. Memories whose files have changed since they were stored are
+    counted, which is no fault.
     """
     if as_json and style == _GITHUB:
         raise click.UsageError("give either --json or --format github")
@@ -47,9 +48,12 @@ def command(
     checked = check(workspace, place, changed)
     if as_json:
         findings = [fields_of(each, "kind", "path", "line", "message") for each in checked.findings]
-        print_json(seen({"findings": findings, "files": checked.files}))
+        print_json(seen({"findings": findings, "files": checked.files, "stale": checked.stale}))
     else:
         _print(checked, style)
+    if checked.stale:
+        have = counted(checked.stale, "memory has", "memories have")
+        warn([f"{have} files that changed since; `recollect stale` lists them"])
     sys.exit(int(bool(checked.findings)))
 
 

@@ -110,8 +110,9 @@ def _shown(place: int, hit: Hit, explain: bool) -> str:
     text = untrusted(entry.description)
     if text:
         lines.append(f"   {cut(text, _SHOWN)}")
-    if hit.was:
-        lines.append(f"   {styled(untrusted(hit.was), 'yellow')}")
+    for line in (hit.was, hit.note):
+        if line:
+            lines.append(f"   {styled(untrusted(line), 'yellow')}")
     if explain:
         vector = "none" if hit.vector is None else f"{hit.vector:.3f}"
         keyword = "none" if hit.keyword is None else f"{hit.keyword:.3f}"
@@ -159,6 +160,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "expired": hit.is_expired,
         "supersedes": hit.supersedes,
         "was": hit.was,
+        "check": hit.note,
         "score": round(hit.score, 6),
         "vector": hit.vector,
         "keyword": hit.keyword,

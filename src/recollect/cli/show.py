@@ -27,6 +27,7 @@ from recollect.memories.lookup import Known, find_memory, look_up
 from recollect.sessions.given import note_shown
 from recollect.sync.memories import entry_id, pointed_id
 from recollect.sync.sync import CARRIED_LINES
+from recollect.truth.stale import changed_files
 
 _NEWEST = 10
 _WIDTH = 14
@@ -36,7 +37,7 @@ _LONGEST_SUMMARY = 300
 # Fields shown elsewhere, not in the order of the file.
 _ELSEWHERE = (
     *("id", "title", "category", "record_status", "tags", "related_files", "content", "changes"),
-    *("supersedes", "superseded_by"),
+    *("supersedes", "superseded_by", "anchors"),
 )
 
 
@@ -63,10 +64,11 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
     if found.memory is None:
         with Engine(workspace) as engine:
             known = Known(engine, found.entry)
-        _show_knowledge(known, workspace.global_store, as_json)
+        _show_knowledge(known, workspace.global_store, changed_files(workspace, found.entry.id), as_json)
         warn(note_shown(workspace, found.entry.id))
         return
     root, memory = workspace.memory_root(), found.memory
+    check = changed_files(workspace, found.entry.id, memory.anchors)
     memory.record = redacted(memory.record)
     if as_json:
         facts = {
@@ -74,9 +76,9 @@ def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Works
             **fields_of(memory, "slug", "title", "category", "status"),
             "path": root.shown(memory.path),
         }
-        print_json({**facts, "hash": memory.hash, "origin": REPOSITORY, "record": memory.record})
+        print_json({**facts, "hash": memory.hash, "origin": REPOSITORY, "check": check, "record": memory.record})
     else:
-        click.echo("\n".join(_lines(root, memory, history, workspace.memories)))
+        click.echo("\n".join(_lines(root, memory, history, workspace.memories, check)))
     warn(note_shown(workspace, found.entry.id))
 
 
@@ -91,7 +93,7 @@ def _file_of(workspace: Workspace, name: str) -> str:
     return found.memory.path
 
 
-def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
+def _show_knowledge(known: Known, global_store: str, check: list[str], as_json: bool) -> None:
     entry = redacted_entry(known.entry)
     facts: dict[str, object] = {
         **fields_of(entry, "id", "category", "status"),
@@ -99,6 +101,7 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
         "supersedes": redacted(known.supersedes),
         "superseded_by": redacted(known.superseded_by),
         **fields_of(entry, "description", "reasoning", "details", "keywords", "triggers", "references"),
+        "check": check,
         "observed": entry.observation_count,
         "confidence": entry.confidence,
         "raised": [fields_of(each, "level", "at", "reason") for each in known.raised],
@@ -137,7 +140,7 @@ def _print_raw(path: str) -> None:
         click.echo(text.encode("utf-8", "surrogateescape"), nl=False)
 
 
-def _lines(root: MemoryRoot, memory: MemoryFile, history: bool, identity: str) -> Iterator[str]:
+def _lines(root: MemoryRoot, memory: MemoryFile, history: bool, identity: str, check: list[str]) -> Iterator[str]:
     yield styled(one_line(memory.title), "green")
     yield from _field("id", entry_id(identity, memory.category, memory.slug))
     yield from _field("slug", memory.slug)
@@ -148,6 +151,7 @@ def _lines(root: MemoryRoot, memory: MemoryFile, history: bool, identity: str) -
     yield from _field("state", _state(memory))
     yield from _field("tags", ", ".join(memory.tags))
     yield from _field("related_files", [_related(root, path) for path in memory.related_files] or None)
+    yield from _field("check", check or None)
     by = memory.record.get("superseded_by")
     yield from _field("superseded_by", _pointed(root, identity, by) if isinstance(by, str) else None)
     yield from _field("supersedes", [_pointed(root, identity, old) for old in memory.supersedes] or None)

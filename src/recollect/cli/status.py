@@ -85,6 +85,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         ("Storage", f"{counted(status.files, 'file', 'files')}, {_bytes(status.bytes)}"),
         ("Last capture", status.last_capture or "none"),
         ("To review", _to_review(status.awaiting_review)),
+        *([("Stale", _stale(knowledge.stale))] if knowledge.stale else []),
         ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one, {journal}"),
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
         *([("Taken over", status.taken_over)] if status.taken_over else []),
@@ -95,6 +96,10 @@ def _facts(status: Status) -> list[tuple[str, str]]:
 
 def _to_review(count: int) -> str:
     return f"{counted(count, 'capture', 'captures')}; `recollect review` shows them" if count else "nothing"
+
+
+def _stale(count: int) -> str:
+    return f"{counted(count, 'entry', 'entries')} with changed files; `recollect stale` lists them"
 
 
 def _bytes(size: int) -> str:

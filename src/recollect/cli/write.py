@@ -64,13 +64,16 @@ def command(
     )
     workspace, place = memory_place(root, project_root, global_store, target or "")
     settings = workspace.settings
+    checkout = workspace.project_root if place.project == workspace.identity else ""  # a worktree has files of its own
     try:
         record = read_handover(given, place) if given is not None else {}
         path, of_path = _target(place, workspace.project_root, target, category, record)
         if action == "create":
-            result = write.create(place, settings, path, of_path, record, auto=auto, check=check)
+            result = write.create(place, settings, path, of_path, record, auto=auto, check=check, checkout=checkout)
         elif action == "update":
-            result = write.update(place, settings, path, of_path, record, expected=expected, check=check)
+            result = write.update(
+                place, settings, path, of_path, record, expected=expected, check=check, checkout=checkout
+            )
         else:
             result = _moved(action, place, settings, path, of_path, reason)
     except LockTimeout as error:

@@ -218,6 +218,12 @@ KEYS: tuple[Key, ...] = (
     Key("memory_keyword_weight", 0.2, "The weight of shared words in a session's choice.", "inject"),
     Key("memory_prominence_weight", 0.3, "The weight of an entry's standing in a session's choice.", "inject"),
     Key("memory_decay_enabled", True, "Whether entries fade that are not recalled.", "inject"),
+    Key(
+        "memory_anchors_enabled",
+        True,
+        "Whether an entry is marked, and ranks lower, if a file that it names has changed since it was stored.",
+        "inject, search, show, stale",
+    ),
     Key("memory_recall_tracking", True, "Whether it is counted how often an entry was given to a session.", "inject"),
     Key(
         "memory_feedback_enabled",

@@ -29,6 +29,7 @@ _CHECKS = (
     ("Journal", "store", "journal", 10.0),
     ("Banks", "store", "banks", 10.0),
     ("Withheld", "store", "withheld", 30.0),
+    ("Stale", "store", "stale", 30.0),
     ("Sessions", "store", "sessions", 5.0),
     ("Records", "records", "records", 5.0),
     ("Clock", "records", "clock", 5.0),

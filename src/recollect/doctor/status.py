@@ -33,6 +33,7 @@ from recollect.store.open import database_name, store_exists, store_files
 from recollect.store.repair import count_earlier
 from recollect.store.values import EARLIER, TAKEN_OVER
 from recollect.sync.journal import without_moved
+from recollect.truth.stale import count_stale
 
 # In seconds: how long to wait for other writers.
 _PATIENCE = 1.0
@@ -51,6 +52,7 @@ class Knowledge:
     journal_here: int = 0
     store_entries: int | None = None
     awaiting_vector: int | None = None
+    stale: int = 0  # whose files have changed since they were stored or confirmed
 
 
 @dataclass
@@ -127,6 +129,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issu
             coverage = engine.store.coverage()
             taken_over = engine.store.get_meta(TAKEN_OVER)
             pending = engine.store.get_meta(EARLIER)
+            knowledge.stale = count_stale(engine)
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)], ""

@@ -209,6 +209,22 @@ def withheld(case: Case) -> Iterator[Finding]:
         yield Finding(OK, "Withheld", "nothing that would be given is withheld")
 
 
+def stale(case: Case) -> Iterator[Finding]:
+    """Count the entries whose files have changed since they were stored or confirmed."""
+    from recollect.engine.engine import Engine
+    from recollect.truth.stale import count_stale
+
+    if not store_exists(case.workspace.global_store):
+        return
+    try:
+        with Engine(case.workspace, patience=_PATIENCE) as engine:
+            count = count_stale(engine)
+    except StoreError:
+        return  # the database has its own check
+    told = f"{counted(count, 'entry', 'entries')} with files that changed since; `recollect stale` lists them"
+    yield Finding(OK, "Stale", told if count else "no file of an entry has changed since it was stored")
+
+
 def sessions(case: Case) -> Iterator[Finding]:
     """Check that the records of sessions can be read and written, and count them."""
     from recollect.files.session.record import FOLDER

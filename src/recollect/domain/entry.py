@@ -53,6 +53,7 @@ class Entry:
         "is_pinned",
         "last_observed",
         "name",
+        "note",
         "observation_count",
         "origin",
         "position",
@@ -87,6 +88,7 @@ class Entry:
         self.origin = origin
         self.position = position
         self.is_pinned = False  # the user wants it at every start
+        self.note = ""  # a line about it, for example that its files have changed
         self.rank = 0  # in a start block, entries of a category stand in this order
         self._hash = ""
 

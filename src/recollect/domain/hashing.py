@@ -15,7 +15,17 @@ else:  # hashlib loads OpenSSL; this takes a third of a bare interpreter's start
         except ImportError:
             from hashlib import sha256
 
-__all__ = ["content_hash", "normalize", "sha256"]
+if TYPE_CHECKING:
+    from hashlib import sha1
+else:
+    try:
+        from _sha1 import sha1
+    except ImportError:
+        from hashlib import sha1
+
+__all__ = ["content_hash", "file_hash", "normalize", "sha256"]
+
+_BEGINNING = 8_000  # bytes of a file; one with a NUL among them is no text, as for git
 
 
 def normalize(description: str) -> str:
@@ -29,3 +39,10 @@ def content_hash(description: str) -> str:
     Text from invalid UTF-8 can be hashed too: its lone surrogates are passed through.
     """
     return sha256(normalize(description).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def file_hash(data: bytes) -> str:
+    """Return git's hash of a file's content. Line ends of Windows count as those of the repository."""
+    if b"\0" not in data[:_BEGINNING]:
+        data = data.replace(b"\r\n", b"\n")
+    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 LONGEST = 2_500
 LONGEST_LINES = (240, 120)
 LONGEST_TAGS = 300
-LONGEST_WAS = 160
 _LONGEST_FORMER = 120
+LONGEST_NOTE = 200
 
 # The entries that a prompt may be about are shown by their titles, so many at most.
 MOST_MAYBES = 3
@@ -43,7 +43,7 @@ class PromptHit:
         key: str = "",
         id: str = "",
         nats: float = 0.0,
-        was: str = "",
+        note: str = "",
     ) -> None:
         self.category = category
         self.title = title
@@ -56,7 +56,7 @@ class PromptHit:
         self.repository = repository or bool(path)  # from a file of the repository
         self.key = key  # its name in a session's record
         self.id = id  # its id in the store
-        self.was = was  # a line about the entry whose place it has taken
+        self.note = note  # a line about it: its files have changed, or what it was before
         self.nats = nats  # the certainty of a match with the prompt; points, if found by its title
 
 
@@ -136,7 +136,8 @@ def _headline(told: PromptHit) -> str:
 def _title_line(told: PromptHit) -> str:
     """Return a title with the beginning of its id: each prompt pays for these lines, most of them in vain."""
     mark = REPOSITORY if told.repository else ""
-    return f"- maybe: [{told.id[:_SHOWN_ID]}] {_short(clean_title(told.title), LONGEST_TITLE)}{mark}\n"
+    note = f" ({_short(told.note, LONGEST_NOTE)})" if told.note else ""
+    return f"- maybe: [{told.id[:_SHOWN_ID]}] {_short(clean_title(told.title), LONGEST_TITLE)}{mark}{note}\n"
 
 
 def main_text(told: PromptHit) -> str:
@@ -150,10 +151,10 @@ def shown_text(told: PromptHit) -> str:
 
 
 def _lines(told: PromptHit) -> list[str]:
-    """Return one or two lines of the content, the most helpful first."""
+    """Return one or two lines of the content, the most helpful first, and the note."""
     lines = [f"{label}: {text}" if label else text for label, text in _chosen(told)]
     shown = [_short(line, most) for line, most in zip(lines, LONGEST_LINES, strict=False)]
-    return [*shown, _short(told.was, LONGEST_WAS)] if told.was else shown
+    return [*shown, _short(told.note, LONGEST_NOTE)] if told.note else shown
 
 
 def _chosen(told: PromptHit) -> list[tuple[str, str]]:

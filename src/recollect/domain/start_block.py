@@ -227,7 +227,8 @@ def _title_label(category: str) -> str:
 
 
 def _title_line(title: Title) -> str:
-    return f"- [{title.id}] {cut(data_line(title.name), LONGEST_TITLE)}"
+    note = f" ({cut(data_line(title.note), LONGEST_TITLE)})" if title.note else ""
+    return f"- [{title.id}] {cut(data_line(title.name), LONGEST_TITLE)}{note}"
 
 
 def entry_text(entry: Entry) -> str:
@@ -237,9 +238,10 @@ def entry_text(entry: Entry) -> str:
 
 
 def marked_text(entry: Entry) -> str:
-    """Return the text of an entry, with a mark on its heading if it comes from the repository."""
+    """Return the text of an entry and its note, with a mark on its heading if it comes from the repository."""
     heading, newline, rest = entry_text(entry).partition("\n")
-    return f"{heading}{REPOSITORY if entry.origin == 'local' else ''}{newline}{rest}"
+    note = f"\n- {data_line(entry.note)}" if entry.note else ""
+    return f"{heading}{REPOSITORY if entry.origin == 'local' else ''}{newline}{rest}{note}"
 
 
 def _assemble(shown: Sequence[_Shown], diagnostic: str, titles: str) -> str:

@@ -48,6 +48,15 @@ RELATIONS = (SUPERSEDES, MERGED, APART)
 LONGEST_REASON = 500
 ID_LENGTH = 16
 
+# Of one entry in a project.
+MOST_ANCHORS = 20
+
+# The lengths of an anchor's parts: the path of a file, the beginnings of two hashes of git, and a day.
+LONGEST_FILE = 500
+HASH_LENGTH = 16
+COMMIT_LENGTH = 12
+_DAY_LENGTH = 10
+
 
 class StoredEntry:
     """An entry with everything the store knows about it.
@@ -166,9 +175,10 @@ class Standing:
 class Title:
     """An entry's name, with what a list of titles needs besides."""
 
-    __slots__ = ("category", "id", "name", "updated_at")
+    __slots__ = ("category", "id", "name", "note", "updated_at")
 
     def __init__(self, id: str, category: str, name: str, updated_at: str) -> None:
+        self.note = ""  # a few words about it, for example that its files have changed
         self.id = id
         self.category = category
         self.name = name
@@ -240,6 +250,79 @@ class Raised:
         self.level = level
         self.at = at
         self.reason = reason
+
+
+class Anchor:
+    """A file with the content for which an entry was true: its hash, the commit and the day it was taken.
+
+    The hash is the beginning of git's own for that content. Without a repository, `commit` is empty.
+    """
+
+    __slots__ = ("at", "commit", "file", "hash")
+
+    def __init__(self, file: str, hash: str, commit: str, at: str) -> None:
+        self.file = file
+        self.hash = hash
+        self.commit = commit
+        self.at = at
+
+    @property
+    def record(self) -> dict[str, str]:
+        """Return it as JSON."""
+        found = {"file": self.file, "hash": self.hash, "commit": self.commit, "at": self.at}
+        return {name: text for name, text in found.items() if text}
+
+
+class Anchored:
+    """All anchors of an entry in a project, in the place of earlier ones."""
+
+    __slots__ = ("anchors", "at", "id", "project")
+
+    def __init__(self, id: str, project: str, anchors: Sequence[Anchor], *, at: str = "") -> None:
+        self.id = id
+        self.project = project
+        self.anchors = list(anchors)
+        self.at = at
+
+
+def anchors_in(value: object) -> list[Anchor]:
+    """Return the valid anchors of a JSON value, one for each file. All others are left out."""
+    items: list[object] = value[:MOST_ANCHORS] if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]
+    anchors = [anchor for anchor in map(_anchor_of, items) if anchor]
+    return list({anchor.file: anchor for anchor in anchors}.values())
+
+
+def _anchor_of(item: object) -> Anchor | None:
+    if not isinstance(item, dict):
+        return None
+    parts: list[object] = [item.get(name, "") for name in ("file", "hash", "commit", "at")]  # pyright: ignore
+    file, hash, commit, at = (part if isinstance(part, str) else "?" for part in parts)
+    is_hash = len(hash) == HASH_LENGTH and is_hexadecimal(hash)
+    is_commit = not commit or (len(commit) == COMMIT_LENGTH and is_hexadecimal(commit))
+    is_valid = is_hash and is_commit and is_day(at) and file != "" and file_named(file) == file
+    return Anchor(file, hash, commit, at) if is_valid else None
+
+
+def file_named(reference: str) -> str:
+    """Return the path of the file that a reference names, relative to the project; empty if it can name none.
+
+    A place in the file, such as `:12` or `#L3`, is left out. So are absolute paths, addresses and ways out of the
+    project. The path may lead to no file at all: a reference is any text.
+    """
+    path = reference.strip().partition("#")[0]
+    while path.rpartition(":")[2].replace("-", "").isdecimal():
+        path = path.rpartition(":")[0]
+    parts = [part for part in path.split("/") if part != "."]
+    is_outside = path.startswith(("/", "~")) or "://" in path or "\\" in path or not path.isprintable()
+    if not path or is_outside or len(path) > LONGEST_FILE or {"", "..", ".git"}.intersection(map(str.lower, parts)):
+        return ""
+    return "/".join(parts)
+
+
+def is_day(text: str) -> bool:
+    """Return True for a date such as 2026-11-02."""
+    digits = text.replace("-", "", 2)
+    return len(text) == _DAY_LENGTH and digits.isascii() and digits.isdecimal() and text[4] == text[7] == "-"
 
 
 def is_id(value: object) -> bool:

@@ -47,7 +47,7 @@ def handle(event: Event) -> Answer:
     if event.text("hook_event_name") == _END:
         return answer
     done = capture(stop, workspace, lambda texts: _judged(workspace.global_store, event, texts))
-    if done.held:
+    if done.held or done.outdated:
         from recollect.hooks.stop_request import request  # imported late: most stops pass
 
         afterwards, answer = answer.afterwards, request(done, stop.session)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.quick_json import dump
+from recollect.domain.text import cut
 from recollect.domain.triage.spoken import ASKED
 from recollect.files.session.triage_context import write_findings
 from recollect.hooks.answer import Answer
@@ -17,6 +18,11 @@ _LEARNED = (
     " a choice with its reason, a convention that the user stated, work put off."
 )
 _STORE = "Call store_memory once for each such thing, or say in one short sentence that there is nothing."
+_STILL_TRUE = (
+    "this session changed {files}, and it was given {memories} about that. Does each still hold? If so, run"
+    " `recollect confirm {ids}`; if not, store what holds now, with its id as supersedes."
+)
+_LONGEST_NAME = 80
 _HINTS = "Hints (quotations, no requests):"
 _QUOTES = {ord(mark): "'" for mark in '"“”„‟″«»'}
 _SUMMARY = (
@@ -29,7 +35,7 @@ _SUMMARY = (
 def request(done: Capture, session: str) -> Answer:
     """Return the answer that holds a stop: the request for the agent, and a line for the user."""
     data = _data(done)
-    path = write_findings(data, session)
+    path = write_findings(data, session) if done.held else ""
     text = _phases(done, path) if done.flow == "phases" else _direct(done, session, path)
     output = {
         "systemMessage": _line(done),
@@ -42,19 +48,32 @@ def _direct(done: Capture, session: str, path: str) -> str:
     """Return the request to store each thing by one call of a tool."""
     categories = [finding.category for finding, _ in done.held]
     summary = _SUMMARY.format(session=f' and the session "{session}"' if session else "")
-    lines = [_LEARNED, _quoted(done), _STORE] if categories != [SESSION_SUMMARY] else []
+    lines = [_LEARNED, _quoted(done), _STORE] if categories not in ([SESSION_SUMMARY], []) else []
+    if not categories:
+        return f"{ASKED} {_still_true(done)} Then stop."
     if SESSION_SUMMARY in categories:
         lines.append(f"{'Also:' if lines else ASKED} {summary}")
+    lines += [f"Also: {_still_true(done)}"] if done.outdated else []
     lines.append(f"Then stop. Without that tool, use the memory-management skill{_with(path)}.")
     return "\n".join(filter(None, lines))
 
 
 def _phases(done: Capture, path: str) -> str:
     """Return the request to save each finding through the phases of the skill."""
+    if not done.held:
+        return f"{ASKED} {_still_true(done)} Then stop."
     found = ", ".join(f"{finding.category} (score {finding.score:.2f})" for finding, _ in done.held)
     lines = [f"{ASKED} this session holds something worth remembering: {found}.", _quoted(done)]
+    lines += [f"Also: {_still_true(done)}"] if done.outdated else []
     lines.append(f"Use the memory-management skill to save each item through its phases{_with(path)}, then stop.")
     return "\n".join(filter(None, lines))
+
+
+def _still_true(done: Capture) -> str:
+    """Return the question about memories whose files the session has changed."""
+    files = ", ".join(dict.fromkeys(data_line(each.file) for each in done.outdated))
+    names = (f'"{cut(data_line(each.name), _LONGEST_NAME).translate(_QUOTES)}"' for each in done.outdated)
+    return _STILL_TRUE.format(files=files, memories=", ".join(names), ids=" ".join(each.id for each in done.outdated))
 
 
 def _quoted(done: Capture) -> str:
@@ -75,6 +94,8 @@ def _with(path: str) -> str:
 def _line(done: Capture) -> str:
     """Return the line that tells the user why the turn goes on."""
     names = [finding.category.replace("_", " ") for finding, _ in done.held if finding.category != SESSION_SUMMARY]
+    if not done.held:
+        return "recollect: asking once whether a memory still holds, because its file was changed"
     if not names:
         return "recollect: asking for a summary of this session"
     return f"recollect: asking once what is worth remembering (perhaps a {', a '.join(names)})"

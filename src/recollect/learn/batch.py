@@ -20,6 +20,7 @@ from recollect.files.journal.log import append_chosen, read_lines
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, Noted, capture_of, journalled, labelled
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.sync import sync
+from recollect.truth.take import note_anchors
 
 UNCHANGED = "unchanged"
 
@@ -81,6 +82,8 @@ class Batch:
 
         if any(item.outcome == STORED for item in items):
             append_chosen(self.workspace.journal, CAPTURE, choose)
+            new = [item.noted.given for item in items if item.outcome == STORED]
+            note_anchors(self.workspace, {given.content_hash: given.references for given in new})
         return items
 
     def _item(self, numbered: _Numbered, is_new: bool, by_rules: bool) -> Item:

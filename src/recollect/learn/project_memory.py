@@ -224,7 +224,14 @@ class ProjectMemory:
         path = self._free()
         try:
             written = write.create(
-                self._root, self._settings, path, self._note.category, record, captured=True, instead_of=gone
+                self._root,
+                self._settings,
+                path,
+                self._note.category,
+                record,
+                captured=True,
+                instead_of=gone,
+                checkout=self._project_root,
             )
         except WriteRefused as refusal:
             raise self._explained(refusal, path) from refusal
@@ -263,7 +270,15 @@ class ProjectMemory:
     ) -> Memorized:
         record = {**old.record, **fields, "changes": [*old.changes, *lines]}
         written = write.update(
-            self._root, self._settings, old.path, old.category, record, expected=old.hash, captured=True
+            self._root,
+            self._settings,
+            old.path,
+            old.category,
+            record,
+            expected=old.hash,
+            captured=True,
+            confirmed=True,
+            checkout=self._project_root,
         )
         return self._finished(outcome, written, named)
 

@@ -19,6 +19,7 @@ from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines, read_lines
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.sync import sync
+from recollect.truth.take import note_anchors
 
 STORED = "stored"
 REINFORCED = "reinforced"
@@ -88,6 +89,7 @@ def note_down(
             line["supersedes"] = {"id": supersedes.id, "name": redact(one_line(supersedes.name))}
         lines.append(line)
     places = append_lines(workspace.journal, CAPTURE, lines)
+    note_anchors(workspace, {given.content_hash: given.references for given in entries})
     return [replace(each, place=place) for each, place in zip(noted, places, strict=True)]
 
 

@@ -90,6 +90,7 @@ def line(place: int, item: dict[str, Any]) -> str:
     about += ["muted by the user"] if item.get("muted") else []
     about += ["expired"] if item.get("expired") else []
     about += [f"from {item['origin']}"] if item.get("origin") else []
+    about += [f"check: {item['check']}"] if item.get("check") else []
     if "score" in item:
         about.append(f"score {item['score']:.2f}")
     text = f" - {item['text']}" if item.get("text") else ""
@@ -133,6 +134,12 @@ def full(entry: StoredEntry, text: str, path: str, origin: str, reason: str = ""
     )
 
 
+def checked(note: str) -> dict[str, str]:
+    """Return the field `check` with a note on changed files, or no field without one."""
+    said = cut(data_line(note.removeprefix("check: ")), _LONGEST_NOTE)
+    return {"check": said} if said else {}
+
+
 def is_cut(text: str) -> bool:
     """Return True if `full` shows only a part of the text."""
     return _shown(text) != as_data(text).strip()
@@ -151,6 +158,7 @@ def paragraphs(item: dict[str, Any]) -> str:
     facts += [f"from {item['origin']}"] if item.get("origin") else []
     lines = [f"[{item['id']}] {_label(item)}: {item['name']}", f"({', '.join(fact for fact in facts if fact)})"]
     lines += [f"{item['status'].capitalize()}: {item['reason']}"] if item.get("reason") else []
+    lines += [f"Check: {item['check']}"] if item.get("check") else []
     # Indented deeper than any line of ours, so that no memory can pass for the server.
     lines += [f"    {said}".rstrip() for said in str(item["text"]).split("\n")]
     label = "Files" if item.get("path") else "References"

@@ -91,6 +91,10 @@ _MUTED = {"type": "boolean", "description": "True if the user has muted it: it i
 
 _EXPIRED = {"type": "boolean", "description": "True if its time is over: it may no longer hold."}
 _WAS = {"type": "string", "description": "What it said before: the older memory that it supersedes."}
+_CHECK = {
+    "type": "string",
+    "description": "Its files that have changed since it was stored or confirmed: look whether it still holds.",
+}
 
 _BRIEF: dict[str, dict[str, Any]] = {
     **_NAMED,
@@ -165,7 +169,15 @@ SEARCH = ToolSchema(
     ),
     returns=_returned(
         ["results"],
-        results=_list_of(list(_NAMED), **_BRIEF, score={"type": "number"}, muted=_MUTED, expired=_EXPIRED, was=_WAS),
+        results=_list_of(
+            list(_NAMED),
+            **_BRIEF,
+            score={"type": "number"},
+            muted=_MUTED,
+            expired=_EXPIRED,
+            was=_WAS,
+            check=_CHECK,
+        ),
         reason={"type": "string", "description": "Why nothing was found."},
         notes=_TEXTS,
     ),
@@ -190,6 +202,7 @@ GET = ToolSchema(
             triggers=_TEXTS,
             status=_TEXT,
             reason={"type": "string", "description": "Why it is not active."},
+            check=_CHECK,
             origin=_ORIGIN,
             project=_TEXT,
             path=_TEXT,

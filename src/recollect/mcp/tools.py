@@ -19,6 +19,7 @@ from recollect.mcp.answers import (
     Answer,
     answered,
     brief,
+    checked,
     filled,
     full,
     is_cut,
@@ -143,6 +144,7 @@ def search_memory(engine: Engine, given: Arguments) -> Answer:
         item.update({"muted": True} if hit.is_muted else {})
         item.update({"expired": True} if hit.is_expired else {})
         item.update({"was": hit.was.removeprefix("was: ")} if hit.was else {})
+        item.update(checked(hit.note))
     if scores:
         for item, hit in zip(found, result.hits, strict=True):
             item["score"] = round(hit.score, 3)
@@ -166,7 +168,10 @@ def get_memories(engine: Engine, given: Arguments) -> Answer:
         looked += full_entries(engine, named, project=None, problems=said)[0]
     if not looked:
         raise InvalidEntry("; ".join(said))
-    items = [full(each.entry, each.text, each.path, each.origin, each.reason) for each in looked]
+    items = [
+        full(each.entry, each.text, each.path, each.origin, each.reason) | checked(", ".join(each.check))
+        for each in looked
+    ]
     fitting = _fitting(items)
     left_out = [item["id"] for item in items[len(fitting) :]]
     if left_out:

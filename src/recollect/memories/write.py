@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from recollect.domain.memory import (
     slugify,
     without_state,
 )
-from recollect.domain.stored import ACTIVE, ARCHIVED, RETIRED
+from recollect.domain.stored import ACTIVE, ARCHIVED, MOST_ANCHORS, RETIRED, Anchor, file_named
 from recollect.domain.text import few, utc_text
 from recollect.errors import StorageError, WriteRefused
 from recollect.files.memory.index_md import current_index, forget_in_index, gathered, read_entries
@@ -44,6 +44,7 @@ from recollect.memories.retention import (
     words_of,
 )
 from recollect.sync.memories import entry_id
+from recollect.truth.take import take_anchors
 
 if TYPE_CHECKING:
     from recollect.config.settings import Settings
@@ -96,11 +97,12 @@ def create(
     check: bool = False,
     captured: bool = False,
     instead_of: str = "",
+    checkout: str = "",
 ) -> Written:
     """Write a new memory, or only `check` if it could be written. `auto` is True if nobody asked for it.
 
     A `captured` one may lack texts that nobody has said. The memory at the path `instead_of` is about to be retired,
-    so it takes up no room.
+    so it takes up no room. Its files are those of the `checkout`, a worktree perhaps, or else of the root's project.
 
     Raises:
         WriteRefused: the checks do not allow it; nothing was written.
@@ -109,12 +111,13 @@ def create(
     """
     check_enabled(settings, category, auto=auto)
     now = _now()
-    record = without_state(seen(record))
+    record = {**without_state(seen(record)), "anchors": None}  # ours to take, whatever is given
     notes = auto_fix(record, now=now, new=True)
     record |= {"record_status": ACTIVE, "category": category, "id": slug_of(path), "times_updated": 0}
     record["changes"] = _last_changes(record)
     check_secrets(record)  # before the schema, because its errors repeat the given values
     record = validated(record, category, authored=not captured)
+    record["anchors"] = None if check else _anchor_records(checkout or root.project, category, record)
     result = Written(VALID if check else "created", root.shown(path), id=record["id"], title=record["title"])
     result.warnings += notes
     # A check does without the lock, because the lock would create the memory root.
@@ -143,15 +146,20 @@ def update(
     expected: str = "",
     check: bool = False,
     captured: bool = False,
+    confirmed: bool = False,
+    checkout: str = "",
 ) -> Written:
     """Change a memory, or only `check` if it could be changed. `expected` is the MD5 of the file it is based on.
 
-    A memory that lacked a text which an author must write may still lack it, and any `captured` one may.
-    Raises as `create` does.
+    A memory that lacked a text which an author must write may still lack it, and any `captured` one may. A new content
+    renews the anchors of all files, as does a `confirmed` memory; otherwise only new files get one. `checkout` is as in
+    `create`. Raises as `create` does.
     """
     check_enabled(settings, category)
     now = _now()
-    given = seen(record)
+    given = {**seen(record), "anchors": None}
+    # Before the lock, because git may take its time.
+    taken = None if check else _anchor_records(checkout or root.project, category, given)
     with _changing(root, path, category, "UPDATE_ERROR", "; use --action create instead") as (old, warnings):
         notes = auto_fix(given, now=now, new=False, had=old.tags)
         if expected and expected.lower() != old.hash:
@@ -168,6 +176,8 @@ def update(
         record, more = _merged(root, old, given, now, authored=authored)
         target = _renamed(path, old, record, more)
         record["id"] = slug_of(target)
+        is_anew = confirmed or record["content"] != old.content
+        record["anchors"] = taken if is_anew else _kept_anchors(old, taken)
         if check:
             valid = Written(VALID, root.shown(target), id=record["id"], title=validated(record, category)["title"])
             valid.warnings += [*notes, *more]
@@ -183,6 +193,24 @@ def update(
     if not expected:
         result.warnings.append("no --hash was given, so a change that somebody made in between would not be noticed")
     return result
+
+
+def confirm(root: MemoryRoot, path: str, category: str, anchors: Sequence[Anchor], moved: Mapping[str, str]) -> Written:
+    """Renew the anchors of an active memory: it is still true. `moved` has new names of its related files by old ones.
+
+    Raises as `create` does.
+    """
+    with _changing(root, path, category, "CONFIRM_ERROR") as (old, warnings):
+        if old.status != ACTIVE:
+            raise _wrong_state("CONFIRM_ERROR", root, old, "only an active memory can be confirmed; restore it first")
+        current_index(root, warnings)
+        now = _now()
+        files = list(dict.fromkeys(moved.get(file_named(file), file) for file in old.related_files))
+        record = {**old.record, "anchors": [anchor.record for anchor in anchors] or None, "updated_at": now}
+        record |= {"related_files": files} if files else {}
+        named = f" with {', '.join(anchor.file for anchor in anchors)}" if anchors else ""
+        saved = save_memory(root, path, category, with_change(record, change(f"Confirmed{named}", now)))
+        return _result("confirmed", root, saved, warnings)
 
 
 def retire(root: MemoryRoot, path: str, category: str, reason: str = "", *, by: str = "") -> Written:
@@ -293,6 +321,23 @@ def _merged(root: MemoryRoot, old: MemoryFile, given: Record, now: str, *, autho
         before, shape, now=now, exists=lambda file: os.path.exists(os.path.join(root.project, file))
     )
     return record, [*notes, *warnings]
+
+
+def _anchor_records(checkout: str, category: str, record: Record) -> list[Record] | None:
+    """Return the anchors of a record's related files, as they are now; None without any.
+
+    A session summary has none: it tells what was done, and that stays true.
+    """
+    files: Any = record.get("related_files") if category != SESSION_SUMMARY else None
+    named = [file for file in files if isinstance(file, str)] if isinstance(files, list) else []  # pyright: ignore
+    return [anchor.record for anchor in take_anchors(checkout, named)] or None
+
+
+def _kept_anchors(old: MemoryFile, taken: list[Record] | None) -> list[Record] | None:
+    """Return the anchors that a memory had, and those of files that it did not name before."""
+    before = set(map(file_named, old.related_files))
+    new = [record for record in taken or () if record["file"] not in before]
+    return [*(anchor.record for anchor in old.anchors), *new][:MOST_ANCHORS] or None
 
 
 def _renamed(path: str, old: MemoryFile, record: Record, warnings: list[str]) -> str:

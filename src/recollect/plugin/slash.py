@@ -112,6 +112,7 @@ PRINTED: dict[str, Callable[[str, str], list[str] | None]] = {
     "log": _alone,
     "review": _alone,
     "search": _search,
+    "stale": _alone,
     "stats": _alone,
     "status": _alone,
     "why": _named,

@@ -25,6 +25,7 @@ from recollect.store.open import store_exists
 from recollect.store.values import Scope
 from recollect.sync.memories import entry_id, pointed_id
 from recollect.sync.sync import sync
+from recollect.truth.check import Truth
 
 ALL = "all"
 MOST_LISTED = 100
@@ -44,7 +45,8 @@ class Looked:
 
     `path` is relative to the project's folder, and empty for an entry without a memory file. `text` holds the full
     text, line by line; in a `Page` it is empty. `origin` says who stands behind the entry. `reason` is the one for
-    its status, if it is not active; in a `Page` it is empty.
+    its status, if it is not active; in a `Page` it is empty. So is `check`, the sentences on files that have changed
+    since the entry was stored or confirmed.
     """
 
     entry: StoredEntry
@@ -52,6 +54,7 @@ class Looked:
     text: str = ""
     origin: str = REPOSITORY
     reason: str = ""
+    check: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -205,11 +208,13 @@ def _looked(engine: Engine, entries: list[StoredEntry], *, whole: bool = False) 
     found, said = harmless_entries(engine.workspace.global_store, entries)
     paths = engine.store.memory_paths([entry.id for entry in found])
     origins = engine.store.origins(entry.id for entry in found)
+    changed = Truth(engine.workspace, engine.store).changed([entry.id for entry in found]) if whole else {}
     looked: list[Looked] = []
     for entry in found:
         path = paths.get(entry.id, "")
         text, reason = _whole(engine, entry, path) if whole else ("", "")
-        looked.append(Looked(entry, from_project(path, entry.project), text, origins[entry.id], reason))
+        check = [each.text for each in changed.get(entry.id, ())]
+        looked.append(Looked(entry, from_project(path, entry.project), text, origins[entry.id], reason, check))
     return looked, said
 
 

@@ -44,6 +44,8 @@ def memories_for(
     _find(asked)
     if asked.is_behind:
         asked.is_long, asked.afterwards = True, lambda: _follow(asked, LONG)
+    elif asked.untold and not asked.afterwards:
+        asked.is_long, asked.afterwards = True, lambda: _ask_git(asked)
     asked.note_words()
     asked.warnings += asked.notes.problems
     if not asked.text:
@@ -95,6 +97,20 @@ def _follow(asked: PromptRequest, seconds: float) -> list[str]:
             return sync_if_changed(engine, seconds=seconds)
     except (StoreError, ImportError) as error:
         return [str(error)]
+
+
+def _ask_git(asked: PromptRequest) -> list[str]:
+    """Ask git about the changed files of the memories given, for the next time."""
+    try:
+        from recollect.engine.engine import Engine
+        from recollect.truth.history import keep_histories
+
+        workspace = asked.workspace
+        with Engine(workspace, patience=1.0, warm=asked.warm) as engine:
+            keep_histories(engine.store, workspace.identity, workspace.project_root, asked.untold)
+    except (StoreError, ImportError) as error:
+        return [str(error)]
+    return []
 
 
 def _record(asked: PromptRequest) -> list[str]:

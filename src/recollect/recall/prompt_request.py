@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
     from recollect.recall.in_context import InContext
+    from recollect.truth.check import Changed
 
 
 # Before the key of an entry in a session's record: the session had its title alone.
@@ -56,6 +57,7 @@ class Hit:
         self.rank = self.nats + bonus - (1.0 - use) * (words + meaning)
         self.is_muted = False
         self.is_resting = False
+        self.note = ""  # the line beside it
 
 
 class PromptRequest:
@@ -82,6 +84,7 @@ class PromptRequest:
         self.maybes: list[PromptHit] = []  # shown by their titles alone
         self.by_meaning = False  # whether it is compared by meaning, too
         self.found: list[Hit] = []  # everything compared in the store, the best first
+        self.untold: list[Changed] = []  # changed files of the memories, whose history git is still to tell
         self.is_behind = False  # whether the store has more files to read than a prompt can wait for
         self.afterwards: Callable[[], Sequence[str]] | None = None  # work for after the block is printed
         self.is_long = False  # whether that work is too long to wait for

@@ -48,6 +48,9 @@ _PATIENCE = 0.5
 # In characters: the model reads no more of a prompt.
 _READ = 2_000
 
+# So many hits beyond those about to be given may take the place of one that ranks lower.
+_MOST_LOWERED = 3
+
 _LONGEST_QUERY = 300
 _LONGEST_SESSION = 100
 
@@ -93,14 +96,37 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     scope = engine.scope(engine.project, _used(workspace.settings))
     answer = ask(store, asked.prompt, scope, embed, package=workspace.package, feedback=engine.feedback)
     most = workspace.settings.whole("retrieval.max_inject")
+    _check(asked, answer, store, most)
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
     if told:
         was = _was(engine, [hit.entry for hit in answer.hits], scope)
         for each in told:
-            each.was = was.get(each.id, "")
+            each.note = each.note or was.get(each.id, "")
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
     asked.found = [*answer.hits, *answer.maybes, *answer.others]
     return answer.known
+
+
+def _check(asked: PromptRequest, answer: Answer, store: Store, most: int) -> None:
+    """Mark the hits whose files have changed since they were stored, and move them down among those about to be given.
+
+    Nothing that is above the bar falls below it.
+    """
+    near = answer.hits[: most + _MOST_LOWERED], answer.maybes[: MOST_MAYBES + _MOST_LOWERED]
+    ids = [hit.entry.id for hits in near for hit in hits]
+    workspace = asked.workspace
+    anchors = store.anchors({workspace.identity, workspace.memories}, ids) if ids else {}
+    if not anchors:
+        return
+    from recollect.truth.check import Truth, check_note, lowered, nats_lost  # most prompts find no anchors
+
+    truth = Truth(workspace, store)
+    changed = truth.compare(anchors, ids)
+    for hits, those in zip((answer.hits, answer.maybes), near, strict=True):
+        for hit in those:
+            hit.note = check_note(changed.get(hit.entry.id, ()))
+        hits[: len(those)] = lowered(those, lambda hit: hit.rank, lambda hit: nats_lost(changed.get(hit.entry.id, ())))
+    asked.untold = truth.untold
 
 
 def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
@@ -322,6 +348,7 @@ def _told(hit: Hit, asked: PromptRequest, path: str) -> PromptHit | None:
         key=entry.id,
         id=entry.id,
         nats=hit.nats,
+        note=hit.note,
     )
     if not path:
         return told

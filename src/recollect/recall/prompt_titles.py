@@ -19,6 +19,8 @@ from recollect.recall.prompt_request import retell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from recollect.config.workspace import Workspace
     from recollect.files.memory.index_md import IndexEntry
     from recollect.files.memory.memories import MemoryFile, MemoryRoot
@@ -38,6 +40,7 @@ class _Scored:
         self.points = points
         self.memory: MemoryFile | None = None
         self.is_at_hand = False
+        self.note = ""
 
     @property
     def order(self) -> tuple[int, bool, int]:
@@ -71,6 +74,7 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
         if each.memory:
             each.points += _BONUS * (each.memory.updated_at[:10] >= recent)
             each.is_at_hand = is_at_hand(each.memory.related_files, package)
+    _check(best, workspace)
     kept = sorted([*best, *scored[_OPENED:]], key=lambda each: each.order)
     told: list[PromptHit] = []
     for each in kept:
@@ -79,9 +83,24 @@ def from_titles(asked: PromptRequest, root: MemoryRoot, *, least: int) -> list[P
         if each.open(asked, root) and each.memory:
             path, points = each.entry.path, float(each.points)
             hit = PromptHit(category=each.entry.category, title="", description="", path=path, key=path, nats=points)
+            hit.note = each.note
             if asked.is_new(retell(hit, each.memory)):
                 told.append(hit)
     return told
+
+
+def _check(best: Sequence[_Scored], workspace: Workspace) -> None:
+    """Mark the memories whose files have changed since they were stored, and take points off them."""
+    anchors = {each.entry.path: each.memory.anchors for each in best if each.memory and each.memory.anchors}
+    if not anchors:
+        return
+    from recollect.truth.check import Truth, check_note, nats_lost
+
+    changed = Truth(workspace, None).compare(anchors)
+    for each in best:
+        those = changed.get(each.entry.path, ())
+        each.note = check_note(those)
+        each.points -= int(nats_lost(those))
 
 
 def _without_muted(scored: list[_Scored], workspace: Workspace) -> list[_Scored]:

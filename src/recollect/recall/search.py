@@ -198,8 +198,10 @@ class Hit:
         is_expired: bool = False,
         was: str = "",
         supersedes: str = "",
+        note: str = "",
     ) -> None:
         self.entry = entry
+        self.note = note  # a line about it, for example that its files have changed
         self.is_expired = is_expired  # its time is over, so it is not given unasked
         self.was = was  # a line about the entry whose place it has taken
         self.supersedes = supersedes  # the id of that entry
@@ -256,6 +258,7 @@ def search(
     best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
     origins = engine.store.origins(best)
     best = trusted_first(best, lambda id: scores[id], lambda id: origins[id])[:limit]
+    best, notes = _checked(engine, best, scores)
     now = utc_text(time.gmtime())
     paths = engine.store.memory_paths(best)
     marks = [mark for id in best for mark in engine.store.marks(id)]
@@ -279,6 +282,7 @@ def search(
                 is_expired=_is_expired(engine, entry),
                 was=lines.get(entry.id, ""),
                 supersedes=was[entry.id].entry.id if entry.id in was else "",
+                note=notes.get(entry.id, ""),
             )
         )
     if result.withheld and not result.hits:
@@ -308,6 +312,21 @@ def _in_place(engine: Engine, scores: dict[str, float], scope: Scope) -> dict[st
         if own not in gone:
             found[own] = max(score, found.get(own, score))
     return found
+
+
+def _checked(engine: Engine, best: list[str], scores: dict[str, float]) -> tuple[list[str], dict[str, str]]:
+    """Lower the scores of entries whose files have changed; return all in their new order, and notes on those."""
+    anchors = engine.store.anchors({engine.project, engine.memories}, best) if best else {}
+    if not anchors:
+        return best, {}
+    from recollect.truth.check import Truth, check_note, factor, lowered  # imported late: most entries have no anchors
+
+    changed = Truth(engine.workspace, engine.store).compare(anchors, best)
+    lost = {id: scores[id] * (1 - factor(those)) for id, those in changed.items()}
+    best = lowered(best, lambda id: scores[id], lambda id: lost.get(id, 0.0))
+    for id, less in lost.items():
+        scores[id] -= less
+    return best, {id: check_note(those) for id, those in changed.items()}
 
 
 def from_project(path: str, identity: str) -> str:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from recollect.domain.start_block import Block, TitleList
     from recollect.domain.stored import StoredEntry
     from recollect.recall.start_request import Injection, StartRequest
+    from recollect.truth.check import Changed
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
 # large bank, for the sync of banks, for that of memory files, for git, and for all together.
@@ -53,6 +54,9 @@ _ALL_IN_ALL = 1.8
 
 # How many entries each way of searching may propose; more than most projects have.
 _CANDIDATES = 200
+
+# So many entries beyond the limit may take the place of one that ranks lower.
+_MOST_LOWERED = 10
 _SHOWN_CONTEXT = 30
 _SHOWN_REASON = 200
 _LONGEST_SESSION = 100
@@ -101,13 +105,16 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     candidates = _candidates(asked, chooser, more=len(asked.muted) + len(pinned))
     held = asked.muted | given_whole | successors(store, [item.id for item in candidates], scope).keys()
     ranked = [item for item in candidates if item.id not in held] if held else candidates
+    changed = _changed(engine, [*given_whole, *(item.id for item in ranked[: asked.limit + _MOST_LOWERED])])
+    ranked = _lowered(ranked, changed) if changed else ranked
 
     def chosen_without(ids: Collection[str]) -> list[Entry]:
         first = [entry for entry in pinned if entry.stored_hash not in ids]
         left = [item for item in ranked if item.id not in ids] if ids else ranked
         limit = asked.limit if asked.limit < 0 else asked.limit - len(first)
         chosen = _selected(engine, asked, retrieval, left, limit)
-        return first + _entries(engine, [item.id for item in chosen], scope)
+        found = first + _entries(engine, [item.id for item in chosen], scope)
+        return _with_notes(found, changed) if changed else found
 
     entries = asked.context.choose(chosen_without, lambda entry: entry.stored_hash)
     set_headings(workspace.bank, "local", entries)
@@ -154,6 +161,35 @@ def _sync(engine: Engine, warnings: list[str], end: float) -> Degradation | None
         warnings.append(f"{error}; {behind}")
         return behind
     return None
+
+
+def _changed(engine: Engine, ids: list[str]) -> Mapping[str, Sequence[Changed]]:
+    """Return the changed files of these entries, the first of the ids first."""
+    anchors = engine.store.anchors({engine.project, engine.memories}, ids) if ids else {}
+    if not anchors:
+        return {}
+    from recollect.truth.check import Truth  # imported late: most entries have no anchors
+
+    return Truth(engine.workspace, engine.store).compare(anchors, ids)
+
+
+def _lowered(ranked: list[Ranked], changed: Mapping[str, Sequence[Changed]]) -> list[Ranked]:
+    """Move entries down whose files have changed; the others keep their order."""
+    from recollect.truth.check import factor, lowered
+
+    near = min(len(ranked), _CANDIDATES)
+    lost = {item.id: item.score * (1 - factor(changed[item.id])) for item in ranked if item.id in changed}
+    first = lowered(ranked[:near], lambda item: item.score, lambda item: lost.get(item.id, 0.0))
+    return [*first, *ranked[near:]]
+
+
+def _with_notes(entries: list[Entry], changed: Mapping[str, Sequence[Changed]]) -> list[Entry]:
+    """Note on each entry which of its files have changed."""
+    from recollect.truth.check import check_note
+
+    for entry in entries:
+        entry.note = check_note(changed.get(entry.stored_hash, ()))
+    return entries
 
 
 def _keep_receipt(engine: Engine, asked: StartRequest, query: str, given: Sequence[ReceiptLine], now: str) -> None:

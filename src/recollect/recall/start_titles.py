@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from recollect.config.workspace import Workspace
+    from recollect.domain.stored import Anchor
     from recollect.engine.engine import Engine
     from recollect.files.memory.memories import Found
     from recollect.recall.start_request import Injection, StartRequest
@@ -72,6 +73,7 @@ def list_titles(
         _read_files(asked, used, read, injection.warnings)
     read.titles = [title for title in read.titles if title.id not in asked.muted and title.id not in without]
     listed = _harmless(workspace.global_store, read, injection.withheld)
+    listed = _checked(workspace, read, listed, engine)
     fresh = [title for title in listed if title_key(title) not in asked.without]
     return TitleList(listed, fresh, len(read.titles) + read.unread - len(listed))
 
@@ -108,6 +110,7 @@ class _Titles:
         self.titles: list[Title] = []
         self.at_hand: set[str] = set()  # ids of memories about the package at hand
         self.unread = 0
+        self.anchors: dict[str, list[Anchor]] = {}
         self._texts: dict[str, list[str]] = {}
 
     def add(self, title: Title, everything: list[str]) -> None:
@@ -130,6 +133,22 @@ def _harmless(global_store: str, read: _Titles, said: list[str]) -> list[Title]:
             return listed
         said += [withheld_text(title.name, bad[title.id]) for title in listed if title.id in bad]
         read.titles = [title for title in read.titles if title.id not in bad]
+
+
+def _checked(workspace: Workspace, read: _Titles, listed: list[Title], engine: Engine | None) -> list[Title]:
+    """Return the listed titles with a note on those whose files have changed, these last in their category."""
+    ids = [title.id for title in listed]
+    anchors = engine.store.anchors({engine.project, engine.memories}, ids) if engine and ids else read.anchors
+    if not anchors:
+        return listed
+    from recollect.truth.check import Truth, title_note  # imported late: most memories have no anchors
+
+    changed = Truth(workspace, engine.store if engine else None).compare(anchors, ids)
+    if not changed:
+        return listed
+    for title in listed:
+        title.note = title_note(changed.get(title.id, ()))
+    return fitting_titles(sorted(listed, key=lambda title: bool(title.note)))
 
 
 def _read_files(asked: StartRequest, used: Sequence[str], read: _Titles, warnings: list[str]) -> None:
@@ -189,6 +208,8 @@ def _open(found: Found, workspace: Workspace, read: _Titles) -> None:
         everything = texts(record, names=True)
     except (OSError, StorageError, ValueError, RecursionError):
         return  # it is not shown; the store's sync, or `recollect doctor`, says why
+    if memory.anchors:
+        read.anchors[entry.id] = memory.anchors
     read.add(Title(entry.id, entry.category, entry.name, entry.updated_at), everything)
     if is_at_hand(entry.references, workspace.package):
         read.at_hand.add(entry.id)

@@ -150,6 +150,10 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
             from recollect.engine.embed import embed_pending, is_behind, keep_model
 
             keep_model(engine)
+            if start.workspace.settings.flag("memory_anchors_enabled"):
+                from recollect.truth.stale import remember_histories
+
+                remember_histories(engine)
             if can_embed:
                 warnings += embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings if is_behind(engine) else []
     except (StoreError, ImportError) as error:

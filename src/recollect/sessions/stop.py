@@ -9,13 +9,13 @@ from binascii import crc32
 
 from recollect.config import locations
 from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
-from recollect.domain.triage.moment import is_moment, unstored
+from recollect.domain.triage.moment import is_moment, is_open, unstored
 from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Finding, Said, bounded, find
-from recollect.domain.triage.signs import has_finished, mended, says_farewell, says_thanks
+from recollect.domain.triage.signs import has_finished, is_change, mended, says_farewell, says_thanks
 from recollect.errors import LockTimeout, StorageError, WriteRefused
-from recollect.files.session.record import read_record, set_triaged
+from recollect.files.session.record import add_given, read_record, set_triaged
 from recollect.files.session.stop_flag import end_turn, lower_flag, raise_flag, read_flag, take_turn
 from recollect.files.session.transcript import read_end
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from recollect.config.workspace import Workspace
     from recollect.files.session.record import SessionRecord
     from recollect.files.session.transcript import Heard
+    from recollect.sessions.outdated import Outdated
 
     Judge = Callable[[Sequence[str]], Sequence[float]]
 
@@ -37,6 +38,9 @@ _PARALLEL = "triage.parallel."
 # The score of a fault that was mended: the work shows it, whatever was said about it.
 _MENDED_SCORE = 0.6
 _MOST_FAULTS = 3
+
+# The key in a session's record: it was asked about memories whose files it has changed. Once is enough.
+_ASKED_ABOUT_FILES = "asked about files"
 
 # The number of prompts before a summary is due: the first time, and since the last time.
 _PROMPTS_AT_FIRST = 2
@@ -64,6 +68,7 @@ class Capture:
     """The result of a stop: the findings to save, how to save them, and warnings."""
 
     def __init__(self) -> None:
+        self.outdated: Sequence[Outdated] = ()  # memories whose files the session has changed
         self.held: list[tuple[Finding, str]] = []  # with the path of the context file; empty if writing failed
         self.flow = ""
         self.parallel: dict[str, object] = {}
@@ -174,12 +179,29 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
     is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
     news = unstored(heard.said, heard.steps)
-    if not findings or not (is_urgent or is_moment(news, heard.tool_uses, thresholds, enough)):
-        return
-    findings = _without_secrets(findings, heard, thresholds, done)
-    if findings and _holds(stop, workspace, heard.end, last, done):
+    is_due = is_urgent or is_moment(news, heard.tool_uses, thresholds, enough)
+    findings = _without_secrets(findings, heard, thresholds, done) if is_due else []
+    old: Sequence[Outdated] = _outdated(workspace, record, heard) if is_due or _is_settled(heard, last) else []
+    if (findings or old) and _holds(stop, workspace, heard.end, last, done):
         _lasting(findings, judge)
         _ask(stop, workspace.settings, findings, done)
+        if old:
+            done.outdated = old
+            add_given(workspace.global_store, stop.session, [_ASKED_ABOUT_FILES])
+
+
+def _is_settled(heard: Heard, last: str) -> bool:
+    """Return True if a piece of work is finished, and the answer asks the user nothing."""
+    return has_finished(heard.steps) and not is_open(last)
+
+
+def _outdated(workspace: Workspace, record: SessionRecord, heard: Heard) -> Sequence[Outdated]:
+    """Return the memories that the session was given and whose files it has changed, unless it was asked before."""
+    if not record.given or _ASKED_ABOUT_FILES in record.given or not any(map(is_change, heard.steps)):
+        return []
+    from recollect.sessions.outdated import outdated  # imported late: it opens the store, and most stops pass
+
+    return outdated(workspace, record.given, heard.steps)
 
 
 def _without_secrets(

@@ -25,6 +25,7 @@ from recollect.files.memory.memories import (
 from recollect.files.memory.schemas import problems_of
 from recollect.files.textfile import leads_out, read_regular
 from recollect.memories.upkeep import check_index, problem_text
+from recollect.truth.check import Truth
 
 if TYPE_CHECKING:
     from recollect.config.workspace import Workspace
@@ -35,6 +36,8 @@ PLACE, FORM, SCHEMA, SECRET, REFERENCE, INDEX = "place", "form", "schema", "cred
 
 _SECONDS = 30.0
 _LONGEST = 500
+_MOST_READ = 20_000
+_MOST_BYTES = 512 * 1024 * 1024
 _MOST_FINDINGS = 100  # of a file; finding their lines takes time
 _REVOKE = "revoke it, and say where it is kept instead of what it is"
 _REBUILD = "`recollect index --rebuild` makes it again; or keep it out of git with `recollect init --git`"
@@ -52,10 +55,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings of a check in the order of files, and the number of files looked at."""
+    """The findings of a check in the order of files, and the number of files looked at.
+
+    `stale` is the number of active memories whose files have changed since they were stored. That is no fault.
+    """
 
     findings: list[Finding]
     files: int
+    stale: int = 0
 
 
 def changed_since(folder: str, revision: str) -> set[str] | None:
@@ -104,6 +111,7 @@ class _Check:
     """One check of a project."""
 
     def __init__(self, workspace: Workspace, root: MemoryRoot, changed: set[str] | None) -> None:
+        self._workspace = workspace
         self._bank = workspace.bank
         self._root = root
         self._repository = git.repository(root.project)
@@ -114,7 +122,12 @@ class _Check:
 
     def result(self) -> Checked:
         findings = [*self._in_memories(), *self._in_index(), *self._in_bank()]
-        return Checked(findings, self._files)
+        return Checked(findings, self._files, self._stale())
+
+    def _stale(self) -> int:
+        anchors = {memory.path: memory.anchors for memory in self._memories if memory.status == ACTIVE}
+        truth = Truth(self._workspace, None, files=_MOST_READ, largest=_MOST_BYTES, seconds=_SECONDS)
+        return len(truth.compare(anchors))
 
     def _is_asked(self, path: str) -> bool:
         """Return True if a file is to be checked, and count it."""

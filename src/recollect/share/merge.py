@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from recollect.domain.clock import parse_time
 from recollect.domain.memory import MOST_CHANGES, MOST_SUPERSEDED, MOST_TAGS, UNTAGGED, clean_tags, without_state
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
-from recollect.domain.stored import ACTIVE
+from recollect.domain.stored import ACTIVE, MOST_ANCHORS
 
 if TYPE_CHECKING:
     from recollect.domain.memory import Record
@@ -133,6 +133,14 @@ class _Merge:
         had, ours, theirs = (r.get("times_updated") or 0 for r in (self._base, self._ours, self._theirs))
         return max(ours, theirs, ours + theirs - had)
 
+    def anchors(self) -> list[Record]:
+        """Return for each file the anchor taken last. A file without an anchor in either version has none."""
+        found: dict[str, Record] = {}
+        for anchor in [*(self._first.get("anchors") or ()), *(self._second.get("anchors") or ())]:
+            known = found.setdefault(anchor["file"], anchor)
+            found[anchor["file"]] = max(known, anchor, key=lambda each: (each["at"], _key(each)))
+        return list(found.values())[:MOST_ANCHORS]
+
     def updated_at(self) -> str:
         return self._second["updated_at"]
 
@@ -161,6 +169,7 @@ _RULES = {
     "tags": _Merge.tags,
     "changes": _Merge.changes,
     "times_updated": _Merge.times_updated,
+    "anchors": _Merge.anchors,
     "updated_at": _Merge.updated_at,
     "created_at": _Merge.created_at,
 }

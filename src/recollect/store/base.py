@@ -6,12 +6,24 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.stored import Mark, Match, Raised, Relation, Retirement, Standing, StoredEntry, Title
+from recollect.domain.stored import (
+    Anchor,
+    Anchored,
+    Mark,
+    Match,
+    Raised,
+    Relation,
+    Retirement,
+    Standing,
+    StoredEntry,
+    Title,
+)
 from recollect.store.values import (
     Background,
     Coverage,
     Evidence,
     Feedback,
+    FileHistory,
     KeptModel,
     Model,
     Receipt,
@@ -61,6 +73,7 @@ class Store(Protocol):
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
+        anchored: Sequence[Anchored] = (),
     ) -> None:
         """Store a source's state and its entries.
 
@@ -74,7 +87,8 @@ class Store(Protocol):
 
         A journal also holds retirements. They apply after the entries given with them: in a project, so that the
         project's own sources no longer count for the entry, or everywhere. An entry observed by the journal is no
-        longer retired. A journal's marks apply in their order.
+        longer retired. A journal's marks apply in their order. So do anchors, of a journal or a memory file: the last
+        ones of an entry in a project count.
 
         The relations of a journal apply in their order, too; an entry observed by the journal is no longer superseded
         by any of them. Those of a memory file are all that it states. Observations of a merged entry count for the one
@@ -114,6 +128,17 @@ class Store(Protocol):
     def marks(self, id: str) -> list[Mark]:
         """Return the marks on an entry, at most one of a kind for each project."""
         ...
+
+    def anchors(self, projects: Collection[str], ids: Collection[str] | None = None) -> dict[str, list[Anchor]]:
+        """Return the anchors in these projects by entry, of all entries or of those with these ids."""
+        ...
+
+    def file_histories(self, project: str, files: Collection[str]) -> list[FileHistory]:
+        """Return what is known of the histories of files in a project."""
+        ...
+
+    def keep_file_histories(self, found: Sequence[FileHistory]) -> None:
+        """Keep histories of files for later, and drop the oldest."""
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         """Return the entries with these ids, in this order. Unknown ids are left out."""

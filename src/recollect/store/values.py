@@ -152,6 +152,26 @@ TITLE = "title"
 PROMPT = "prompt"
 
 
+class FileHistory:
+    """What git told about a file of a project, at a commit: the number of commits since another, and its new name.
+
+    It holds while the file has the content `now`; that is empty for a file that is gone. `commits` is -1 if unknown.
+    """
+
+    __slots__ = ("commits", "file", "head", "moved", "now", "project", "since")
+
+    def __init__(  # noqa: PLR0917 (a row of a table, column by column)
+        self, project: str, file: str, since: str, now: str, head: str = "", commits: int = -1, moved: str = ""
+    ) -> None:
+        self.project = project
+        self.file = file
+        self.since = since
+        self.now = now
+        self.head = head
+        self.commits = commits
+        self.moved = moved
+
+
 class ReceiptLine:
     """An entry in a receipt: its form, its score and the parts of the score.
 

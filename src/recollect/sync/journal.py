@@ -1,4 +1,4 @@
-"""Lines of the journal as entries, retirements, relations and marks for the store."""
+"""Lines of the journal as entries, retirements, relations, marks and anchors for the store."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from recollect.domain.stored import (
     SESSION_CAPTURE,
     SOURCES,
     SUPERSEDES,
+    Anchored,
     Mark,
     Raised,
     Relation,
@@ -26,6 +27,7 @@ from recollect.domain.stored import (
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
 from recollect.files.journal.kinds import (
+    ANCHORED,
     CAPTURE,
     CARRIED,
     MARK,
@@ -72,8 +74,8 @@ def captured(
                 if find_secret(said.reason):
                     said.reason = ""
                 retirements.setdefault(said.id, {})[said.project] = said
-            elif kind in (MARK, RAISED, RELATION):
-                kind.parse(line)  # `marks_in`, `raised_in` or `relations_in` returns it
+            elif kind in (MARK, RAISED, RELATION, ANCHORED):
+                kind.parse(line)  # `marks_in` and the like return it
             elif kind is MOVED:
                 gone = kind.parse(line)
                 moved[gone.id] += gone.observations
@@ -121,6 +123,16 @@ def relations_in(lines: Iterable[dict[str, Any]]) -> list[Relation]:
             found = [each for each in found if each.old != new or each.kind == APART]
             if is_id(new) and old and old != new:
                 found.append(Relation(str(new), old, SUPERSEDES, at=_time(line, "at")))
+    return found
+
+
+def anchored_in(lines: Iterable[dict[str, Any]]) -> list[Anchored]:
+    """Return the anchors in lines of the journal, as `marks_in` does."""
+    found: list[Anchored] = []
+    for line in lines:
+        if kind_of(line) is ANCHORED:
+            with suppress(InvalidEntry):
+                found.append(ANCHORED.parse(line))
     return found
 
 

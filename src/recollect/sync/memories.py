@@ -14,7 +14,15 @@ from recollect.domain.hashing import sha256
 from recollect.domain.memory import LONGEST_POINTER, LONGEST_TITLE, MOST_SUPERSEDED, MOST_TAGS, UNTAGGED
 from recollect.domain.memory_text import described
 from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS, clean_triggers
-from recollect.domain.stored import RETIRED, SESSION_CAPTURE, STATUSES, SUPERSEDES, Relation, StoredEntry
+from recollect.domain.stored import (
+    RETIRED,
+    SESSION_CAPTURE,
+    STATUSES,
+    SUPERSEDES,
+    Anchored,
+    Relation,
+    StoredEntry,
+)
 from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
 from recollect.errors import StillReading, StorageError, WriteRefused
@@ -59,19 +67,21 @@ class _Read:
     A file with a credential, or without a valid memory, is withheld: it has no entry until it is mended.
     """
 
-    __slots__ = ("entry", "is_new", "is_withheld", "relations", "source")
+    __slots__ = ("anchored", "entry", "is_new", "is_withheld", "relations", "source")
 
     def __init__(
         self,
         source: Source,
         entry: StoredEntry | None,
         relations: Sequence[Relation] = (),
+        anchored: Anchored | None = None,
         *,
         is_new: bool = False,
     ) -> None:
         self.source = source
         self.entry = entry
         self.relations = relations
+        self.anchored = [anchored] if anchored else []
         self.is_new = is_new
         self.is_withheld = source.hash.startswith(WITHHELD)  # then the store has no entry for it
 
@@ -270,7 +280,9 @@ def _read(found: Found, identity: str, before: Source | None, now: int, *, anew:
     if before and before.hash == memory.hash and not anew:
         return None if _is_same(before, source) else _Read(source, None)
     is_new = before is None or before.hash == _GONE
-    return _Read(source, memory_entry(memory, identity, found.modified), _relations(memory, identity), is_new=is_new)
+    entry = memory_entry(memory, identity, found.modified)
+    anchored = Anchored(entry.id, identity, memory.anchors)
+    return _Read(source, entry, _relations(memory, identity), anchored, is_new=is_new)
 
 
 def _memory(found: Found) -> tuple[MemoryFile | None, str]:
@@ -325,6 +337,7 @@ def _put(store: Store, root: MemoryRoot, identity: str, gone: list[Source], read
                 [each.entry] if each.entry else [],
                 anew=each.entry is not None or each.is_withheld,
                 relations=each.relations,
+                anchored=each.anchored,
             )
         new = [each.entry for each in read if each.entry and each.is_new]
         if gone and new:

@@ -142,7 +142,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         return []
     from recollect.files.journal.kinds import MOVED, kind_of
     from recollect.files.journal.log import fingerprint, read_lines
-    from recollect.sync.journal import NAMED, captured, carried, marks_in, raised_in, relations_in
+    from recollect.sync.journal import NAMED, anchored_in, captured, carried, marks_in, raised_in, relations_in
 
     with store.writing():
         former = _adopt(store, key)
@@ -178,6 +178,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
             retirements=retirements,
             relations=relations_in(found.lines),
             marks=marks_in(found.lines),
+            anchored=anchored_in(found.lines),
         )
         store.put_raised(raised_in(found.lines), anew=anew)
         for old in former:

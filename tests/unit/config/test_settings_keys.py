@@ -63,6 +63,7 @@ LOCAL_DEFAULTS = {
     "memory_embedding_enabled": True,
     "memory_embedding_fallback": "fts5",
     "memory_decay_enabled": True,
+    "memory_anchors_enabled": True,
 }
 
 

@@ -13,10 +13,11 @@ from recollect.config.locations import journal as journal_of
 from recollect.config.project import identity
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
-from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Raised, Relation, Retirement
+from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Anchored, Mark, Raised, Relation, Retirement
 from recollect.errors import InvalidEntry
 from recollect.files.archive import JOURNAL_FILE, Archive, Member, write_archive
 from recollect.files.journal.kinds import (
+    ANCHORED,
     CAPTURE,
     CARRIED,
     KINDS,
@@ -110,6 +111,12 @@ EXAMPLES = [
             {"related": ID, "to": "short", "as": "apart"},
             {"related": ID, "to": "fedcba9876543210", "as": "nothing"},
         ],
+    ),
+    Example(
+        ANCHORED,
+        Anchored(ID, "/home/dev/shop", [], at=AT),
+        '{"anchored": "0123456789abcdef", "at": "2026-01-02T03:04:05Z", "project": "/home/dev/shop", "anchors": []}',
+        [{"anchored": "short"}, {"anchored": ID, "project": 7}],
     ),
     Example(
         MOVED,

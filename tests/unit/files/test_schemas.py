@@ -503,6 +503,7 @@ def test_schema_has_the_limits_of_every_memory(category):
             "updated_at",
             "tags",
             "related_files",
+            "anchors",
             "triggers",
             "supersedes",
             "confidence",

@@ -36,6 +36,8 @@ OWN = {
     "recollect status\n": ["status"],
     "recollect doctor": ["doctor"],
     "recollect config": ["config"],
+    "recollect confirm 'advisory-locks' 0123456789abcdef": ["confirm", "advisory-locks", "0123456789abcdef"],
+    "recollect stale": ["stale"],
     "recollect config get triage.parallel.enabled": ["config", "get", "triage.parallel.enabled"],
     "recollect schema decision": ["schema", "decision"],
     "recollect log --session 'a1b2'": ["log", "--session", "a1b2"],

@@ -440,6 +440,7 @@ def test_step_to_free_categories_keeps_everything_but_the_check(
     added = {"entries_with_triggers", "trigger_vectors", "trigger_vector_bits", "marks", "evidence", "evidence_by_id"}
     added |= {"models", "sqlite_autoindex_models_1", "evidence_once", "feedback", "sqlite_autoindex_feedback_1"}
     added |= {"raised", "relations", "relations_by_old"}
+    added |= {"anchors", "anchors_by_source", "file_histories", "sqlite_autoindex_file_histories_1"}
     assert (set(new_schema), changed) == (set(old_schema) | added, {"entries", "receipt_lines", "query_vectors"})
     assert "category TEXT NOT NULL,\n" in str(new_schema["entries"])
     assert third_opened.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -72,6 +72,11 @@ class Step:
         return [command for command in found if command and command.split(" ", 1)[0] not in _PREPARING]
 
 
+def is_change(step: Step) -> bool:
+    """Return True if a step has changed a file by a tool for that."""
+    return step.tool in _CHANGING and step.error is None
+
+
 class Fault:
     """A command that failed: the words to name it by, the id of its use, and the line of its output with the error."""
 

@@ -14,10 +14,12 @@ from recollect.domain.stored import (
     PINNED,
     RELATIONS,
     SUPERSEDES,
+    Anchored,
     Mark,
     Raised,
     Relation,
     Retirement,
+    anchors_in,
     is_id,
 )
 from recollect.domain.text import cut, one_line
@@ -214,6 +216,18 @@ def _write_raised(said: Raised) -> str:
     return dump({"raised": said.id, "to": said.level, "at": said.at, "reason": said.reason})
 
 
+def _parse_anchored(line: dict[str, Any]) -> Anchored:
+    if not is_id(line["anchored"]):
+        raise InvalidEntry("an entry with anchors is named by 16 hexadecimal digits")
+    anchors = anchors_in(line.get("anchors"))
+    return Anchored(line["anchored"], _project(line, "anchored"), anchors, at=_time(line))
+
+
+def _write_anchored(said: Anchored) -> str:
+    anchors = [anchor.record for anchor in said.anchors]
+    return dump({"anchored": said.id, "at": said.at, "project": said.project, "anchors": anchors})
+
+
 def _parse_moved(line: dict[str, Any]) -> Moved:
     id, count = line["moved"], line.get("observations")
     if not is_id(id):
@@ -280,9 +294,10 @@ RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _wri
 RELATION = Kind("relation", ("related",), _parse_relation, _write_relation)
 MARK = Kind("mark", (*_MARKS, *_MARKS.values()), _parse_mark, _write_mark)
 RAISED = Kind("raise", ("raised",), _parse_raised, _write_raised)
+ANCHORED = Kind("line of anchors", ("anchored",), _parse_anchored, _write_anchored)
 MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
 CARRIED = Kind("taken-over entry", ("carried",), _parse_carried, _write_capture)
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.
-KINDS = (STAGED, REVIEWED, RETIREMENT, RELATION, MARK, RAISED, MOVED, CARRIED, CAPTURE)
+KINDS = (STAGED, REVIEWED, RETIREMENT, RELATION, MARK, RAISED, ANCHORED, MOVED, CARRIED, CAPTURE)

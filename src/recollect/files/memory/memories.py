@@ -7,6 +7,7 @@ import os
 from stat import S_ISREG
 
 from recollect.domain.memory import is_slug
+from recollect.domain.stored import anchors_in, file_named
 from recollect.errors import StorageError
 from recollect.files.textfile import read_regular
 
@@ -14,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
+
+    from recollect.domain.stored import Anchor
 
 LARGEST = 4 * 1024 * 1024
 INDEX = "index.md"
@@ -97,6 +100,12 @@ class MemoryFile:
     @property
     def related_files(self) -> list[str]:
         return self._texts("related_files")
+
+    @property
+    def anchors(self) -> list[Anchor]:
+        """Return the anchors of its related files."""
+        files = set(map(file_named, self.related_files))
+        return [anchor for anchor in anchors_in(self.record.get("anchors")) if anchor.file in files]
 
     @property
     def content(self) -> dict[str, Any]:

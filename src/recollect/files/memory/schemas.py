@@ -26,6 +26,7 @@ from recollect.domain.memory import (
 )
 from recollect.domain.ranking.triggers import LONGEST_TRIGGER, MOST_TRIGGERS
 from recollect.domain.secrets.detect import redacted
+from recollect.domain.stored import COMMIT_LENGTH, HASH_LENGTH, LONGEST_FILE, MOST_ANCHORS
 from recollect.domain.text import cut, one_line
 from recollect.errors import WriteRefused
 
@@ -115,6 +116,13 @@ class PreferenceContent(_Model):
     examples: Examples | None = None
 
 
+class FileAnchor(_Model):
+    file: Annotated[str, Field(min_length=1, max_length=LONGEST_FILE)]
+    hash: Annotated[str, Field(pattern=rf"^[0-9a-f]{{{HASH_LENGTH}}}$")]
+    commit: Annotated[str, Field(pattern=rf"^[0-9a-f]{{{COMMIT_LENGTH}}}$")] | None = None
+    at: str
+
+
 class ChangeEntry(_Model):
     date: str
     summary: Annotated[str, Field(max_length=LONGEST_SUMMARY)]
@@ -123,6 +131,7 @@ class ChangeEntry(_Model):
     new_value: Any = None
 
 
+_Anchors: Any = Annotated[list[FileAnchor], Field(max_length=MOST_ANCHORS)]
 _Changes: Any = Annotated[list[ChangeEntry], Field(max_length=MOST_CHANGES)]
 
 CONTENT: dict[str, type[BaseModel]] = {
@@ -181,6 +190,7 @@ def model_of(category: str, *, authored: bool = False) -> type[BaseModel]:
         "updated_at": str,
         "tags": _AtLeastOne,
         "related_files": (_Texts | None, None),
+        "anchors": (_Anchors | None, None),
         "triggers": (_Triggers | None, None),
         "supersedes": (_Pointers | None, None),
         "confidence": (_Confidence | None, None),

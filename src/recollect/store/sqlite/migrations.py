@@ -295,6 +295,45 @@ def m009_relations(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m010_anchors(connection: Connection) -> None:
+    """Create the tables for anchors, and for what git told about files.
+
+    Files that may hold anchors are read again: an older version has passed over them.
+    """
+    for statement in (
+        """
+        CREATE TABLE anchors (
+            id TEXT NOT NULL,
+            project TEXT NOT NULL,
+            file TEXT NOT NULL,
+            source INTEGER NOT NULL REFERENCES sources (number),
+            hash TEXT NOT NULL,
+            "commit" TEXT NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY (id, project, file)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX anchors_by_source ON anchors (source)",
+        """
+        CREATE TABLE file_histories (
+            number INTEGER PRIMARY KEY,
+            project TEXT NOT NULL,
+            file TEXT NOT NULL,
+            since TEXT NOT NULL,
+            now TEXT NOT NULL,
+            head TEXT NOT NULL,
+            commits INTEGER NOT NULL,
+            moved TEXT NOT NULL,
+            UNIQUE (project, file, since, now)
+        ) STRICT
+        """,
+        "UPDATE sources SET size = -1, hash = '' WHERE kind = 'journal'"
+        " OR (kind = 'memory' AND hash <> 'gone' AND hash NOT LIKE 'withheld: %')",
+        "DELETE FROM _metadata WHERE key LIKE 'followed %'",
+    ):
+        connection.execute(statement)
+
+
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
@@ -334,6 +373,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m007_models,
     m008_feedback,
     m009_relations,
+    m010_anchors,
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

@@ -24,9 +24,8 @@ _KEPT = {
 
 # The tables with texts to read. The others hold no texts, or are derived from these.
 _TABLES = (
-    *("entries", "sources", "origins", "retirements", "relations", "marks", "raised", "models"),
-    *_KEPT,
-    "_metadata",
+    *("entries", "sources", "origins", "retirements", "relations", "marks", "raised", "anchors", "file_histories"),
+    *("models", *_KEPT, "_metadata"),
 )
 
 

@@ -1,11 +1,22 @@
 # hot
-"""Sources, their entries, retirements, relations and marks in the SQLite store. Writing methods need a transaction."""
+"""Sources, their entries, and what the journal says of these, in the SQLite store. Writing needs a transaction."""
 
 from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.ranking.trust import more_trusted, origin_of
-from recollect.domain.stored import APART, MERGED, RETIRED, Mark, Raised, Relation, Retirement, StoredEntry
+from recollect.domain.stored import (
+    APART,
+    MERGED,
+    RETIRED,
+    Anchor,
+    Anchored,
+    Mark,
+    Raised,
+    Relation,
+    Retirement,
+    StoredEntry,
+)
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.sqlite.rows import (
@@ -20,7 +31,7 @@ from recollect.store.sqlite.rows import (
     marks,
     merged,
 )
-from recollect.store.values import BANK, JOURNAL, MEMORY, STATED, Scope, Source
+from recollect.store.values import BANK, JOURNAL, MEMORY, STATED, FileHistory, Scope, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +55,9 @@ _OBSERVED = (
     " + coalesce((SELECT sum(o.observation_count) FROM origins o JOIN sources s ON s.number = o.source"
     f" WHERE o.entry = e.number AND s.kind = 'journal' AND NOT {_STATES}), 0))"
 )
+
+# Rows of what git told about files. They are cheap to make again.
+_KEPT_HISTORIES = 5_000
 
 _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
@@ -152,6 +166,38 @@ class SqliteSources:
         rows = self._run(f"SELECT id, level, at, reason FROM raised WHERE id = ? ORDER BY {_level('level')}", (id,))
         return [Raised(id, level, at=at, reason=reason) for id, level, at, reason in rows]
 
+    def anchors(self, projects: Sequence[str], ids: Sequence[str] | None) -> dict[str, list[Anchor]]:
+        """Return the anchors in these projects by entry."""
+        columns, here = 'SELECT id, file, hash, "commit", at FROM anchors', f"project IN ({marks(projects)})"
+        if ids is None:
+            rows = self._run(f"{columns} WHERE {here} ORDER BY id, file", projects)
+        else:
+            rows = self._database.select(f"{columns} WHERE id IN ({{}}) AND {here} ORDER BY id, file", ids, projects)
+        found: dict[str, list[Anchor]] = {}
+        for id, *anchor in rows:
+            found.setdefault(id, []).append(Anchor(*anchor))
+        return found
+
+    def file_histories(self, project: str, files: Sequence[str]) -> list[FileHistory]:
+        """Return what is known of the histories of files in a project."""
+        rows = self._database.select(
+            "SELECT project, file, since, now, head, commits, moved FROM file_histories"
+            " WHERE file IN ({}) AND project = ?",
+            files,
+            (project,),
+        )
+        return [FileHistory(*row) for row in rows]
+
+    def keep_file_histories(self, found: Sequence[FileHistory]) -> None:
+        """Keep histories of files, and drop the oldest."""
+        for each in found:
+            ((number,),) = self._run(
+                "INSERT OR REPLACE INTO file_histories (project, file, since, now, head, commits, moved)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number",
+                (each.project, each.file, each.since, each.now, each.head, each.commits, each.moved),
+            )
+            self._run("DELETE FROM file_histories WHERE number <= ?", (number - _KEPT_HISTORIES,))
+
     def projects(self, kind: str) -> list[str]:
         """Return the projects with sources of a kind."""
         return [row[0] for row in self._run("SELECT DISTINCT project FROM sources WHERE kind = ?", (kind,))]
@@ -160,10 +206,11 @@ class SqliteSources:
         self,
         source: Source,
         entries: Sequence[StoredEntry],
+        *,
         retirements: Sequence[Retirement],
         relations: Sequence[Relation],
         marks: Sequence[Mark],
-        *,
+        anchored: Sequence[Anchored],
         anew: bool,
     ) -> None:
         """Store a source with all its entries or, if not `anew`, with additional ones."""
@@ -171,6 +218,7 @@ class SqliteSources:
             if entry.category not in CATEGORIES:
                 raise StoreError(f"no category is called {entry.category!r}")
         number = self._put_state(source)
+        self._put_anchors(number, anchored, anew=anew)
         if source.kind == MEMORY:
             self._put_memory(source, number, entries, anew)
             self._put_relations(number, (), relations, anew=anew)
@@ -450,6 +498,16 @@ class SqliteSources:
             else:
                 row = (each.id, each.kind, each.project, source, visible(each.at))
                 self._run("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?)", row)
+
+    def _put_anchors(self, source: int, said: Sequence[Anchored], *, anew: bool) -> None:
+        """Store the anchors of a source in their order. If `anew`, its earlier ones are deleted first."""
+        if anew:
+            self._run("DELETE FROM anchors WHERE source = ?", (source,))
+        for each in said:
+            self._run("DELETE FROM anchors WHERE id = ? AND project = ?", (each.id, each.project))
+            for anchor in each.anchors:
+                row = (each.id, each.project, anchor.file, source, anchor.hash, anchor.commit, anchor.at)
+                self._run("INSERT OR REPLACE INTO anchors VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def _hand_on(self, gone: set[int], new: set[int]) -> None:
         """Copy usage from removed entries to new ones of the same name and category: an edit makes a new entry."""

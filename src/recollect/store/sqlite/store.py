@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.stored import Mark, Raised, Relation, Retirement
+    from recollect.domain.stored import Anchor, Anchored, Mark, Raised, Relation, Retirement
     from recollect.store.base import Store
     from recollect.store.sqlite.models import NumberedModel
+    from recollect.store.values import FileHistory
 
     _Result = TypeVar("_Result")
 
@@ -131,10 +132,19 @@ class SqliteStore:
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
+        anchored: Sequence[Anchored] = (),
     ) -> None:
         def put() -> None:
             with self.writing():
-                self._sources.put(source, entries, retirements, relations, marks, anew=anew)
+                self._sources.put(
+                    source,
+                    entries,
+                    retirements=retirements,
+                    relations=relations,
+                    marks=marks,
+                    anchored=anchored,
+                    anew=anew,
+                )
                 self._database.count_change()
 
         self._mended(put)
@@ -163,6 +173,16 @@ class SqliteStore:
 
     def marks(self, id: str) -> list[Mark]:
         return self._sources.marks_of(id)
+
+    def anchors(self, projects: Collection[str], ids: Collection[str] | None = None) -> dict[str, list[Anchor]]:
+        return self._sources.anchors(list(projects), None if ids is None else list(ids))
+
+    def file_histories(self, project: str, files: Collection[str]) -> list[FileHistory]:
+        return self._sources.file_histories(project, list(files))
+
+    def keep_file_histories(self, found: Sequence[FileHistory]) -> None:
+        with self.writing():
+            self._sources.keep_file_histories(found)
 
     def entries(self, ids: Iterable[str]) -> list[StoredEntry]:
         wanted = list(dict.fromkeys(ids))
