@@ -997,6 +997,7 @@ def test_entry_is_as_near_as_the_nearer_of_its_text_and_its_triggers(store: Stor
     assert [match.id for match in store.vector_matches(SOUTH, EVERYWHERE, 1)] == ["b"]
     for question, score in ((NORTH, 1.0), (EAST, 1.0), (SOUTH, 0.0)):
         assert round(store.similarities(question, ["a", "b", "nobody"])["a"], 2) == score
+    assert store.similarities(EAST, ["a", "b"], triggers=False) == {"a": pytest.approx(0.0), "b": pytest.approx(0.0)}
 
 
 def test_triggers_do_not_change_what_is_usual(store: Store) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from recollect.config.workspace import Workspace
     from recollect.domain.prompt_block import PromptHit
+    from recollect.domain.ranking.aboutness import Evidence
     from recollect.domain.stored import StoredEntry
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
@@ -44,12 +45,12 @@ class Hit:
     `rank` is the score with the bonus for the package at hand.
     """
 
-    def __init__(self, entry: StoredEntry, words: float, meaning: float, bar: float, bonus: float = 0.0) -> None:
+    def __init__(self, entry: StoredEntry, evidence: Evidence, bonus: float = 0.0) -> None:
         self.entry = entry
-        self.words = words
-        self.meaning = meaning
-        self.bar = bar
-        self.nats = words + meaning - bar
+        self.words = evidence.words
+        self.meaning = evidence.meaning
+        self.bar = evidence.bar
+        self.nats = evidence.nats
         self.rank = self.nats + bonus
         self.is_muted = False
 
@@ -138,8 +139,10 @@ class PromptRequest:
     @property
     def said(self) -> str:
         """Return the line for the user about the memories given; empty unless the settings ask for it."""
-        if not self.told or self.workspace.settings.text("retrieval.show") != "always":
+        if not self.text or self.workspace.settings.text("retrieval.show") != "always":
             return ""
+        if not self.told:
+            return f"no memory recalled, {counted(len(self.maybes), 'title', 'titles')} given"
         return f"{counted(len(self.told), 'memory', 'memories')} recalled"
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:

@@ -7,7 +7,18 @@ import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
+from recollect.domain.ranking.aboutness import (
+    Bar,
+    Evidence,
+    Question,
+    Rarity,
+    best,
+    by_meaning,
+    by_words,
+    is_asked_for,
+    is_near,
+    without_triggers,
+)
 from recollect.domain.ranking.at_hand import BONUS, is_at_hand
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
@@ -193,19 +204,28 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None, *, 
     if meant:
         ids += [id for id in meant.nearest(scope) if id not in ids]
     places = store.term_places(terms, ids) if ids else {}
+    read = store.entries(ids)
+    themselves = {each.id: without_triggers(places.get(each.id, {})) for each in read if each.triggers}
     meanings = meant.surprises(ids, places) if meant else {}
+    own_meanings = meant.surprises(list(themselves), themselves, triggers=False) if meant else {}
     muted = frozenset(store.marked(MUTED, scope)) if ids else frozenset[str]()
     scored: list[Hit] = []
     others: list[Hit] = []
     bar = Bar(store.count(scope), len(question.passages))
-    for entry in store.entries(ids):
-        found, meaning = places.get(entry.id, {}), meanings.get(entry.id)
-        needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
-        bonus = BONUS * is_at_hand(entry.references, package)
-        hit = Hit(entry, by_words(question, rarity, found, entry.name), by_meaning(meaning), needed, bonus)
+
+    def weighed(name: str, found: Mapping[str, Collection[str]], meaning: float | None, triggers: int) -> Evidence:
+        needed = bar.of(triggers, has_meaning=meaning is not None)
+        return Evidence(by_words(question, rarity, found, name), by_meaning(meaning), needed)
+
+    for entry in read:
+        found = places.get(entry.id, {})
+        evidence = weighed(entry.name, found, meanings.get(entry.id), len(entry.triggers))
+        if entry.triggers:
+            evidence = best(evidence, weighed(entry.name, themselves[entry.id], own_meanings.get(entry.id), 0))
+        hit = Hit(entry, evidence, BONUS * is_at_hand(entry.references, package))
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
         hit.is_muted = entry.id in muted
-        is_given = (is_named or is_near(hit.words + hit.meaning, needed)) and not hit.is_muted
+        is_given = (is_named or is_near(hit.words + hit.meaning, hit.bar)) and not hit.is_muted
         (scored if is_given else others).append(hit)
     for those in (scored, others):
         those.sort(key=lambda hit: (-hit.rank, hit.entry.id))
@@ -240,8 +260,13 @@ class _Meant:
             found |= {match.id: None for match in self._store.vector_matches(vector, scope, _NEAREST)}
         return list(found)
 
-    def surprises(self, ids: Sequence[str], places: Mapping[str, Collection[str]]) -> dict[str, float]:
-        """Return for each entry its surprising closeness to a passage, apart from the words in common."""
+    def surprises(
+        self, ids: Sequence[str], places: Mapping[str, Collection[str]], *, triggers: bool = True
+    ) -> dict[str, float]:
+        """Return for each entry its surprising closeness to a passage, apart from the words in common.
+
+        Without `triggers`, it is that of the text alone.
+        """
         most: dict[str, float] = {}
         for terms, text in self._passages:
             alike: dict[frozenset[str], list[str]] = {}
@@ -249,7 +274,7 @@ class _Meant:
                 alike.setdefault(frozenset(terms).intersection(places.get(id, ())), []).append(id)
             for shared, those in alike.items():
                 vector = self._embed(text, self._statistics.without(shared))
-                for id, cosine in self._store.similarities(vector, those).items():
+                for id, cosine in self._store.similarities(vector, those, triggers=triggers).items():
                     most[id] = max(most.get(id, 0.0), surprise(cosine))
         return most
 

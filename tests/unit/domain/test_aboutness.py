@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
+from recollect.domain.ranking.aboutness import (
+    Bar,
+    Evidence,
+    Question,
+    Rarity,
+    best,
+    by_meaning,
+    by_words,
+    is_asked_for,
+    is_near,
+    without_triggers,
+)
 from recollect.domain.ranking.common_words import is_common
 from recollect.domain.ranking.fusion import surprise
 
@@ -156,6 +169,40 @@ def test_bar_rises_with_the_triggers_of_an_entry() -> None:
     bars = [judged("stripe webhooks", places, triggers=number) for number in range(7)]
     assert bars == sorted(bars, reverse=True)
     assert bars[0] > bars[6]
+
+
+FIELDS = ("name", "keywords", "description", "triggers")
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAME.lower().split()), st.sets(st.sampled_from(FIELDS), min_size=1)),
+    st.none() | st.floats(0, 40),
+    st.none() | st.floats(0, 40),
+    st.integers(1, 6),
+    st.integers(1, 10_000),
+)
+def test_triggers_never_put_an_entry_further_below_its_bar(
+    places: dict[str, set[str]], triggered: float | None, own: float | None, triggers: int, entries: int
+) -> None:
+    question = Question("stripe webhooks pile up after an outage")
+    rarity, bar = Rarity(dict.fromkeys(question.terms, 1), entries), Bar(entries, 1)
+
+    def evidence(found: Mapping[str, Collection[str]], meaning: float | None, count: int) -> Evidence:
+        words = by_words(question, rarity, found, NAME)
+        return Evidence(words, by_meaning(meaning), bar.of(count, has_meaning=meaning is not None))
+
+    by_itself = evidence(without_triggers(places), own, 0)
+    judged_best = best(evidence(places, triggered, triggers), by_itself)
+    assert judged_best.nats >= by_itself.nats
+    for each in (by_itself, judged_best):
+        assert each.words + each.meaning - each.bar == each.nats
+    if is_near(by_itself.words + by_itself.meaning, by_itself.bar):
+        assert is_near(judged_best.words + judged_best.meaning, judged_best.bar)
+
+
+def test_places_without_triggers_have_no_word_of_triggers_alone() -> None:
+    places = {"stripe": {"name", "triggers"}, "outage": {"triggers"}, "pile": {"description"}}
+    assert without_triggers(places) == {"stripe": ["name"], "pile": ["description"]}
 
 
 def test_word_of_a_trigger_counts_its_rarity_and_no_bonus_for_a_name() -> None:

@@ -65,8 +65,9 @@ _MOST_PASSAGES = 40
 # Of a longer prompt only the beginning and the end are read: pasted text is usually in between.
 _LONGEST = 8_000
 
-# The fields naming an entry's topic.
+# The fields naming an entry's topic, and the one that says when it matters.
 NAMED_FIELDS = frozenset(("name", "keywords"))
+_TRIGGERS = "triggers"
 
 
 class Question:
@@ -110,6 +111,16 @@ class Rarity:
         return rare or list(known[:_FALLBACK])
 
 
+class Evidence:
+    """The evidence for a prompt being about an entry, by words and by meaning, and its score above the bar, in nats."""
+
+    def __init__(self, words: float, meaning: float, bar: float) -> None:
+        self.words = words
+        self.meaning = meaning
+        self.bar = bar
+        self.nats = words + meaning - bar
+
+
 class Bar:
     """The evidence that a match needs, in nats, by the number of entries that a prompt is compared with."""
 
@@ -146,6 +157,20 @@ def is_asked_for(question: Question, rarity: Rarity, places: Mapping[str, Collec
         return False
     named = [term for term in question.terms if not NAMED_FIELDS.isdisjoint(places.get(term, ()))]
     return bool(named) and sum(map(rarity.of, named)) >= _NAMING * sum(map(rarity.of, question.terms))
+
+
+def without_triggers(places: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """Return the fields of an entry that contain each term, apart from its triggers."""
+    found = {term: [field for field in fields if field != _TRIGGERS] for term, fields in places.items()}
+    return {term: fields for term, fields in found.items() if fields}
+
+
+def best(evidence: Evidence, by_itself: Evidence) -> Evidence:
+    """Return the better evidence for an entry: with its triggers and the bar for so many, or without any.
+
+    So triggers never make an entry harder to find: the bar that they raise is the one for their own evidence.
+    """
+    return by_itself if by_itself.nats > evidence.nats else evidence
 
 
 def by_words(question: Question, rarity: Rarity, places: Mapping[str, Collection[str]], name: str) -> float:

@@ -274,8 +274,8 @@ class SqliteStore:
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
         return self._vectors.matches(vector, scope, limit)
 
-    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        return self._vectors.similarities(vector, ids)
+    def similarities(self, vector: bytes, ids: Sequence[str], *, triggers: bool = True) -> dict[str, float]:
+        return self._vectors.similarities(vector, ids, triggers=triggers)
 
     def background(self, vector: bytes, scope: Scope) -> Background:
         return self._vectors.background(vector, scope)
