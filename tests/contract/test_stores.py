@@ -1902,3 +1902,28 @@ def test_compacting_keeps_every_entry(store: Store) -> None:
     store.compact()
     assert [each.id for each in store.entries(["a", "b"])] == ["a", "b"]
     assert store.check() == []
+
+
+def test_an_open_store_finds_what_was_changed_since_the_same_search(store: Store) -> None:
+    store.use_model(model(4))
+    store.put(bank(), [entry("a", name="Retry with jitter"), entry("b", name="Something else")])
+    store.put_vectors([("a", NORTH), ("b", SOUTH)])
+
+    def found() -> tuple[object, ...]:
+        return (
+            [match.id for match in store.text_matches(["jitter"], EVERYWHERE, 5)],
+            store.document_frequencies(["jitter"]),
+            [match.id for match in store.vector_matches(NORTH, EVERYWHERE, 1)],
+            sorted(title.id for title in store.titles(EVERYWHERE, 5)),
+            sorted(store.origins(["a", "b", "c"]).items()),
+        )
+
+    first = found()
+    assert found() == first
+    assert first[:4] == (["a"], ({"jitter": 1}, 2), ["a"], ["a", "b"])
+    store.put_keywords({"b": ["jitter"]})
+    assert set(found()[0]) == {"a", "b"}
+    store.put(bank(), [entry("b", name="Something else"), entry("c", name="Jitter everywhere")])
+    store.put_vectors([("c", NORTH)])
+    assert found()[1:4] == (({"jitter": 2}, 3), ["c"], ["b", "c"])
+    assert found()[4] != first[4]
