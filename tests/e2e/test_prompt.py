@@ -550,8 +550,8 @@ def test_a_memory_is_found_by_the_words_of_its_triggers_alone(semantic_world: Wo
 def test_a_memory_that_a_prompt_may_be_about_is_named_by_its_title_once_a_session(semantic_world: World) -> None:
     among_others(semantic_world)
     titled = (
-        BLOCK + "Perhaps (get_memories or `recollect show ID`):\n"
-        f"- maybe: [{cookie_id(semantic_world)[:8]}] Refresh token in an httpOnly cookie [repository]\n"
+        BLOCK + "Perhaps [repository] (get_memories):\n"
+        f"- maybe: [{cookie_id(semantic_world)[:8]}] Refresh token in an httpOnly cookie\n"
         "</memory-context>"
     )
     assert asked(semantic_world, NEAR) == titled

@@ -6,7 +6,6 @@ from recollect.cli.given import nats_text
 from recollect.cli.shared import fields_of, json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.prompt_block import PromptHit
-from recollect.domain.ranking.aboutness import title_bar
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, one_line
 from recollect.recall.prompt_request import Hit
@@ -73,19 +72,14 @@ def _shown(hit: Hit, reason: str) -> str:
     return "\n".join(lines)
 
 
-def _missing_for_title(hit: Hit) -> float:
-    return max(0.0, title_bar(hit.bar) - hit.words - hit.meaning)
-
-
 def _reason(hit: Hit) -> str:
     """Return why an entry would not be given."""
     if hit.is_muted:
         return f"muted: `recollect unmute {hit.entry.id}` gives it again"
     if hit.nats >= 0:
         return "beyond retrieval.max_inject, or in the client's own files already, or its file cannot be shown"
-    missing = _missing_for_title(hit)
-    if missing:
-        return f"{-hit.nats:.1f} nats are missing for its text, {missing:.1f} for its title"
+    if hit.missing > 0:
+        return f"{-hit.nats:.1f} nats are missing for its text, {hit.missing:.1f} for its title"
     return f"{-hit.nats:.1f} nats are missing for its text; others were nearer for the titles"
 
 
@@ -105,7 +99,7 @@ def _document(preview: PromptPreview) -> dict[str, object]:
                 **_parts(hit),
                 "muted": hit.is_muted,
                 "missing": round(max(0.0, -hit.nats), 3),
-                "missing_for_title": round(_missing_for_title(hit), 3),
+                "missing_for_title": round(max(0.0, hit.missing), 3),
             }
             for hit in preview.left
         ],

@@ -51,6 +51,8 @@ class Hit:
         self.meaning = evidence.meaning
         self.bar = evidence.bar
         self.nats = evidence.nats
+        self.missing = evidence.missing  # for its title
+        self.bonus = bonus
         self.rank = self.nats + bonus
         self.is_muted = False
 

@@ -9,14 +9,11 @@ from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
 from recollect.domain.ranking.aboutness import (
     Bar,
-    Evidence,
     Question,
     Rarity,
     best,
-    by_meaning,
     by_words,
     is_asked_for,
-    is_near,
     without_triggers,
 )
 from recollect.domain.ranking.at_hand import BONUS, is_at_hand
@@ -212,27 +209,25 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None, *, 
     scored: list[Hit] = []
     others: list[Hit] = []
     bar = Bar(store.count(scope), len(question.passages))
-
-    def weighed(name: str, found: Mapping[str, Collection[str]], meaning: float | None, triggers: int) -> Evidence:
-        needed = bar.of(triggers, has_meaning=meaning is not None)
-        return Evidence(by_words(question, rarity, found, name), by_meaning(meaning), needed)
-
     for entry in read:
         found = places.get(entry.id, {})
-        evidence = weighed(entry.name, found, meanings.get(entry.id), len(entry.triggers))
+        words = by_words(question, rarity, found, entry.name)
+        evidence = bar.judged(words, meanings.get(entry.id), len(entry.triggers))
         if entry.triggers:
-            evidence = best(evidence, weighed(entry.name, themselves[entry.id], own_meanings.get(entry.id), 0))
+            own_words = by_words(question, rarity, themselves[entry.id], entry.name)
+            evidence = best(evidence, bar.judged(own_words, own_meanings.get(entry.id)))
         hit = Hit(entry, evidence, BONUS * is_at_hand(entry.references, package))
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
         hit.is_muted = entry.id in muted
-        is_given = (is_named or is_near(hit.words + hit.meaning, hit.bar)) and not hit.is_muted
+        is_given = (is_named or hit.nats >= 0 or hit.missing <= 0) and not hit.is_muted
         (scored if is_given else others).append(hit)
     for those in (scored, others):
         those.sort(key=lambda hit: (-hit.rank, hit.entry.id))
     hits = [hit for hit in scored if hit.nats >= 0]
+    maybes = sorted((hit for hit in scored if hit.nats < 0), key=lambda hit: hit.missing - hit.bonus)
     origins = store.origins(hit.entry.id for hit in hits)
     told = trusted_first(hits, lambda hit: share(hit.rank), lambda hit: origins[hit.entry.id])
-    return Answer(told, [hit for hit in scored if hit.nats < 0], others, terms)
+    return Answer(told, maybes, others, terms)
 
 
 class _Meant:

@@ -13,10 +13,8 @@ from recollect.domain.ranking.aboutness import (
     Question,
     Rarity,
     best,
-    by_meaning,
     by_words,
     is_asked_for,
-    is_near,
     without_triggers,
 )
 from recollect.domain.ranking.common_words import is_common
@@ -40,8 +38,7 @@ def judged(
     question = Question(prompt)
     held = dict.fromkeys(question.terms, 0) | dict.fromkeys(places, 1) | (frequencies or {})
     bar = Bar(entries if among is None else among, len(question.passages))
-    needed = bar.of(triggers, has_meaning=meaning is not None)
-    return by_words(question, Rarity(held, entries), places, name) + by_meaning(meaning) - needed
+    return bar.judged(by_words(question, Rarity(held, entries), places, name), meaning, triggers).nats
 
 
 def test_two_rare_words_of_the_name_make_a_prompt_about_an_entry() -> None:
@@ -148,7 +145,7 @@ def test_any_prompt_can_be_judged(prompt: str, entries: int) -> None:
     places = {term: {"name"} for term in question.terms[::2]}
     nats = by_words(question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt)
     assert nats >= 0
-    assert Bar(entries, len(question.passages)).of(3, has_meaning=True) > 0
+    assert Bar(entries, len(question.passages)).judged(nats, 0.0, 3).bar > 0
 
 
 @given(st.sampled_from(["stripe", "outage", "pile"]), st.integers(1, 10_000))
@@ -188,16 +185,13 @@ def test_triggers_never_put_an_entry_further_below_its_bar(
     rarity, bar = Rarity(dict.fromkeys(question.terms, 1), entries), Bar(entries, 1)
 
     def evidence(found: Mapping[str, Collection[str]], meaning: float | None, count: int) -> Evidence:
-        words = by_words(question, rarity, found, NAME)
-        return Evidence(words, by_meaning(meaning), bar.of(count, has_meaning=meaning is not None))
+        return bar.judged(by_words(question, rarity, found, NAME), meaning, count)
 
-    by_itself = evidence(without_triggers(places), own, 0)
-    judged_best = best(evidence(places, triggered, triggers), by_itself)
-    assert judged_best.nats >= by_itself.nats
-    for each in (by_itself, judged_best):
-        assert each.words + each.meaning - each.bar == each.nats
-    if is_near(by_itself.words + by_itself.meaning, by_itself.bar):
-        assert is_near(judged_best.words + judged_best.meaning, judged_best.bar)
+    alone = evidence(without_triggers(places), own, 0)
+    found = best(evidence(places, triggered, triggers), evidence(without_triggers(places), own, 0))
+    assert found.nats >= alone.nats
+    assert found.missing <= alone.missing
+    assert found.words + found.meaning - found.bar == found.nats
 
 
 def test_places_without_triggers_have_no_word_of_triggers_alone() -> None:
@@ -212,11 +206,30 @@ def test_word_of_a_trigger_counts_its_rarity_and_no_bonus_for_a_name() -> None:
     assert triggered == described < named
 
 
-def test_evidence_near_the_bar_is_at_least_half_of_it() -> None:
-    assert is_near(14.0, 20.0)
-    assert not is_near(13.9, 20.0)
-    assert is_near(3.0, 6.0)
-    assert not is_near(2.9, 6.0)
+def test_title_by_words_alone_needs_half_of_the_bar_and_at_most_six_nats_less() -> None:
+    for among in (1, 12, 300, 100_000):
+        bar = Bar(among, 1).judged(0.0, None).bar
+        enough = max(bar / 2, bar - 6)
+        assert abs(Bar(among, 1).judged(enough, None).missing) < 1e-9
+        assert Bar(among, 1).judged(enough - 0.1, None).missing > 0
+
+
+def test_title_needs_more_words_where_meaning_says_nothing_and_little_meaning() -> None:
+    for among, closeness in ((3, 0.30), (12, 0.32), (300, 0.42), (3_000, 0.48)):
+        bar = Bar(among, 1)
+        whole = bar.judged(0.0, 0.0).bar
+        enough = max(whole - 3.5, 0.6 * whole)
+        assert bar.judged(enough - 0.1, 0.0).missing > 0 > bar.judged(enough + 0.1, 0.0).missing
+        assert bar.judged(0.0, surprise(closeness)).missing < 0 < bar.judged(0.0, surprise(closeness - 0.1)).missing
+        assert bar.judged(0.0, surprise(closeness)).nats < 0, "it is enough for a title alone"
+
+
+def test_title_can_rest_on_some_words_and_some_meaning() -> None:
+    bar = Bar(12, 1)
+    words, meaning = bar.judged(0.0, 0.0).missing * 0.6, 0.6
+    assert bar.judged(words, 0.0).missing > 0
+    assert bar.judged(0.0, meaning).missing > 0
+    assert bar.judged(words, meaning).missing < 0
 
 
 def asked_for(prompt: str, places: dict[str, set[str]]) -> bool:
