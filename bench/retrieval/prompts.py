@@ -1,6 +1,6 @@
 """Measure how often a prompt gets the memory it is about, and the noise that other prompts get.
 
-    python bench/retrieval/prompts.py [--vectors] [--curve] [--among FOLDER...] [--elsewhere FOLDER...]
+    python bench/retrieval/prompts.py [--vectors] [--curve | --small] [--among FOLDER...] [--elsewhere FOLDER...]
 
 A memory reaches a prompt as text, where recollect is sure, or by its title, where it is not. The table has the share of
 prompts that get a right one as text, and as either; for prompts about nothing stored, the share that gets text, and
@@ -10,7 +10,8 @@ The prompts and the store are those of tests/data/prompts, and the sample projec
 Constants were chosen on one half of our prompts, on those in other words, and on the first of three young projects.
 Documents of BEIR folders can be added as knowledge that is shared (--among) or that belongs to another project
 (--elsewhere): a rate must hold in a small store and in a large one. `--curve` measures the other two young projects
-with 1 to 50 entries, and with documents of --among as entries of the same project up to 3,000.
+with 1 to 50 entries, and with documents of --among as entries of the same project up to 3,000. `--small` measures three
+projects of twelve memories, half of them with triggers, and short prompts in other words. Nothing was chosen on them.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ SAMPLE = os.path.join(TOP, "examples", "sample-project", "docs")
 SAMPLE_PROJECT = "parcel-tracker"
 CHOSEN_ON, PARAPHRASED = "chosen on", "chosen on, in other words"
 HELD_OUT, ANOTHER = "held out", "another author's"
-OTHER, YOUNG = "other", "young"
+OTHER, YOUNG, SMALL = "other", "young", "small"
 YOUNG_HELD_OUT = ("choir-desk", "bus-delays")  # constants were chosen on the third, hive-scale
 SIZES = (1, 5, 12, 50, 300, 3000)
 WRITTEN = "2026-10-01T00:00:00Z"
@@ -110,10 +111,10 @@ def load_prompts() -> list[Prompt]:
     ]
 
 
-def load_young() -> list[Prompt]:
-    folder = os.path.join(DATA, YOUNG)
+def load_young(name: str = YOUNG) -> list[Prompt]:
+    folder = os.path.join(DATA, name)
     read = _about(folder, "about.tsv") + _about(folder, "unrelated.tsv")
-    return [Prompt(text, owner, right, YOUNG) for owner, right, text in read]
+    return [Prompt(text, owner, right, name) for owner, right, text in read]
 
 
 def _half(text: str) -> str:
@@ -293,6 +294,17 @@ def curve(size: int, filler: Sequence[StoredEntry], *, triggers: bool, vectors: 
             return None
         for start in range(0, len(records) - step + 1, step):
             found.append(_young(records[start : start + step], filler[: size - step], triggers, vectors))
+    return _together(found)
+
+
+def small(*, triggers: bool, vectors: bool) -> Rates:
+    """The rates of the three small projects, each with all its memories."""
+    records = list(_lines(os.path.join(SMALL, "memories.jsonl")))
+    owned = ([each for each in records if each["project"] == name] for name in sorted({r["project"] for r in records}))
+    return _together([_young(each, (), triggers, vectors, SMALL) for each in owned])
+
+
+def _together(found: Sequence[Rates]) -> Rates:
     whole = sum(rates.about for rates in found), sum(rates.unrelated for rates in found)
     names = ("right", "either", "beside"), ("silent", "titles", "tokens")
     means = {
@@ -303,13 +315,15 @@ def curve(size: int, filler: Sequence[StoredEntry], *, triggers: bool, vectors: 
     return Rates(**means, about=whole[0], unrelated=whole[1])
 
 
-def _young(records: list[dict[str, Any]], filler: Sequence[StoredEntry], triggers: bool, vectors: bool) -> Rates:
+def _young(
+    records: list[dict[str, Any]], filler: Sequence[StoredEntry], triggers: bool, vectors: bool, kept: str = YOUNG
+) -> Rates:
     slugs, name = {record["id"] for record in records}, records[0]["project"]
-    prompts = [each for each in load_young() if each.project == name and (not each.right or each.right & slugs)]
+    prompts = [each for each in load_young(kept) if each.project == name and (not each.right or each.right & slugs)]
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as made:
         folder = os.path.realpath(made)
         store = os.path.join(folder, "store")
-        when = _triggers(os.path.join(DATA, YOUNG)) if triggers else {}
+        when = _triggers(os.path.join(DATA, kept)) if triggers else {}
         roots = _write_memories(folder, [dict(record) for record in records], when)
         _read(store, roots.values())
         with Engine(Workspace("", store, load_settings(folder, {}))) as engine:
@@ -323,6 +337,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--vectors", action="store_true", help="also by meaning, with the local model")
     arguments.add_argument("--curve", action="store_true", help="young projects of several sizes instead")
+    arguments.add_argument("--small", action="store_true", help="three small projects and short prompts instead")
     arguments.add_argument("--among", nargs="*", default=[], metavar="FOLDER", help="documents to be shared knowledge")
     arguments.add_argument("--elsewhere", nargs="*", default=[], metavar="FOLDER", help="those of another project")
     options = arguments.parse_args()
@@ -331,7 +346,11 @@ def main() -> None:
     )
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for triggers in (False, True):
-        if options.curve:
+        if options.small:
+            for vectors in (False, True) if options.vectors else (False,):
+                name = _named("full text and vectors" if vectors else "full text", triggers)
+                _print_row(name, "small projects", small(triggers=triggers, vectors=vectors))
+        elif options.curve:
             _print_curve(options.among, triggers, vectors=options.vectors)
         else:
             _print_table(options, triggers)

@@ -1234,6 +1234,7 @@ def test_entry_is_as_near_as_the_nearer_of_its_text_and_its_triggers(store: Stor
     assert [match.id for match in store.vector_matches(SOUTH, EVERYWHERE, 1)] == ["b"]
     for question, score in ((NORTH, 1.0), (EAST, 1.0), (SOUTH, 0.0)):
         assert round(store.similarities(question, ["a", "b", "nobody"])["a"], 2) == score
+    assert store.similarities(EAST, ["a", "b"], triggers=False) == {"a": pytest.approx(0.0), "b": pytest.approx(0.0)}
 
 
 def test_triggers_do_not_change_what_is_usual(store: Store) -> None:
@@ -2139,3 +2140,28 @@ def test_compacting_keeps_every_entry(store: Store) -> None:
     store.compact()
     assert [each.id for each in store.entries(["a", "b"])] == ["a", "b"]
     assert store.check() == []
+
+
+def test_an_open_store_finds_what_was_changed_since_the_same_search(store: Store) -> None:
+    store.use_model(model(4))
+    store.put(bank(), [entry("a", name="Retry with jitter"), entry("b", name="Something else")])
+    store.put_vectors([("a", NORTH), ("b", SOUTH)])
+
+    def found() -> tuple[object, ...]:
+        return (
+            [match.id for match in store.text_matches(["jitter"], EVERYWHERE, 5)],
+            store.document_frequencies(["jitter"]),
+            [match.id for match in store.vector_matches(NORTH, EVERYWHERE, 1)],
+            sorted(title.id for title in store.titles(EVERYWHERE, 5)),
+            sorted(store.origins(["a", "b", "c"]).items()),
+        )
+
+    first = found()
+    assert found() == first
+    assert first[:4] == (["a"], ({"jitter": 1}, 2), ["a"], ["a", "b"])
+    store.put_keywords({"b": ["jitter"]})
+    assert set(found()[0]) == {"a", "b"}
+    store.put(bank(), [entry("b", name="Something else"), entry("c", name="Jitter everywhere")])
+    store.put_vectors([("c", NORTH)])
+    assert found()[1:4] == (({"jitter": 2}, 3), ["c"], ["b", "c"])
+    assert found()[4] != first[4]

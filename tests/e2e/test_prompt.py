@@ -550,8 +550,8 @@ def test_a_memory_is_found_by_the_words_of_its_triggers_alone(semantic_world: Wo
 def test_a_memory_that_a_prompt_may_be_about_is_named_by_its_title_once_a_session(semantic_world: World) -> None:
     among_others(semantic_world)
     titled = (
-        BLOCK + "Perhaps (get_memories or `recollect show ID`):\n"
-        f"- maybe: [{cookie_id(semantic_world)[:8]}] Refresh token in an httpOnly cookie [repository]\n"
+        BLOCK + "Perhaps [repository] (get_memories):\n"
+        f"- maybe: [{cookie_id(semantic_world)[:8]}] Refresh token in an httpOnly cookie\n"
         "</memory-context>"
     )
     assert asked(semantic_world, NEAR) == titled
@@ -563,6 +563,26 @@ def test_a_memory_that_a_prompt_may_be_about_is_named_by_its_title_once_a_sessio
         "maybe .claude/memory/decisions/refresh-token-cookie.json"
     }
     assert semantic_world.run("show", cookie_id(semantic_world)[:8]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("show", "message"), [("start", ""), ("never", ""), ("always", "recollect: no memory recalled, 1 title given")]
+)
+def test_the_user_is_told_of_titles_alone_if_the_settings_say_always(
+    semantic_world: World, show: str, message: str
+) -> None:
+    event = {"prompt": NEAR, "session_id": "s1", "cwd": str(semantic_world.project)}
+    done = among_others(semantic_world).run_hook("prompt", event, RECOLLECT_RETRIEVAL_SHOW=show)
+    output = json.loads(done.stdout)
+    assert "- maybe: " in output["hookSpecificOutput"]["additionalContext"]
+    assert output.get("systemMessage", "") == message
+
+
+def test_a_memory_that_is_found_without_triggers_is_found_with_them(semantic_world: World) -> None:
+    among_others(semantic_world)
+    assert "- maybe: " in asked(semantic_world, NEAR)
+    among_others(semantic_world, triggers=[f"something else altogether, number {number}" for number in range(6)])
+    assert "- maybe: " in asked(semantic_world, NEAR, "s2")
 
 
 def test_a_memory_that_was_named_by_its_title_is_given_when_a_prompt_is_surely_about_it(semantic_world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench.retrieval.prompts import ANOTHER, HELD_OUT, by_meaning, load_prompts, make_world, measure
+from bench.retrieval.prompts import ANOTHER, HELD_OUT, by_meaning, load_prompts, make_world, measure, small
 
 from recollect.api import Engine
 from recollect.config.settings import load_settings
@@ -27,3 +27,12 @@ def test_with_vectors_more_prompts_are_answered_and_more_are_left_alone(tmp_path
     assert another.either >= 0.82
     assert another.silent >= 0.94
     assert max(held_out.tokens, another.tokens) <= 25
+
+
+@pytest.mark.slow
+def test_short_prompts_in_small_projects_get_their_memory_more_often_with_triggers() -> None:
+    without, half = (small(triggers=triggers, vectors=True) for triggers in (False, True))
+    assert without.either >= 0.58
+    assert half.either >= max(0.62, without.either)
+    assert min(without.silent, half.silent) >= 0.97
+    assert max(without.tokens, half.tokens) <= 25

@@ -240,13 +240,31 @@ def test_a_project_s_memories_are_in_view_from_the_start(world: World, semantic:
     id = entry_id(identity(str(world.project)), "decision", "orders")
     line = f"Decisions:\n- [{id}] Orders live in PostgreSQL\n"
     began = begin(world, **variables)
-    assert began.block.startswith(TITLE + "0 entries")
+    assert began.block.startswith(TITLE + "no lessons, 1 title | semantic: ")
     assert "### Memories of This Project [repository]\n" in began.block
     assert line in began.block
     world.write_bank("patterns", ONE)
     block = begin(world, session="s2", **variables).block
     assert block.index("Pattern: One") < block.index(line)
     assert log_of(world) == ""
+
+
+@pytest.mark.parametrize(
+    ("show", "count", "message"),
+    [
+        ("start", 1, ""),
+        ("never", 1, ""),
+        ("always", 1, "recollect: no lesson recalled, 1 title of memories given"),
+        ("always", 2, "recollect: no lesson recalled, 2 titles of memories given"),
+    ],
+)
+def test_the_user_is_told_of_titles_alone_if_the_settings_say_always(
+    world: World, show: str, count: int, message: str
+) -> None:
+    for number in range(count):
+        world.write_decision(f"orders-{number}", title=f"Orders live in PostgreSQL {number}")
+    begin(world, session="s0")  # the first session is told more
+    assert begin(world, RECOLLECT_RETRIEVAL_SHOW=show).message == message
 
 
 def test_the_id_of_a_title_is_that_of_the_store(semantic_world: World) -> None:

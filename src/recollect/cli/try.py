@@ -6,7 +6,6 @@ from recollect.cli.given import evidence_text
 from recollect.cli.shared import fields_of, json_option, print_block, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.prompt_block import PromptHit
-from recollect.domain.ranking.aboutness import title_bar
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, one_line
 from recollect.recall.prompt_request import Hit
@@ -74,10 +73,6 @@ def _shown(hit: Hit, reason: str) -> str:
     return "\n".join(lines)
 
 
-def _missing_for_title(hit: Hit) -> float:
-    return max(0.0, title_bar(hit.bar) - hit.words - hit.meaning)
-
-
 def _reason(hit: Hit) -> str:
     """Return why an entry would not be given."""
     if hit.is_muted:
@@ -86,9 +81,8 @@ def _reason(hit: Hit) -> str:
         return f"at rest, as it was given in vain: `recollect unmute {hit.entry.id}` gives it again"
     if hit.nats >= 0:
         return "beyond retrieval.max_inject, or in the client's own files already, or its file cannot be shown"
-    missing = _missing_for_title(hit)
-    if missing:
-        return f"{missing:.1f} below what its title takes"
+    if hit.missing > 0:
+        return f"{hit.missing:.1f} below what its title takes"
     return "enough for its title, but others were nearer"
 
 
@@ -109,7 +103,7 @@ def _document(preview: PromptPreview) -> dict[str, object]:
                 "muted": hit.is_muted,
                 "at_rest": hit.is_resting,
                 "missing": round(max(0.0, -hit.nats), 3),
-                "missing_for_title": round(_missing_for_title(hit), 3),
+                "missing_for_title": round(max(0.0, hit.missing), 3),
             }
             for hit in preview.left
         ],

@@ -21,7 +21,7 @@ LONGEST_NOTE = 200
 
 # The entries that a prompt may be about are shown by their titles, so many at most.
 MOST_MAYBES = 3
-_MAYBES = "Perhaps (get_memories or `recollect show ID`):\n"
+_MAYBES = "Perhaps{} (get_memories):\n"
 _SHOWN_ID = 8
 
 
@@ -79,14 +79,17 @@ def prompt_block(
             break
         parts.append(part)
         shown.append(each)
-    left -= len(_MAYBES)
+    # Each prompt pays for these lines, most of them in vain. So a mark that all of them have is given once.
+    mark = REPOSITORY if all(each.repository for each in maybes) else ""
+    heading = _MAYBES.format(mark)
+    left -= len(heading)
     titles: list[PromptHit] = []
     for each in maybes:
-        part = _title_line(each)
+        part = _title_line(each, "" if mark or not each.repository else REPOSITORY)
         left -= client_length(part)
         if left < 0:
             break
-        parts += [part] if titles else [_MAYBES, part]
+        parts += [part] if titles else [heading, part]
         titles.append(each)
     return (head + "".join(parts) + end if parts else "", shown, titles)
 
@@ -133,9 +136,8 @@ def _headline(told: PromptHit) -> str:
     return f"- [{told.category.upper()}] {title} -> {safe(told.path)}{tags}{mark}"
 
 
-def _title_line(told: PromptHit) -> str:
-    """Return a title with the beginning of its id: each prompt pays for these lines, most of them in vain."""
-    mark = REPOSITORY if told.repository else ""
+def _title_line(told: PromptHit, mark: str) -> str:
+    """Return a title with a mark and the beginning of its id: each prompt pays for it, most in vain."""
     note = f" ({_short(told.note, LONGEST_NOTE)})" if told.note else ""
     return f"- maybe: [{told.id[:_SHOWN_ID]}] {_short(clean_title(told.title), LONGEST_TITLE)}{mark}{note}\n"
 

@@ -7,7 +7,7 @@ from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT, SESSION_
 from recollect.domain.data_text import as_data, data_line
 from recollect.domain.memory import LONGEST_TITLE
 from recollect.domain.ranking.selection import MINIMUM_PER_CATEGORY
-from recollect.domain.text import REPOSITORY, client_length, cut
+from recollect.domain.text import REPOSITORY, client_length, counted, cut
 from recollect.domain.triage.spoken import START_TITLE
 
 TYPE_CHECKING = False
@@ -89,11 +89,18 @@ def fresh_block(
     resumed.
     """
     titles = titles or TitleList()
-    whole = block(selected, status, titles.section)
+
+    def told(entries: Sequence[Entry]) -> str:
+        line = status(entries)
+        if entries or not titles.fresh:
+            return line
+        return f"no lessons, {counted(len(titles.fresh), 'title', 'titles')} | {line.partition(' | ')[2]}"
+
+    whole = block(selected, told, titles.section)
     fresh = [entry for entry in whole.entries if is_fresh(entry)]
     if len(fresh) == len(whole.entries) and titles.fresh_section == titles.section:
         return whole
-    return block(fresh, status, titles.fresh_section) if fresh or titles.fresh else Block("", [], 0)
+    return block(fresh, told, titles.fresh_section) if fresh or titles.fresh else Block("", [], 0)
 
 
 def block(selected: Sequence[Entry], status: Callable[[Sequence[Entry]], str], titles: str = "") -> Block:

@@ -50,7 +50,7 @@ def _from_resident(event: Event) -> Answer | None:
         "transcript": event.text("transcript_path"),
         "idle": _seconds(event),
     }
-    heard = ask_resident(store, "session-start", event, question)
+    heard = ask_resident(store, "session-start", event, question, meanwhile=_load_environment)
     if heard is None:
         return None
     answer = Answer()
@@ -160,6 +160,14 @@ def _environment(problems: list[str], extras: list[str]) -> str:
     except Exception as error:  # a failed build must not cost the session its block
         problems.append(f"{type(error).__name__}: {error}")
         return ""
+
+
+def _load_environment() -> None:
+    """Load what `_environment` needs; a failure shows when it is used."""
+    try:
+        __import__("recollect.plugin.environment")
+    except Exception:
+        return
 
 
 def _has_packages() -> bool:

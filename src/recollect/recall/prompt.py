@@ -13,6 +13,8 @@ from recollect.store.open import store_exists
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
     from recollect.engine.warm import Warm
@@ -46,11 +48,25 @@ def memories_for(
         asked.is_long, asked.afterwards = True, lambda: _follow(asked, LONG)
     elif asked.untold and not asked.afterwards:
         asked.is_long, asked.afterwards = True, lambda: _ask_git(asked)
-    asked.note_words()
+    if asked.text and not (warm or is_preview):
+        asked.afterwards = _with_words(asked)
+    else:
+        asked.note_words()
     asked.warnings += asked.notes.problems
     if not asked.text:
         asked.reason = "nothing stored is about it"
     return asked
+
+
+def _with_words(asked: PromptRequest) -> Callable[[], Sequence[str]]:
+    """Return the work for after the answer, with the record of the words of the block: nobody has to wait for it."""
+    others, known = asked.afterwards, len(asked.notes.problems)
+
+    def work() -> list[str]:
+        asked.note_words()
+        return [*asked.notes.problems[known:], *(others() if others else ())]
+
+    return work
 
 
 def _find(asked: PromptRequest) -> None:

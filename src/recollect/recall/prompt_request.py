@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from recollect.config.workspace import Workspace
     from recollect.domain.prompt_block import PromptHit
+    from recollect.domain.ranking.aboutness import Judgement
     from recollect.domain.stored import StoredEntry
     from recollect.engine.warm import Warm
     from recollect.files.memory.memories import MemoryRoot
@@ -46,15 +47,15 @@ class Hit:
     `rank` is the score with its evidence weighed by its `use`, and with the bonus for the package at hand.
     """
 
-    def __init__(
-        self, entry: StoredEntry, words: float, meaning: float, bar: float, *, bonus: float = 0.0, use: float = 1.0
-    ) -> None:
+    def __init__(self, entry: StoredEntry, judgement: Judgement, *, bonus: float = 0.0, use: float = 1.0) -> None:
         self.entry = entry
-        self.words = words
-        self.meaning = meaning
-        self.bar = bar
-        self.nats = words + meaning - bar
-        self.rank = self.nats + bonus - (1.0 - use) * (words + meaning)
+        self.words = judgement.words
+        self.meaning = judgement.meaning
+        self.bar = judgement.bar
+        self.nats = judgement.nats
+        self.missing = judgement.missing  # for its title
+        self.bonus = bonus - (1.0 - use) * (self.words + self.meaning)
+        self.rank = self.nats + self.bonus
         self.is_muted = False
         self.is_resting = False
         self.note = ""  # the line beside it
@@ -145,8 +146,10 @@ class PromptRequest:
     @property
     def said(self) -> str:
         """Return the line for the user about the memories given; empty unless the settings ask for it."""
-        if not self.told or self.workspace.settings.text("retrieval.show") != "always":
+        if not self.text or self.workspace.settings.text("retrieval.show") != "always":
             return ""
+        if not self.told:
+            return f"no memory recalled, {counted(len(self.maybes), 'title', 'titles')} given"
         return f"{counted(len(self.told), 'memory', 'memories')} recalled"
 
     def as_it_is(self, path: str, category: str) -> MemoryFile | None:

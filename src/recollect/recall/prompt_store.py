@@ -8,7 +8,15 @@ import time
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.feedback.weight import factors
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
+from recollect.domain.ranking.aboutness import (
+    Bar,
+    Question,
+    Rarity,
+    best,
+    by_words,
+    is_asked_for,
+    without_triggers,
+)
 from recollect.domain.ranking.at_hand import BONUS, is_at_hand
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
@@ -236,7 +244,10 @@ def ask(
     if meant:
         ids += [id for id in meant.nearest(findable) if id not in ids]
     places = store.term_places(terms, ids) if ids else {}
+    read = store.entries(ids)
+    themselves = {each.id: without_triggers(places.get(each.id, {})) for each in read if each.triggers}
     meanings = meant.surprises(ids, places) if meant else {}
+    own_meanings = meant.surprises(list(themselves), themselves, triggers=False) if meant else {}
     muted = frozenset(store.marked(MUTED, scope)) if ids else frozenset[str]()
     newer = successors(store, ids, scope) if ids else {}
     stand_ins = {entry.id: entry for entry in store.entries(newer.values())} if newer else {}
@@ -245,20 +256,22 @@ def ask(
     scored: list[Hit] = []
     others: list[Hit] = []
     bar = Bar(store.count(scope), len(question.passages))
-    for entry in store.entries(ids):
+    for entry in read:
         if entry.id not in newer and entry.status not in scope.statuses:
             continue  # whatever took its place is not given here
-        found, meaning = places.get(entry.id, {}), meanings.get(entry.id)
-        needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
-        bonus = BONUS * is_at_hand(entry.references, package)
-        worded = by_words(question, rarity, found, entry.name)
+        found = places.get(entry.id, {})
+        words = by_words(question, rarity, found, entry.name)
+        judgement = bar.judged(words, meanings.get(entry.id), len(entry.triggers))
+        if entry.triggers:
+            own_words = by_words(question, rarity, themselves[entry.id], entry.name)
+            judgement = best(judgement, bar.judged(own_words, own_meanings.get(entry.id)))
         shown = stand_ins.get(newer.get(entry.id, ""), entry)  # old words find the entry in its place
-        hit = Hit(shown, worded, by_meaning(meaning), needed, bonus=bonus, use=uses.get(shown.id, 1.0))
+        hit = Hit(shown, judgement, bonus=BONUS * is_at_hand(entry.references, package), use=uses.get(shown.id, 1.0))
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
         hit.is_muted = shown.id in muted
         hit.is_resting = shown.id in known and bool(known[shown.id].resting)
         is_silent = hit.is_muted or hit.is_resting
-        is_given = (is_named or is_near(hit.words + hit.meaning, needed)) and not is_silent
+        is_given = (is_named or hit.nats >= 0 or hit.missing <= 0) and not is_silent
         (scored if is_given else others).append(hit)
     for those in (scored, others):
         those.sort(key=lambda hit: (-hit.rank, hit.entry.id))
@@ -266,9 +279,10 @@ def ask(
         scored = _each_once(scored)
         others = [hit for hit in _each_once(others) if all(hit.entry.id != given.entry.id for given in scored)]
     hits = [hit for hit in scored if hit.nats >= 0]
+    maybes = sorted((hit for hit in scored if hit.nats < 0), key=lambda hit: hit.missing - hit.bonus)
     origins = store.origins(hit.entry.id for hit in hits)
     told = trusted_first(hits, lambda hit: share(hit.rank), lambda hit: origins[hit.entry.id])
-    return Answer(told, [hit for hit in scored if hit.nats < 0], others, terms)
+    return Answer(told, maybes, others, terms)
 
 
 def _was(engine: Engine, entries: Sequence[StoredEntry], scope: Scope) -> dict[str, str]:
@@ -310,8 +324,13 @@ class _Meant:
             found |= {match.id: None for match in self._store.vector_matches(vector, scope, _NEAREST)}
         return list(found)
 
-    def surprises(self, ids: Sequence[str], places: Mapping[str, Collection[str]]) -> dict[str, float]:
-        """Return for each entry its surprising closeness to a passage, apart from the words in common."""
+    def surprises(
+        self, ids: Sequence[str], places: Mapping[str, Collection[str]], *, triggers: bool = True
+    ) -> dict[str, float]:
+        """Return for each entry its surprising closeness to a passage, apart from the words in common.
+
+        Without `triggers`, it is that of the text alone.
+        """
         most: dict[str, float] = {}
         for terms, text in self._passages:
             alike: dict[frozenset[str], list[str]] = {}
@@ -319,7 +338,7 @@ class _Meant:
                 alike.setdefault(frozenset(terms).intersection(places.get(id, ())), []).append(id)
             for shared, those in alike.items():
                 vector = self._embed(text, self._statistics.without(shared))
-                for id, cosine in self._store.similarities(vector, those).items():
+                for id, cosine in self._store.similarities(vector, those, triggers=triggers).items():
                     most[id] = max(most.get(id, 0.0), surprise(cosine))
         return most
 

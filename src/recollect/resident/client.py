@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import time
-from binascii import crc32
 
 from recollect.config import locations
 from recollect.domain.quick_json import dump, parse
@@ -20,7 +19,7 @@ from recollect.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 # In milliseconds: how long a hook waits for the resident before it does the work itself; 0 does not ask at all.
@@ -33,6 +32,7 @@ LARGEST = 1024 * 1024
 USED = b"used\n"
 
 _PRIVATE = 0o077
+_PRIME = 2**32 - 5  # names a store's folder; a checksum would need one more module, and a hook waits for each
 _CHUNK = 256 * 1024
 
 
@@ -53,7 +53,7 @@ def folders(global_store: str) -> Iterator[str]:
         return  # a system without Unix sockets
     user = os.getuid()
     place = os.path.realpath(global_store).encode("utf-8", "surrogateescape")
-    name = f"{VERSION}-{crc32(place):08x}"
+    name = f"{VERSION}-{int.from_bytes(place, 'big') % _PRIME:08x}"
     tops = (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}")
     for top in dict.fromkeys(tops):
         if os.path.isabs(top) and os.path.isdir(top):
@@ -82,8 +82,14 @@ def patience(environment: Mapping[str, str]) -> float:
     return min(int(said[:9]), _LONGEST_WAIT) / 1000 if said.isascii() and said.isdecimal() else WAIT / 1000
 
 
-def ask(global_store: str, kind: str, question: Mapping[str, object], seconds: float) -> dict[str, Any]:
-    """Ask the resident of a store, and confirm its answer as used.
+def ask(
+    global_store: str,
+    kind: str,
+    question: Mapping[str, object],
+    seconds: float,
+    meanwhile: Callable[[], None] | None = None,
+) -> dict[str, Any]:
+    """Ask the resident of a store, and confirm its answer as used. Do the work of `meanwhile` before it is awaited.
 
     Raises:
         Unanswered: no resident is running, others can use its socket, it declined, or it took too long.
@@ -98,7 +104,7 @@ def ask(global_store: str, kind: str, question: Mapping[str, object], seconds: f
         path = socket_in(folder)
         try:
             if is_private(folder) and is_private(path):
-                return _exchange(folder, (dump(line) + "\n").encode("utf-8", "replace"), end)
+                return _exchange(folder, (dump(line) + "\n").encode("utf-8", "replace"), end, meanwhile)
             found = Unanswered(f"{path} can be used by others, so it is not asked")
         except Unanswered as reason:
             if not reason.is_absent:
@@ -118,7 +124,7 @@ def settings_variables() -> dict[str, str]:
     }
 
 
-def _exchange(folder: str, line: bytes, end: float) -> dict[str, Any]:
+def _exchange(folder: str, line: bytes, end: float, meanwhile: Callable[[], None] | None) -> dict[str, Any]:
     import _socket
 
     if len(line) > LARGEST:
@@ -128,6 +134,8 @@ def _exchange(folder: str, line: bytes, end: float) -> dict[str, Any]:
         connection.settimeout(max(0.001, end - time.monotonic()))
         connection.connect(socket_in(folder))
         connection.sendall(line)
+        if meanwhile:
+            meanwhile()
         answer = _answer(connection, end)
         connection.sendall(USED)
     except ConnectionRefusedError:

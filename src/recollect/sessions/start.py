@@ -94,8 +94,14 @@ def _noticed(problems: list[str], notice: Callable[[], str]) -> str:
 
 
 def said(start: Start, injection: Injection) -> str:
-    """Return the line for the user about the lessons given; empty if the settings ask for none."""
-    if not injection.entries or start.workspace.settings.text("retrieval.show") == "never":
+    """Return the line for the user about the lessons given; empty if the settings ask for none.
+
+    Titles alone are worth a line only if the settings ask for every line: all sessions of a young project have them.
+    """
+    show = start.workspace.settings.text("retrieval.show")
+    if injection.titles and not injection.entries and show == "always":
+        return f"no lesson recalled, {counted(len(injection.titles), 'title', 'titles')} of memories given"
+    if not injection.entries or show == "never":
         return ""
     return f"{counted(len(injection.entries), 'lesson', 'lessons')} recalled"
 

@@ -204,8 +204,11 @@ class Store(Protocol):
         """Return the entries nearest to a vector, by cosine. The vector must come from the model in use."""
         ...
 
-    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine between a vector and each of these entries. Entries without a vector are left out."""
+    def similarities(self, vector: bytes, ids: Sequence[str], *, triggers: bool = True) -> dict[str, float]:
+        """Return the cosine between a vector and each of these entries. Entries without a vector are left out.
+
+        It is that of the nearer of text and triggers, or of the text alone.
+        """
         ...
 
     def background(self, vector: bytes, scope: Scope) -> Background:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 from _operator import mul
-from array import array
 from struct import pack, unpack_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Sequence
     from typing import Any
 
@@ -31,6 +31,8 @@ def bits_length(dimensions: int) -> int:
 
 def floats(vector: bytes) -> array[float]:
     """Return the components of a vector, given as little-endian float32."""
+    from array import array  # imported late: it loads collections, and most prompts compare no vectors
+
     values = array("f", vector)
     if sys.byteorder == "big":
         values.byteswap()
@@ -39,6 +41,8 @@ def floats(vector: bytes) -> array[float]:
 
 def encode(vector: bytes) -> tuple[bytes, bytes]:
     """Return a vector's code and its bits."""
+    from array import array
+
     values = floats(vector)
     largest = max(map(abs, values)) or 1.0
     scale = largest / 127
@@ -55,6 +59,8 @@ def _bits(values: Sequence[float]) -> bytes:
 
 def similarity(values: Sequence[float], code: bytes) -> float:
     """Return the cosine of a vector's components and a code, using only the standard library."""
+    from array import array
+
     (scale,) = unpack_from("<f", code)
     return scale * sum(map(mul, values, array("b", code[_SCALE:])))
 

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
+from recollect.domain.ranking.aboutness import (
+    Bar,
+    Judgement,
+    Question,
+    Rarity,
+    best,
+    by_words,
+    is_asked_for,
+    without_triggers,
+)
 from recollect.domain.ranking.common_words import is_common
 from recollect.domain.ranking.fusion import surprise
 
@@ -27,8 +38,7 @@ def judged(
     question = Question(prompt)
     held = dict.fromkeys(question.terms, 0) | dict.fromkeys(places, 1) | (frequencies or {})
     bar = Bar(entries if among is None else among, len(question.passages))
-    needed = bar.of(triggers, has_meaning=meaning is not None)
-    return by_words(question, Rarity(held, entries), places, name) + by_meaning(meaning) - needed
+    return bar.judged(by_words(question, Rarity(held, entries), places, name), meaning, triggers).nats
 
 
 def test_two_rare_words_of_the_name_make_a_prompt_about_an_entry() -> None:
@@ -135,7 +145,7 @@ def test_any_prompt_can_be_judged(prompt: str, entries: int) -> None:
     places = {term: {"name"} for term in question.terms[::2]}
     nats = by_words(question, Rarity(dict.fromkeys(question.terms, 1), entries), places, prompt)
     assert nats >= 0
-    assert Bar(entries, len(question.passages)).of(3, has_meaning=True) > 0
+    assert Bar(entries, len(question.passages)).judged(nats, 0.0, 3).bar > 0
 
 
 @given(st.sampled_from(["stripe", "outage", "pile"]), st.integers(1, 10_000))
@@ -158,6 +168,37 @@ def test_bar_rises_with_the_triggers_of_an_entry() -> None:
     assert bars[0] > bars[6]
 
 
+FIELDS = ("name", "keywords", "description", "triggers")
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAME.lower().split()), st.sets(st.sampled_from(FIELDS), min_size=1)),
+    st.none() | st.floats(0, 40),
+    st.none() | st.floats(0, 40),
+    st.integers(1, 6),
+    st.integers(1, 10_000),
+)
+def test_triggers_never_put_an_entry_further_below_its_bar(
+    places: dict[str, set[str]], triggered: float | None, own: float | None, triggers: int, entries: int
+) -> None:
+    question = Question("stripe webhooks pile up after an outage")
+    rarity, bar = Rarity(dict.fromkeys(question.terms, 1), entries), Bar(entries, 1)
+
+    def evidence(found: Mapping[str, Collection[str]], meaning: float | None, count: int) -> Judgement:
+        return bar.judged(by_words(question, rarity, found, NAME), meaning, count)
+
+    alone = evidence(without_triggers(places), own, 0)
+    found = best(evidence(places, triggered, triggers), evidence(without_triggers(places), own, 0))
+    assert found.nats >= alone.nats
+    assert found.missing <= alone.missing
+    assert found.words + found.meaning - found.bar == found.nats
+
+
+def test_places_without_triggers_have_no_word_of_triggers_alone() -> None:
+    places = {"stripe": {"name", "triggers"}, "outage": {"triggers"}, "pile": {"description"}}
+    assert without_triggers(places) == {"stripe": ["name"], "pile": ["description"]}
+
+
 def test_word_of_a_trigger_counts_its_rarity_and_no_bonus_for_a_name() -> None:
     triggered, described, named = (
         judged("the stripe thing", {"stripe": {field}}) for field in ("triggers", "description", "keywords")
@@ -165,11 +206,30 @@ def test_word_of_a_trigger_counts_its_rarity_and_no_bonus_for_a_name() -> None:
     assert triggered == described < named
 
 
-def test_evidence_near_the_bar_is_at_least_half_of_it() -> None:
-    assert is_near(14.0, 20.0)
-    assert not is_near(13.9, 20.0)
-    assert is_near(3.0, 6.0)
-    assert not is_near(2.9, 6.0)
+def test_title_by_words_alone_needs_half_of_the_bar_and_at_most_six_nats_less() -> None:
+    for among in (1, 12, 300, 100_000):
+        bar = Bar(among, 1).judged(0.0, None).bar
+        enough = max(bar / 2, bar - 6)
+        assert abs(Bar(among, 1).judged(enough, None).missing) < 1e-9
+        assert Bar(among, 1).judged(enough - 0.1, None).missing > 0
+
+
+def test_title_needs_more_words_where_meaning_says_nothing_and_little_meaning() -> None:
+    for among, closeness in ((3, 0.30), (12, 0.32), (300, 0.42), (3_000, 0.48)):
+        bar = Bar(among, 1)
+        whole = bar.judged(0.0, 0.0).bar
+        enough = max(whole - 3.5, 0.6 * whole)
+        assert bar.judged(enough - 0.1, 0.0).missing > 0 > bar.judged(enough + 0.1, 0.0).missing
+        assert bar.judged(0.0, surprise(closeness)).missing < 0 < bar.judged(0.0, surprise(closeness - 0.1)).missing
+        assert bar.judged(0.0, surprise(closeness)).nats < 0, "it is enough for a title alone"
+
+
+def test_title_can_rest_on_some_words_and_some_meaning() -> None:
+    bar = Bar(12, 1)
+    words, meaning = bar.judged(0.0, 0.0).missing * 0.6, 0.6
+    assert bar.judged(words, 0.0).missing > 0
+    assert bar.judged(0.0, meaning).missing > 0
+    assert bar.judged(words, meaning).missing < 0
 
 
 def asked_for(prompt: str, places: dict[str, set[str]]) -> bool:

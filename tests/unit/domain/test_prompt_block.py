@@ -101,12 +101,20 @@ def test_what_a_prompt_may_be_about_is_named_by_its_title_and_how_to_read_it() -
     text, shown, titles = prompt_block([], SOURCE, [maybe("Cookies"), maybe("Tokens", "fedcba9876543210")])
     assert text == (
         '<memory-context source=".claude/memory/">\n'
-        "Perhaps (get_memories or `recollect show ID`):\n"
-        "- maybe: [01234567] Cookies [repository]\n"
-        "- maybe: [fedcba98] Tokens [repository]\n"
+        "Perhaps [repository] (get_memories):\n"
+        "- maybe: [01234567] Cookies\n"
+        "- maybe: [fedcba98] Tokens\n"
         "</memory-context>"
     )
     assert (shown, [each.title for each in titles]) == ([], ["Cookies", "Tokens"])
+
+
+def test_each_title_has_its_own_mark_if_not_all_are_of_the_repository() -> None:
+    lesson = PromptHit(category="patterns", title="Retry with jitter", description="d", id="fedcba9876543210")
+    text, _, _ = prompt_block([], SOURCE, [maybe("Cookies"), lesson])
+    assert "Perhaps (get_memories):\n" in text
+    assert "- maybe: [01234567] Cookies [repository]\n" in text
+    assert "- maybe: [fedcba98] Retry with jitter\n" in text
 
 
 def test_titles_stand_after_what_is_sure_and_only_where_there_is_room() -> None:

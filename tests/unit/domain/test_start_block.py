@@ -444,6 +444,17 @@ def test_lessons_have_the_room_that_titles_leave() -> None:
     assert counts(block) == [3, 2, 2]
 
 
+def test_the_diagnostic_line_of_a_block_without_lessons_counts_its_titles() -> None:
+    titles = [title(number) for number in range(3)]
+    line = "*Memory: no lessons, {} | semantic: disabled*"
+    alone = start_block.fresh_block([], markdown_status, lambda _: True, TitleList(titles, titles))
+    assert line.format("3 titles") in alone.text
+    resumed = start_block.fresh_block([sized("A", 3)], markdown_status, lambda _: False, TitleList(titles, titles[:1]))
+    assert line.format("1 title") in resumed.text
+    both = start_block.fresh_block([sized("A", 3)], markdown_status, lambda _: True, TitleList(titles, titles))
+    assert "*Memory: 1 entries (1 local, 0 global) | " in both.text
+
+
 def test_a_block_with_fresh_titles_alone_holds_these_and_no_remainder() -> None:
     titles = [title(number) for number in range(3)]
     entry = sized("A", 3)

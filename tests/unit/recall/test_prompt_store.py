@@ -61,6 +61,32 @@ def test_an_entry_that_shares_no_word_is_found_by_the_meaning_of_its_triggers(st
     assert found(ask(store, prompt, Scope(""), lambda *_: NEITHER)) == []
 
 
+TRIGGERS = ["nobody answered", "where settings belong", "the webhook receiver was offline", "a", "b c", "weekend"]
+
+
+@pytest.mark.parametrize("count", [1, 3, 6])
+@pytest.mark.parametrize("prompt", [PROMPT, PARKED, "attempts within hours", "nobody answered a webhook"])
+@pytest.mark.parametrize("vector", [None, NEAR, FAR, NEITHER], ids=["words", "near", "far", "neither"])
+def test_an_entry_is_never_found_less_well_with_triggers_than_without(
+    store: SqliteStore, prompt: str, count: int, vector: bytes | None
+) -> None:
+    def distance() -> tuple[float, int]:
+        answer = ask(store, prompt, Scope(""), (lambda *_: vector) if vector else None)
+        tiers = (answer.others, answer.maybes, answer.hits)
+        return next(
+            ((hit.nats, tier) for tier, hits in enumerate(tiers) for hit in hits if hit.entry.id == "parked"),
+            (float("-inf"), 0),
+        )
+
+    before = distance()
+    parked = entry("parked", PARKED, "Nine attempts within 24 hours, then they are put aside.")
+    parked.triggers = TRIGGERS[:count]
+    filling = [entry(f"filling-{n}", f"Lesson of week {n}", f"Number {n} of many.") for n in range(FILLING)]
+    store.put(Source("/bank.md", BANK), [parked, *filling])
+    store.put_vectors([], [("parked", FAR)])
+    assert distance() >= before
+
+
 def test_closeness_that_comes_from_a_shared_word_alone_is_not_enough(store: SqliteStore) -> None:
     def by_the_shared_word(_text: str, statistics: TermStatistics) -> bytes:
         return NEAR if statistics.telling()("webhook") else NEITHER

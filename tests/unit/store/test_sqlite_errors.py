@@ -28,7 +28,7 @@ ALL = Scope(None)
 COMMAND = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import encodings.idna, json, os, resource, signal, sqlite3, time
+import array, encodings.idna, json, os, resource, signal, sqlite3, time
 from recollect.domain.stored import StoredEntry
 from recollect.errors import StoreError
 from recollect.store.sqlite import rescue

@@ -41,8 +41,13 @@ _NAME = 1.2
 _BAR, _GROWTH = 4.3, 1.65
 _BAR_WITH_MEANING, _GROWTH_WITH_MEANING = 5.0, 1.9
 
-# With so many nats less, but at least half of the bar, a prompt may be about an entry.
+# By words alone: with so many nats less, but at least half of the bar, a prompt may be about an entry.
 _NEAR = 6.0
+
+# With meaning, words need more for that, because words are what prompts share with entries by accident. Meaning needs
+# less: at least so many nats, or a constant and a multiple of the logarithm of the number of entries.
+_NEAR_WITH_MEANING, _LEAST_SHARE = 3.5, 0.6
+_LEAST_MEANT, _MEANT, _MEANT_GROWTH = 0.5, -3.0, 1.7
 
 # The least share of a question, by rarity, that names an entry.
 _NAMING = 0.4
@@ -65,8 +70,9 @@ _MOST_PASSAGES = 40
 # Of a longer prompt only the beginning and the end are read: pasted text is usually in between.
 _LONGEST = 8_000
 
-# The fields naming an entry's topic.
+# The fields naming an entry's topic, and the one that says when it matters.
 NAMED_FIELDS = frozenset(("name", "keywords"))
+_TRIGGERS = "triggers"
 
 
 class Question:
@@ -110,6 +116,20 @@ class Rarity:
         return rare or list(known[:_FALLBACK])
 
 
+class Judgement:
+    """The evidence for a prompt being about an entry, by words and by meaning, and its score above the bar, in nats.
+
+    `missing` is what it lacks by words for the entry's title; at most 0 if it is enough.
+    """
+
+    def __init__(self, words: float, meaning: float, bar: float, missing: float) -> None:
+        self.words = words
+        self.meaning = meaning
+        self.bar = bar
+        self.nats = words + meaning - bar
+        self.missing = missing
+
+
 class Bar:
     """The evidence that a match needs, in nats, by the number of entries that a prompt is compared with."""
 
@@ -117,24 +137,21 @@ class Bar:
         self._among = log(max(1, among))
         self._chances = log(max(1, passages))
 
-    def of(self, triggers: int, *, has_meaning: bool) -> float:
-        """Return the bar for an entry with so many triggers."""
-        bar, growth, triggered = (
-            (_BAR_WITH_MEANING, _GROWTH_WITH_MEANING, _TRIGGERED_WITH_MEANING)
-            if has_meaning
-            else (_BAR, _GROWTH, _TRIGGERED)
-        )
-        return bar + growth * self._among + self._chances + triggered * log(1 + triggers)
+    def judged(self, words: float, surprise: float | None, triggers: int = 0) -> Judgement:
+        """Return the evidence for an entry with so many triggers, by words in nats and by meaning.
 
-
-def title_bar(bar: float) -> float:
-    """Return the evidence that a prompt needs for a title, in nats, by the bar for the text."""
-    return bar - min(_NEAR, bar / 2)
-
-
-def is_near(nats: float, bar: float) -> bool:
-    """Return True if so much evidence falls short of the bar by little."""
-    return nats >= title_bar(bar)
+        `surprise` is the one at the similarity of the rest of a passage (`fusion.surprise`), or None without a
+        comparison. The nats of both add up for the text. For the title, each counts as a share of what it would need
+        by itself.
+        """
+        if surprise is None:
+            bar = _BAR + _GROWTH * self._among + self._chances + _TRIGGERED * log(1 + triggers)
+            return Judgement(words, 0.0, bar, bar - min(_NEAR, bar / 2) - words)
+        meaning, raised = _MEANING * surprise, self._chances + _TRIGGERED_WITH_MEANING * log(1 + triggers)
+        bar = _BAR_WITH_MEANING + _GROWTH_WITH_MEANING * self._among + raised
+        worded = max(bar - _NEAR_WITH_MEANING, _LEAST_SHARE * bar)
+        meant = max(_LEAST_MEANT, _MEANT + _MEANT_GROWTH * self._among) + raised
+        return Judgement(words, meaning, bar, worded * (1 - meaning / meant) - words)
 
 
 def is_asked_for(question: Question, rarity: Rarity, places: Mapping[str, Collection[str]]) -> bool:
@@ -148,6 +165,22 @@ def is_asked_for(question: Question, rarity: Rarity, places: Mapping[str, Collec
     return bool(named) and sum(map(rarity.of, named)) >= _NAMING * sum(map(rarity.of, question.terms))
 
 
+def without_triggers(places: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """Return the fields of an entry that contain each term, apart from its triggers."""
+    found = {term: [field for field in fields if field != _TRIGGERS] for term, fields in places.items()}
+    return {term: fields for term, fields in found.items() if fields}
+
+
+def best(judgement: Judgement, by_itself: Judgement) -> Judgement:
+    """Return the better evidence for an entry: with its triggers and the bar for so many, or without any.
+
+    So triggers never make an entry harder to find: the bar that they raise is the one for their own evidence.
+    """
+    better = by_itself if by_itself.nats > judgement.nats else judgement
+    better.missing = min(judgement.missing, by_itself.missing)
+    return better
+
+
 def by_words(question: Question, rarity: Rarity, places: Mapping[str, Collection[str]], name: str) -> float:
     """Return the evidence by words for a prompt being about an entry, in nats.
 
@@ -155,14 +188,6 @@ def by_words(question: Question, rarity: Rarity, places: Mapping[str, Collection
     """
     words = [term for term in query_terms(name) if term not in STOP_WORDS]
     return max((_shared(passage, rarity, places, len(words)) for passage in question.passages), default=0.0)
-
-
-def by_meaning(surprise: float | None) -> float:
-    """Return the evidence by meaning, in nats, which adds to that by words.
-
-    `surprise` is the one at the similarity of the rest of a passage (`fusion.surprise`), or None without a comparison.
-    """
-    return _MEANING * (surprise or 0.0)
 
 
 def _shared(passage: Sequence[str], rarity: Rarity, places: Mapping[str, Collection[str]], words: int) -> float:

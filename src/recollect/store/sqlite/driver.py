@@ -3,13 +3,43 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-else:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class _Functools:
+    """The one function of functools that the driver needs. The module would load six others."""
+
+    @staticmethod
+    def lru_cache(most: int) -> Callable[[Callable[..., Any]], Any]:
+        """Return a function that caches the results of another."""
+        from _functools import _lru_cache_wrapper  # pyright: ignore
+
+        return lambda function: _lru_cache_wrapper(function, most, False, tuple)  # pyright: ignore
+
+
+def _load() -> None:
+    """Import the driver. In a hook, which has a single thread, it gets a stand-in for functools for that time."""
+    if "functools" in sys.modules or "threading" in sys.modules:
+        import _sqlite3  # pyright: ignore
+    else:
+        sys.modules["functools"] = _Functools  # pyright: ignore[reportArgumentType]
+        try:
+            import _sqlite3  # noqa: F401  # pyright: ignore
+        finally:
+            del sys.modules["functools"]
+
+
+if not TYPE_CHECKING:
     try:
+        _load()
         import _sqlite3 as sqlite3
-    except ImportError:  # some builds of Python have another name for it, or lack SQLite
+    except (ImportError, AttributeError):  # some builds of Python have another name for it, or lack SQLite
         import sqlite3
 
 __all__ = ["FAILURES", "code_of", "file_uri", "is_damage", "readable", "sqlite3"]

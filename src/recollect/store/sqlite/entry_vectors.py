@@ -50,12 +50,12 @@ class EntryVectors:
         best = _highest((match.id, match.score) for match in found)
         return [Match(id, score) for id, score in sorted(best.items(), key=lambda each: (-each[1], each[0]))[:limit]]
 
-    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
+    def similarities(self, vector: bytes, ids: Sequence[str], *, triggers: bool) -> dict[str, float]:
         """Return the cosine between a vector and each of these entries. Entries without a vector are left out."""
         model = self._model_of(vector)
         if model is None:
             return {}
-        tables = (self._texts, self._triggers)
+        tables = (self._texts, self._triggers) if triggers else (self._texts,)
         return _highest(each for table in tables for each in table.similarities(model, vector, ids).items())
 
     def background(self, vector: bytes, scope: Scope) -> Background:

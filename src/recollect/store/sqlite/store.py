@@ -32,7 +32,7 @@ from recollect.store.values import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from recollect.domain.stored import Anchor, Anchored, Mark, Raised, Relation, Retirement
     from recollect.store.base import Store
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     _Result = TypeVar("_Result")
 
 _KEPT_QUERIES = 200
+_MOST_FOUND = 32  # searches remembered by an open store
 
 
 class SqliteStore:
@@ -71,6 +72,7 @@ class SqliteStore:
         self._usage = SqliteUsage(self._database)
         self._sources = SqliteSources(self._database, self._vectors, self._usage)
         self._suspect: StoreError | None = None
+        self._found: tuple[object, dict[object, Any]] = (None, {})  # by `_once`
         self._stemmed: tuple[tuple[str, ...], list[tuple[int, str]]] = ((), [])
         try:
             self._prepare_index()
@@ -160,7 +162,8 @@ class SqliteStore:
         return bool(self._run("SELECT 1 FROM receipts WHERE project = ? LIMIT 1", (project,)))
 
     def origins(self, ids: Iterable[str]) -> dict[str, str]:
-        return self._sources.origins(list(ids))
+        wanted = list(ids)
+        return dict(self._once(("origins", frozenset(wanted)), lambda: self._sources.origins(wanted)))
 
     def retirements(self, id: str) -> list[Retirement]:
         return self._sources.retirements_of(id)
@@ -226,6 +229,7 @@ class SqliteStore:
                         "UPDATE entries SET keywords = ? WHERE id = ? AND keywords = '[]'",
                         (json_list(labels[:MOST_KEYWORDS]), id),
                     )
+                self._database.count_change()
 
         self._mended(put)
 
@@ -255,12 +259,12 @@ class SqliteStore:
         condition, values = in_scope(scope)
         first = 'instr(e."references", ?) > 0 DESC, ' if package else ""
         beginning = [json_list([visible(f"{package}/")])[1:-2]] if package else []  # of a path in the list: "package/
-        rows = self._run(
+        statement = (
             f"SELECT e.id, e.category, e.name, e.updated_at FROM entries e WHERE {condition}"
-            f" ORDER BY {first}e.updated_at DESC, e.name, e.id LIMIT ?",
-            [*values, *beginning, limit],
+            f" ORDER BY {first}e.updated_at DESC, e.name, e.id LIMIT ?"
         )
-        return [Title(*row) for row in rows]
+        asked = (*values, *beginning, limit)
+        return [Title(*row) for row in self._once((statement, asked), lambda: self._run(statement, asked))]
 
     def version(self) -> object:
         return self._database.version()
@@ -276,13 +280,15 @@ class SqliteStore:
             f" WHERE entries_fts MATCH ? AND {condition} ORDER BY entries_fts.rank LIMIT ?"
         )
         asked = (index.match_expression([visible(term) for term in terms]), *values, limit)
-        return [Match(id, score) for id, score in self._mended(lambda: self._run(statement, asked))]
+        rows = self._once((statement, asked), lambda: self._mended(lambda: self._run(statement, asked)))
+        return [Match(id, score) for id, score in rows]
 
     def document_frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         if not self.full_text or not terms:
             return {}, 0
         pairs = self._mended(lambda: self._stems(terms))
-        held = self._mended(lambda: index.frequencies(self._database, {stem for _, stem in pairs}))
+        stems = frozenset(stem for _, stem in pairs)
+        held = self._once(stems, lambda: self._mended(lambda: index.frequencies(self._database, stems)))
         found: dict[str, int] = {}
         for place, stem in pairs:  # a term of several tokens occurs at most as often as the rarest
             term = terms[place]
@@ -307,10 +313,12 @@ class SqliteStore:
         return found
 
     def vector_matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
-        return self._vectors.matches(vector, self._plain(scope), limit)
+        model, scope = self._models.current(), self._plain(scope)
+        key = (vector, scope.key, limit, model and (model.number, model.dimensions))
+        return list(self._once(key, lambda: self._vectors.matches(vector, scope, limit)))
 
-    def similarities(self, vector: bytes, ids: Sequence[str]) -> dict[str, float]:
-        return self._vectors.similarities(vector, ids)
+    def similarities(self, vector: bytes, ids: Sequence[str], *, triggers: bool = True) -> dict[str, float]:
+        return self._vectors.similarities(vector, ids, triggers=triggers)
 
     def background(self, vector: bytes, scope: Scope) -> Background:
         return self._vectors.background(vector, scope)
@@ -551,6 +559,7 @@ class SqliteStore:
                 index.rebuild(self._database.raw)
             except FAILURES as error:
                 raise self._database.explained(error) from error
+            self._database.count_change()
         if finding:
             self.findings.append(f"the full-text index {finding}; it was made again from the entries")
         return True
@@ -560,6 +569,16 @@ class SqliteStore:
         if not self.full_text or not is_damage(cause) or isinstance(cause, sqlite3.IntegrityError):
             return False
         return self._heal(f"could not be used ({cause})")
+
+    def _once(self, key: object, find: Callable[[], _Result]) -> _Result:
+        """Return what a search finds. A store that stays open remembers it until entries or vectors change."""
+        version = self._database.version()
+        if self._found[0] != version or len(self._found[1]) >= _MOST_FOUND:
+            self._found = (version, {})
+        kept = self._found[1]
+        if key not in kept:
+            kept[key] = find()
+        return kept[key]
 
     def _mended(self, work: Callable[[], _Result]) -> _Result:
         """Do some work with the index. If damage makes it fail, rebuild the index and do it once more.
