@@ -118,6 +118,7 @@ def test_list_as_json(world: World) -> None:
                 "tags": ["db"],
                 "path": ".claude/memory/decisions/use-postgres.json",
                 "origin": "repository",
+                "supersedes": [],
                 "muted": False,
                 "at_rest": "",
             }

@@ -14,14 +14,14 @@ from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.category_names import category_named
 from recollect.domain.secrets.detect import redact
-from recollect.domain.stored import ACTIVE, SUPERSEDES
+from recollect.domain.stored import ACTIVE, KEEP_BOTH, SUPERSEDES, UPDATES
 from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.without_store import engine_without_store
 from recollect.errors import InvalidEntry, RecollectError, StoreError
 from recollect.learn.by_hand import Note, add, note_form, read_note_form
 from recollect.learn.project_memory import UPDATED, Memorized
-from recollect.learn.relate import KEEP_BOTH, UPDATES, Related, relate
+from recollect.learn.relate import Related, relate
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED
 
 _LARGEST = 64 * 1024

@@ -19,13 +19,13 @@ from recollect.cli.shared import (
 )
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
-from recollect.domain.stored import MERGED, SUPERSEDES, StoredEntry
+from recollect.domain.stored import KEEP_BOTH, MERGED, SUPERSEDES, StoredEntry
 from recollect.domain.text import counted, cut, one_line
 from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
 from recollect.learn.duplicates import Duplicates, Pair, find_duplicates, synced, undo_merge
-from recollect.learn.relate import KEEP_BOTH, Related, relate
+from recollect.learn.relate import Related, relate
 
 # In seconds: how long entries without a vector are embedded first.
 _EMBEDDING = 20.0

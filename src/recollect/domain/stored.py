@@ -45,6 +45,11 @@ MERGED = "merged"
 APART = "apart"
 RELATIONS = (SUPERSEDES, MERGED, APART)
 
+# The ways on from two entries that are alike, as tools and commands name them.
+UPDATES = "updates"
+KEEP_BOTH = "keep_both"
+WAYS = (SUPERSEDES, UPDATES, KEEP_BOTH)
+
 LONGEST_REASON = 500
 ID_LENGTH = 16
 

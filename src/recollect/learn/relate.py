@@ -15,7 +15,7 @@ from recollect.domain.lifecycle import change
 from recollect.domain.memory import MOST_SUPERSEDED, clean_tags
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.secrets.detect import redact
-from recollect.domain.stored import ACTIVE, APART, MERGED, SUPERSEDES, Relation
+from recollect.domain.stored import ACTIVE, APART, KEEP_BOTH, MERGED, SUPERSEDES, UPDATES, WAYS, Relation
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry, RecollectError, WriteRefused
 from recollect.files.journal.kinds import RELATION
@@ -35,11 +35,6 @@ if TYPE_CHECKING:
 
     from recollect.domain.memory import Record
     from recollect.engine.engine import Engine
-
-# The ways on from two entries that are alike, as tools and commands name them.
-UPDATES = "updates"
-KEEP_BOTH = "keep_both"
-WAYS = (SUPERSEDES, UPDATES, KEEP_BOTH)
 
 _ATTEMPTS = 5
 _LONGEST_NAME = 400

@@ -8,8 +8,7 @@ from typing import Any
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE
 from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.ranking.trust import ORIGINS
-from recollect.domain.stored import STATUSES
-from recollect.learn.relate import WAYS
+from recollect.domain.stored import STATUSES, WAYS
 
 NAME = "recollect"
 TITLE = "Recollect: long-term memory"

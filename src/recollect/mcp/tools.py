@@ -7,12 +7,12 @@ from typing import Any
 
 from recollect.config.locations import client_session
 from recollect.domain.category_names import category_named
-from recollect.domain.stored import ACTIVE, STATUSES, SUPERSEDES
+from recollect.domain.stored import ACTIVE, KEEP_BOTH, STATUSES, SUPERSEDES, UPDATES, WAYS
 from recollect.domain.text import cut, one_line
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, UnknownMemory
 from recollect.learn.memorize import memorize
-from recollect.learn.relate import KEEP_BOTH, UPDATES, WAYS, Related, relate
+from recollect.learn.relate import Related, relate
 from recollect.mcp import schemas
 from recollect.mcp.answers import (
     LARGEST,

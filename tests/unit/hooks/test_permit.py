@@ -69,6 +69,9 @@ def test_replacing_a_memory_is_asked_about_like_forgetting_it(machine: Path, mod
     tool = "mcp__plugin_memory_recollect__store_memory"
     assert decision(machine, tool, mode=mode, name="New", supersedes="0123456789abcdef") == expected
     assert decision(machine, tool, mode=mode, name="New", supersedes="") == "allow"
+    for relation in ("supersedes", "updates"):
+        assert decision(machine, tool, mode=mode, id="0123456789abcdef", relation=relation, other="x") == expected
+    assert decision(machine, tool, mode=mode, id="0123456789abcdef", relation="keep_both", other="x") == "allow"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import World, days_ago
 
 from recollect.config.project import identity
 from recollect.files.memory.index_md import rebuild_index
@@ -84,10 +84,17 @@ def test_titles_stand_by_category_newest_first_with_the_ids_of_the_store(world: 
 @WAYS
 def test_only_the_two_newest_summaries_are_listed(world: World, way: dict[str, str]) -> None:
     for day in range(1, 5):
-        write(world, "session_summary", f"s{day}", title=f"Day {day}", updated_at=f"2026-01-0{day}T00:00:00Z")
+        write(world, "session_summary", f"s{day}", title=f"Day {day}", updated_at=days_ago(9 - day))
     result = start(world, way)
     assert names(result) == ["Day 4", "Day 3"]
     assert section(result)[-1] == "2 more: `recollect list`"
+
+
+@WAYS
+def test_what_has_had_its_time_is_not_listed(world: World, way: dict[str, str]) -> None:
+    write(world, "session_summary", "old", title="Long ago", updated_at=days_ago(91))
+    write(world, "session_summary", "new", title="Lately", updated_at=days_ago(89))
+    assert names(start(world, way)) == ["Lately"]
 
 
 @WAYS
