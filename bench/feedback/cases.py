@@ -78,7 +78,7 @@ def _text(name: str) -> str:
 
 
 @cache
-def _real(name: str) -> list[Json]:
+def real_lines(name: str) -> list[Json]:
     """The lines of a real session; those that nobody wrote are empty."""
     for path in (DATA / "feedback" / f"{name}.jsonl.gz", DATA / "transcripts" / f"{name}.jsonl.gz"):
         if path.exists():
@@ -198,7 +198,7 @@ class _Player:
             yield {"type": "user", "message": {"role": "user", "content": parts[0]}, "isCompactSummary": True}
         elif kind == "real":
             name, first, last = parts
-            yield from (_as_found(line) for line in _real(name)[first - 1 : last] if _is_message(line))
+            yield from (_as_found(line) for line in real_lines(name)[first - 1 : last] if _is_message(line))
         else:
             yield self._given(by_title=kind == "given-titles")
 

@@ -1,0 +1,171 @@
+"""Measure how often a prompt is given a memory that would mislead, under four conditions.
+
+    python bench/feedback/harm.py [--vectors] [--json]
+
+tests/data/feedback/harm.jsonl has 24 prompts, each with the memory that is right, an older one that it has replaced,
+one that says something else, and a neighbour that does not answer. The project has the right memories of all, and:
+
+- present: nothing else. What is right is given.
+- absent: the right one is missing. Any text that is given is harm.
+- superseded: the older one is there, too, and the right one says that it takes its place. The older text is harm.
+- contradictory: the other one is there, too, written later than the right one or earlier, and nothing says which holds.
+  The other text is harm, more so without the right one.
+- adjacent: the neighbour is there and the right one is missing. Any text that is given is harm.
+
+A title is no harm here: it makes no claim that an agent could act on, or one that it has to open first. Titles are
+counted beside. By words alone, and with --vectors as the resident does it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from bench.feedback.cases import DATA, memory_file
+from bench.retrieval.prompts import Given, Prompt, System, by_meaning, by_words
+
+from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
+from recollect.domain.categories import FOLDER
+from recollect.engine.embed import embed_pending
+from recollect.engine.engine import Engine
+from recollect.sync.memories import sync_memories
+from recollect.sync.sync import sync
+
+NAME = "shop"
+RIGHT, OLDER, CONTRARY, ADJACENT = "right", "older", "contrary", "adjacent"
+EARLIER, LATER = "2026-09-01T00:00:00Z", "2026-11-01T00:00:00Z"
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition: which memories of the prompt are there, which one would mislead, and whether any other text does."""
+
+    name: str
+    has: tuple[str, ...]
+    misleading: str = ""
+    any_text: bool = False
+    later: str = RIGHT  # the one that was written last
+
+
+CONDITIONS = (
+    Condition("present", (RIGHT,)),
+    Condition("absent", (), any_text=True),
+    Condition("superseded", (RIGHT, OLDER), misleading=OLDER),
+    Condition("contradictory, written earlier", (RIGHT, CONTRARY), misleading=CONTRARY),
+    Condition("contradictory, written later", (RIGHT, CONTRARY), misleading=CONTRARY, later=CONTRARY),
+    Condition("adjacent", (ADJACENT,), misleading=ADJACENT, any_text=True),
+)
+
+
+def load_items() -> list[Item]:
+    return [json.loads(line) for line in (DATA / "feedback" / "harm.jsonl").read_text("utf-8").splitlines()]
+
+
+class Shop:
+    """A project with the right memories of all prompts, and for a while with others."""
+
+    def __init__(self, folder: str, items: Sequence[Item], *, vectors: bool) -> None:
+        self.root = Path(folder) / NAME
+        self.store = str(Path(folder) / "store")
+        self.workspace = Workspace(str(self.root), self.store, load_settings(str(self.root), {}))
+        self.vectors = vectors
+        for number, item in enumerate(items):
+            self._write(number, RIGHT, item)
+        self._read()
+
+    def _path(self, number: int, kind: str) -> Path:
+        return self.root / ".claude" / "memory" / FOLDER["decision"] / f"{kind}-{number:02d}.json"
+
+    def _write(self, number: int, kind: str, item: Item, at: str = EARLIER, **fields: Any) -> None:
+        memory = {"id": f"{kind}-{number:02d}", "category": "decision", "why": "", **item[kind]}
+        path = self._path(number, kind)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        record = memory_file(memory) | {"tags": ["shop"], "created_at": at, "updated_at": at}
+        path.write_text(json.dumps(record | fields), encoding="utf-8")
+
+    def _read(self) -> None:
+        with Engine(self.workspace) as engine:
+            problems = sync(engine.store, self.workspace, engine.labels()) + sync_memories(engine.store, self.workspace)
+            if problems:
+                raise SystemExit("\n".join(problems))
+            if self.vectors:
+                embed_pending(engine, most=-1)
+
+    @contextmanager
+    def under(self, condition: Condition, number: int, item: Item) -> Iterator[None]:
+        """Have the memories of a prompt as a condition says, then as before."""
+        self._path(number, RIGHT).unlink()
+        for kind in condition.has:
+            replaces = (
+                {"supersedes": [f"decision/{OLDER}-{number:02d}"]} if OLDER in condition.has and kind == RIGHT else {}
+            )
+            self._write(number, kind, item, LATER if kind == condition.later else EARLIER, **replaces)
+        self._read()
+        yield
+        for kind in condition.has:
+            self._path(number, kind).unlink()
+        self._write(number, RIGHT, item)
+        self._read()
+
+    @contextmanager
+    def asked(self) -> Iterator[Callable[[str], Given]]:
+        with Engine(self.workspace) as engine:
+            system: System = (by_meaning if self.vectors else by_words)(engine, {NAME: str(self.root)})
+            yield lambda text: system(Prompt(text, NAME, frozenset(), ""))
+
+
+def measure(shop: Shop, items: Sequence[Item]) -> Iterator[dict[str, Any]]:
+    for condition in CONDITIONS:
+        counts = dict.fromkeys(("right", "right_title", "harm", "harm_alone", "harm_title"), 0)
+        for number, item in enumerate(items):
+            with shop.under(condition, number, item), shop.asked() as ask:
+                given = ask(item["prompt"])
+            right, bad = f"{RIGHT}-{number:02d}", f"{condition.misleading}-{number:02d}"
+            is_harm = bad in given.told or (condition.any_text and bool(given.told))
+            counts["right"] += right in given.told
+            counts["right_title"] += right in given.maybes
+            counts["harm"] += is_harm
+            counts["harm_alone"] += is_harm and right not in given.told
+            counts["harm_title"] += bad in given.maybes or (condition.any_text and bool(given.maybes))
+        yield {"condition": condition.name, "prompts": len(items), **counts}
+
+
+def table(results: Sequence[Mapping[str, Any]]) -> str:
+    lines = [
+        "| condition | prompts | right as text | by title | misleading text | without the right one | misleading title |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for each in results:
+        rates = [
+            f"{each[key] / each['prompts']:.2f}" for key in ("right", "right_title", "harm", "harm_alone", "harm_title")
+        ]
+        lines.append(f"| {each['condition']} | {each['prompts']} | {' | '.join(rates)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--vectors", action="store_true", help="by meaning, too")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    items = load_items()
+    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as made:
+        results = list(measure(Shop(os.path.realpath(made), items, vectors=options.vectors), items))
+    print(json.dumps(results, indent=2) if options.json else table(results))
+
+
+if __name__ == "__main__":
+    main()
