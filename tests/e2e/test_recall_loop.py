@@ -149,7 +149,7 @@ def stored(world: World) -> list[tuple[Any, ...]]:
     """Every entry with what counts it."""
     database = sqlite3.connect(world.store / "memory.db")
     try:
-        return list(database.execute("SELECT id, observation_count, confidence, status FROM entries ORDER BY id"))
+        return list(database.execute("SELECT id, observation_count, status FROM entries ORDER BY id"))
     finally:
         database.close()
 

@@ -45,10 +45,14 @@ _table = _Words()
 
 def marks(text: str) -> set[str]:
     """Return hashes of a text to recognise it later: of each run of words, and of the telling words of each passage."""
-    found = set(_marks(_words(text)))
+    whole: list[str] = []
+    found: set[str] = set()
     for passage in _passages(text):
-        name = f"{crc32(passage.encode('utf-8', 'replace')) & 0xFFFF:04x}"
-        found.update(f"{name}.{mark}" for mark in _telling_marks(_words(passage)))
+        words = _words(passage)
+        whole += words
+        name = f"{crc32(passage.encode('utf-8', 'replace')) & 0xFFFF:04x}."
+        found.update([name + mark for mark in _telling_marks(words)])
+    found.update(_marks(whole))
     return found
 
 
@@ -125,11 +129,8 @@ def _is_reworded(sentence: str, passages: list[set[str]]) -> bool:
 def _telling_marks(words: list[str]) -> set[str]:
     from recollect.domain.ranking.terms import STOP_WORDS  # imported late: most hooks find nothing
 
-    return {
-        f"{crc32(word.rstrip('s')[:_LETTERS].encode('utf-8', 'replace')) & 0xFFFF:04x}"
-        for word in words
-        if len(word) >= _SHORTEST and word not in STOP_WORDS
-    }
+    telling = {word.rstrip("s")[:_LETTERS] for word in words if len(word) >= _SHORTEST and word not in STOP_WORDS}
+    return {f"{crc32(beginning.encode('utf-8', 'replace')) & 0xFFFF:04x}" for beginning in telling}
 
 
 def _passages(text: str) -> list[str]:
