@@ -21,6 +21,7 @@ from recollect.domain.categories import FOLDER
 from recollect.domain.prompt_block import PromptHit, prompt_block
 from recollect.engine.engine import Engine
 from recollect.recall.prompt_store import ask
+from recollect.sessions.given import note_opened
 from recollect.store.values import TEXT, TITLE, Receipt, ReceiptLine, Scope
 from recollect.sync.memories import entry_id, sync_memories
 from recollect.sync.sync import sync
@@ -49,9 +50,10 @@ class Label:
 
 @dataclass(frozen=True)
 class Case:
-    """A session: its turns, its memories, and their labels by name."""
+    """A session: its turns, its memories, and their labels by name. Rules may have been chosen on the first part."""
 
     name: str
+    part: str
     turns: Sequence[Sequence[Any]]
     memories: Sequence[Json]
     labels: Mapping[str, Label]
@@ -68,7 +70,7 @@ def load_cases() -> list[Case]:
         found = frozenset(signs.split()) - {"-"}
         labels.setdefault(session, {})[memory] = Label(found, used == "used")
     return [
-        Case(each["session"], each["turns"], each["memories"], labels[each["session"]])
+        Case(each["session"], each["part"], each["turns"], each["memories"], labels[each["session"]])
         for each in map(json.loads, _text("sessions.jsonl").splitlines())
     ]
 
@@ -114,13 +116,17 @@ def memory_file(memory: Json) -> Json:
 
 @dataclass
 class Played:
-    """A session on disk: its id, the end in lines of each turn, and the ids of its memories by name."""
+    """A session on disk: its id, the end in lines of each turn, and the ids of its memories by name.
+
+    `given_at` is the line at which it was given memories.
+    """
 
     session: str
     transcript: Path
     lines: list[str]
     turn_ends: list[int]
     ids: dict[str, str]
+    given_at: int = 0
 
 
 def play(case: Case, workspace: Workspace, folder: Path) -> Played:
@@ -190,6 +196,9 @@ class _Player:
         elif kind == "tool":
             self._calls += 1
             given = {key: self._rooted(key, value) for key, value in parts[1].items()}
+            if parts[0].endswith("__get_memories"):  # the server notes that
+                opened = [self._played.ids[name.removeprefix("@")] for name in given["ids"]]
+                note_opened(self._engine, opened, self._played.session)
             yield self._said({"type": "tool_use", "id": f"toolu_{self._calls:04d}", "name": parts[0], "input": given})
         elif kind == "result":
             result = {"type": "tool_result", "tool_use_id": f"toolu_{self._calls:04d}", "content": parts[0]}
@@ -243,6 +252,7 @@ class _Player:
                 lines=lines,
             )
         )
+        self._played.given_at = len(self._played.lines) + 1
         event = "UserPromptSubmit"
         attachment = {"type": "hook_additional_context", "content": [text], "hookName": event, "hookEvent": event}
         return {"type": "attachment", "attachment": attachment}

@@ -1,6 +1,6 @@
 """Measure how often a prompt is given a memory that would mislead, under four conditions.
 
-    python bench/feedback/harm.py [--vectors] [--json]
+    python bench/feedback/harm.py [--vectors] [--after] [--json]
 
 tests/data/feedback/harm.jsonl has 24 prompts, each with the memory that is right, an older one that it has replaced,
 one that says something else, and a neighbour that does not answer. The project has the right memories of all, and:
@@ -11,6 +11,10 @@ one that says something else, and a neighbour that does not answer. The project 
 - contradictory: the other one is there, too, written later than the right one or earlier, and nothing says which holds.
   The other text is harm, more so without the right one.
 - adjacent: the neighbour is there and the right one is missing. Any text that is given is harm.
+
+With --after, each prompt has come up on five days before, in a session of its own. The agent used what is right and
+ignored the rest; only what contradicts it was believed once, and the user corrected that. So this is what the loop
+makes of it.
 
 A title is no harm here: it makes no claim that an agent could act on, or one that it has to open first. Titles are
 counted beside. By words alone, and with --vectors as the resident does it.
@@ -32,6 +36,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bench.feedback.cases import DATA, memory_file
+from bench.feedback.run import DAY, Clock, line_of
 from bench.retrieval.prompts import Given, Prompt, System, by_meaning, by_words
 
 from recollect.config.settings import load_settings
@@ -39,11 +44,14 @@ from recollect.config.workspace import Workspace
 from recollect.domain.categories import FOLDER
 from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
+from recollect.recall.prompt import memories_for
+from recollect.sessions.look import look
 from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
 NAME = "shop"
 RIGHT, OLDER, CONTRARY, ADJACENT = "right", "older", "contrary", "adjacent"
+DAYS = 5
 EARLIER, LATER = "2026-09-01T00:00:00Z", "2026-11-01T00:00:00Z"
 
 Item = Mapping[str, Any]
@@ -120,6 +128,28 @@ class Shop:
         self._write(number, RIGHT, item)
         self._read()
 
+    def live(self, condition: Condition, number: int, item: Item) -> None:
+        """Have a session about the prompt on each of the last days."""
+        clock = Clock()
+        with clock.running():
+            for day in range(DAYS):
+                clock.ahead = (day - DAYS) * DAY
+                session = f"{condition.name.replace(', ', '-').replace(' ', '-')}-{number}-{day}"
+                asked = memories_for(item["prompt"], self.workspace, session)
+                titles = {each.title for each in asked.told}
+                lines = [line_of("user", item["prompt"])]
+                if not day and CONTRARY in condition.has and item[CONTRARY]["title"] in titles:
+                    lines.append(line_of("assistant", item[CONTRARY]["text"]))
+                    clock.ahead += 60
+                    lines.append(line_of("user", f"No, that is wrong. {item[CONTRARY]['title']}: not any more."))
+                is_known = item[RIGHT]["title"] in titles
+                lines.append(line_of("assistant", item[RIGHT]["text"] if is_known else "I look at the code."))
+                transcript = self.root.parent / f"{session}.jsonl"
+                transcript.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+                problems = look(self.workspace, session, str(transcript))
+                if problems:
+                    raise SystemExit("\n".join(problems))
+
     @contextmanager
     def asked(self) -> Iterator[Callable[[str], Given]]:
         with Engine(self.workspace) as engine:
@@ -127,12 +157,15 @@ class Shop:
             yield lambda text: system(Prompt(text, NAME, frozenset(), ""))
 
 
-def measure(shop: Shop, items: Sequence[Item]) -> Iterator[dict[str, Any]]:
+def measure(shop: Shop, items: Sequence[Item], *, after: bool) -> Iterator[dict[str, Any]]:
     for condition in CONDITIONS:
         counts = dict.fromkeys(("right", "right_title", "harm", "harm_alone", "harm_title"), 0)
         for number, item in enumerate(items):
-            with shop.under(condition, number, item), shop.asked() as ask:
-                given = ask(item["prompt"])
+            with shop.under(condition, number, item):
+                if after:
+                    shop.live(condition, number, item)
+                with shop.asked() as ask:
+                    given = ask(item["prompt"])
             right, bad = f"{RIGHT}-{number:02d}", f"{condition.misleading}-{number:02d}"
             is_harm = bad in given.told or (condition.any_text and bool(given.told))
             counts["right"] += right in given.told
@@ -145,7 +178,7 @@ def measure(shop: Shop, items: Sequence[Item]) -> Iterator[dict[str, Any]]:
 
 def table(results: Sequence[Mapping[str, Any]]) -> str:
     lines = [
-        "| condition | prompts | right as text | by title | misleading text | without the right one | misleading title |",
+        "| condition | prompts | right as text | by title | misleading text | without the right one | misl. title |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for each in results:
@@ -159,11 +192,14 @@ def table(results: Sequence[Mapping[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--vectors", action="store_true", help="by meaning, too")
+    parser.add_argument("--after", action="store_true", help="after five days of use")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     items = load_items()
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as made:
-        results = list(measure(Shop(os.path.realpath(made), items, vectors=options.vectors), items))
+        results = list(
+            measure(Shop(os.path.realpath(made), items, vectors=options.vectors), items, after=options.after)
+        )
     print(json.dumps(results, indent=2) if options.json else table(results))
 
 
