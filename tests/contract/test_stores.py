@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.feedback.kinds import CITED, CONTRADICTED, OPENED, SAID
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.stored import ACTIVE, ARCHIVED, MUTED, PINNED, RETIRED, STATUSES, Mark, Retirement, StoredEntry
 from recollect.errors import StoreError
@@ -24,7 +25,7 @@ from recollect.store.values import (
     BANK,
     JOURNAL,
     MEMORY,
-    OPENED,
+    PROMPT,
     STATED,
     TITLE,
     Evidence,
@@ -616,6 +617,109 @@ def test_signs_of_use_come_back_for_their_entry_oldest_first(store: Store) -> No
         ("2026-02-01", OPENED, SHOP, "s-1"),
         ("2026-02-03", OPENED, SHOP, "s-3"),
     ]
+
+
+def sign(kind: str = SAID, *, turn: int = 3, place: str = "5", session: str = "s", id: str = "a") -> Evidence:
+    return Evidence(at="2026-02-01T00:00:00Z", kind=kind, id=id, project=SHOP, session=session, turn=turn, place=place)
+
+
+def known_use(store: Store, id: str = "a") -> tuple[int, int, int]:
+    found = store.feedback([id])[id]
+    return found.given, found.used, found.contradicted
+
+
+def test_a_sign_is_kept_once_for_a_turn_with_the_lines_seen_last(store: Store) -> None:
+    store.note_evidence([sign()])
+    store.note_evidence([sign(place="5, 7"), sign(turn=9, place="11")])
+    assert [(each.turn, each.place) for each in store.evidence("a")] == [(3, "5, 7"), (9, "11")]
+    assert known_use(store) == (0, 2, 0)
+    assert [usage.influence_count for usage in store.usages()] == [2]
+
+
+def test_a_turn_with_signs_of_several_kinds_counts_as_one_use(store: Store) -> None:
+    store.note_evidence([sign(SAID), sign(CITED), sign(SAID, session="t")])
+    assert known_use(store) == (0, 2, 0)
+    assert len(store.evidence()) == 3
+
+
+def test_a_contradiction_counts_once_and_is_no_use(store: Store) -> None:
+    store.note_evidence([sign(CONTRADICTED), sign(CONTRADICTED)])
+    assert (known_use(store), store.usages()) == ((0, 0, 1), [])
+
+
+def test_opening_counts_as_one_use_of_its_session(store: Store) -> None:
+    store.note_evidence([sign(OPENED, turn=0, place=""), sign(OPENED, turn=0, place="")])
+    assert (known_use(store), len(store.evidence("a"))) == ((0, 1, 0), 2)
+
+
+def test_evidence_of_an_unknown_kind_is_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match="no kind of evidence"):
+        store.note_evidence([sign(), sign("guessed")])
+    assert store.evidence() == []
+
+
+def test_only_texts_given_for_prompts_count_as_given(store: Store) -> None:
+    store.recalled(receipt("a"))
+    titled = receipt("a", event=PROMPT)
+    titled.lines[0].form = TITLE
+    store.recalled(titled)
+    store.recalled(receipt("a", event=PROMPT), counted=False)
+    assert store.feedback() == {}
+    store.recalled(receipt("a", event=PROMPT))
+    assert known_use(store) == (1, 0, 0)
+
+
+def at_rest(store: Store, *ids: str, times: int = 2) -> list[str]:
+    return store.rest(ids, at="2026-02-02T00:00:00Z", since="2026-01-03T00:00:00Z", times=times)
+
+
+def given_to_prompts(store: Store, times: int, *, at: str = "2026-02-01T00:00:00Z", id: str = "a") -> None:
+    for _ in range(times):
+        store.recalled(receipt(id, at=at, event=PROMPT))
+
+
+def test_entry_given_in_vain_is_put_to_rest(store: Store) -> None:
+    given_to_prompts(store, 1)
+    assert at_rest(store, "a", "unknown") == []
+    given_to_prompts(store, 1)
+    assert at_rest(store, "a") == ["a"]
+    assert store.feedback(["a"])["a"].resting == "2026-02-02T00:00:00Z"
+    assert at_rest(store, "a") == [], "it is at rest already"
+
+
+def test_entry_given_long_ago_is_not_put_to_rest(store: Store) -> None:
+    given_to_prompts(store, 5, at="2026-01-02T00:00:00Z")
+    assert at_rest(store, "a") == []
+
+
+def test_used_entry_is_not_put_to_rest(store: Store) -> None:
+    given_to_prompts(store, 5)
+    store.note_evidence([sign()])
+    assert at_rest(store, "a") == []
+
+
+def test_pinned_entry_is_not_put_to_rest(store: Store) -> None:
+    given_to_prompts(store, 5)
+    store.put(journal(), [], marks=[Mark("a", PINNED, SHOP)])
+    assert at_rest(store, "a") == []
+
+
+def test_woken_entry_rests_again_only_after_being_given_as_often_again(store: Store) -> None:
+    given_to_prompts(store, 2)
+    assert at_rest(store, "a") == ["a"]
+    assert store.wake("a", "2026-02-03T00:00:00Z")
+    assert not store.wake("a", "2026-02-03T00:00:00Z")
+    given_to_prompts(store, 1, at="2026-02-04T00:00:00Z")
+    assert at_rest(store, "a") == []
+    given_to_prompts(store, 1, at="2026-02-05T00:00:00Z")
+    assert at_rest(store, "a") == ["a"]
+
+
+def test_use_ends_the_rest_of_an_entry(store: Store) -> None:
+    given_to_prompts(store, 2)
+    at_rest(store, "a")
+    store.note_evidence([sign(OPENED, turn=0, place="")])
+    assert store.feedback()["a"].resting == ""
 
 
 def test_marks_hold_in_their_project_or_everywhere_until_they_end(store: Store) -> None:
@@ -1848,7 +1952,8 @@ def test_usage_and_receipts_are_rescued_from_a_store_that_was_set_aside(opener: 
     aside = set_aside(database_name(str(tmp_path)))
     after = opener()
     assert after.usages() == []
-    assert after.rescue(aside) == 4  # a usage, a receipt and its line, a sign of use
+    assert after.rescue(aside) == 5  # a usage, a receipt and its line, a sign of use and what follows from it
+    assert known_use(after) == (0, 1, 0)
     assert [(usage.id, usage.recall_count) for usage in after.usages()] == [("a", 1)]
     assert [line.id for line in after.receipts(5)[0].lines] == ["a"]
     assert after.rescue(aside) == 0

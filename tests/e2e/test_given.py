@@ -167,15 +167,15 @@ def test_why_counts_by_event_and_word_and_says_what_was_opened(shop: World) -> N
     why = document(shop, "why", "refresh-token-cookie")
     assert (why["texts"], why["titles"], why["events"]) == (2, 1, {"prompt": 2, "startup": 1})
     assert why["words"]["token"] == 2
-    assert why["used"] == {"opened": 0, "of": 3, "openings": 0}
+    assert why["used"] == {"turns": 0, "opened": 0, "of": 3, "openings": 0, "kinds": {}}
     run(shop, "show", "refresh-token-cookie", CLAUDE_CODE_SESSION_ID="s2")
     run(shop, "show", cookie(shop), CLAUDE_CODE_SESSION_ID="another")
     run(shop, "show", "refresh-token-cookie")
     why = document(shop, "why", cookie(shop)[:8])
-    assert why["used"] == {"opened": 1, "of": 3, "openings": 2}
+    assert why["used"] == {"turns": 2, "opened": 1, "of": 3, "openings": 2, "kinds": {"opened": 2}}
     assert [each["opened"] for each in why["given"]] == [True, False, False]
     text = run(shop, "why", cookie(shop))
-    assert "opened afterwards by get_memories or `recollect show` in the same session: after 1 of 3" in text
+    assert "in 2 turns of 2 sessions: opened (2)" in text
     assert "token (2)" in text
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -23,7 +23,7 @@ from recollect.domain.secrets.detect import redact, redacted
 from recollect.domain.stored import ACTIVE, MUTED, STATUSES
 from recollect.domain.text import counted, cut, one_line
 from recollect.files.journal.tail import ALL, marked_ids
-from recollect.recall.browse import Listed, listed
+from recollect.recall.browse import Listed, listed, resting_since
 
 _ALL = "all"
 _LONGEST_TITLE = 80
@@ -64,6 +64,7 @@ def _moment(_context: click.Context, _parameter: click.Parameter, value: str | N
     "--since", metavar="TIME", callback=_moment, help="Only entries changed since: a date, or 7d, 2w, 3m, 1y."
 )
 @click.option("--muted", is_flag=True, help="Only muted entries, in any state.")
+@click.option("--at-rest", is_flag=True, help="Only entries at rest: given in vain, and no more by themselves.")
 @click.option("--all", "everything", is_flag=True, help="All entries in all states, however many there are.")
 @json_option
 @workspace_options
@@ -73,6 +74,7 @@ def command(
     tags: tuple[str, ...],
     since: datetime | None,
     muted: bool,
+    at_rest: bool,
     everything: bool,
     as_json: bool,
     workspace: Workspace,
@@ -86,18 +88,27 @@ def command(
     entries = listed(workspace, problems, memories=category not in KNOWLEDGE, lessons=category not in PROJECT)
     state = _ALL if everything or muted else state
     silent = frozenset(marked_ids(workspace.journal, MUTED, workspace.identity, ALL))
+    resting = resting_since(workspace)
     chosen = [each for each in entries if category in (None, each.category) and state in (_ALL, each.status)]
     chosen = [each for each in chosen if _is_meant(each, tags, since) and (each.id in silent or not muted)]
+    chosen = [each for each in chosen if each.id in resting or not at_rest]
     warn(problems)
     if as_json:
-        found = [{**fields_of(each, *_FIELDS), "muted": each.id in silent} for each in chosen]
+        found = [
+            {**fields_of(each, *_FIELDS), "muted": each.id in silent, "at_rest": resting.get(each.id, "")}
+            for each in chosen
+        ]
         print_json(redacted({"memories": found, "warnings": problems}))
         return
     if not chosen:
-        click.echo(_nothing(workspace, len(entries), category, "muted" if muted else state))
+        state = "resting" if at_rest else "muted" if muted else state
+        click.echo(_nothing(workspace, len(entries), category, state))
         return
     shown = chosen if everything else chosen[:_MOST_SHOWN]
-    click.echo("\n".join(_lines(shown, silent)))
+    states = {**dict.fromkeys(resting, "at rest"), **dict.fromkeys(silent, "muted")}
+    click.echo("\n".join(_lines(shown, states)))
+    if at_rest:
+        click.echo("\n`recollect unmute NAME` gives one again; so does a pin, or opening it in a session.")
     if len(shown) < len(chosen):
         click.echo(f"\n{len(chosen) - len(shown):,} more; --all shows all, --since, --tag and --category some of them.")
 
@@ -110,8 +121,8 @@ def _is_meant(entry: Listed, tags: tuple[str, ...], since: datetime | None) -> b
     return since is None or (at is not None and at >= since)
 
 
-def _lines(entries: list[Listed], muted: Set[str]) -> list[str]:
-    rows = [_row(entry, entry.id in muted) for entry in entries]
+def _lines(entries: list[Listed], states: Mapping[str, str]) -> list[str]:
+    rows = [_row(entry, states.get(entry.id, "")) for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if sum(widths) + 2 * len(widths) > screen_width():
         return [line for row in rows for line in _narrow(*row)]
@@ -134,8 +145,8 @@ def _narrow(state: str, category: str, name: str, title: str, updated: str, _tag
     yield f"  {cut(title, width - 2)}"
 
 
-def _row(entry: Listed, is_muted: bool) -> tuple[str, ...]:
-    state = "muted" * is_muted if entry.status == ACTIVE else cut(one_line(entry.status), 10)
+def _row(entry: Listed, state: str) -> tuple[str, ...]:
+    state = state if entry.status == ACTIVE else cut(one_line(entry.status), 10)
     name = redact(entry.slug) if entry.path else entry.id
     title = cut(redact(untrusted(entry.title)), _LONGEST_TITLE)
     tags = cut(redact(untrusted(", ".join(entry.tags))), _LONGEST_TAGS)

@@ -97,7 +97,7 @@ def command(
 def _shown(place: int, hit: Hit, explain: bool) -> str:
     entry = hit.entry
     label = LABEL.get(entry.category, entry.category.replace("_", " "))
-    states = [entry.status] * (entry.status != ACTIVE) + ["muted"] * hit.is_muted
+    states = [entry.status] * (entry.status != ACTIVE) + ["muted"] * hit.is_muted + ["at rest"] * hit.is_resting
     state = "".join(f"  {styled(each, 'yellow')}" for each in states)
     lines = [
         f"{place}. {styled(f'{label}: {untrusted(entry.name)}', 'green')}  {hit.score:.2f}{state}",
@@ -149,6 +149,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         **fields_of(entry, *_FIELDS),
         "origin": hit.origin,
         "muted": hit.is_muted,
+        "at_rest": hit.is_resting,
         "score": round(hit.score, 6),
         "vector": hit.vector,
         "keyword": hit.keyword,

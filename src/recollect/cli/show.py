@@ -98,7 +98,9 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
         **fields_of(entry, "description", "reasoning", "details", "keywords", "triggers", "references"),
         "observed": entry.observation_count,
         "confidence": entry.confidence,
+        "raised": [fields_of(each, "level", "at", "reason") for each in known.raised],
         "recalled": entry.recall_count,
+        "used": entry.influence_count,
         "last_recalled": entry.last_recalled_at,
         **fields_of(entry, "created_at", "updated_at", "project"),
         "origin": origin_of([(source.kind, source.project) for source in known.sources], entry.source),
@@ -117,7 +119,9 @@ def _show_knowledge(known: Known, global_store: str, as_json: bool) -> None:
     why = [each.reason for each in known.retirements if each.reason][:1]
     facts |= {"status": ": ".join([*(state or [entry.status]), *why])}
     facts |= {"keywords": ", ".join(entry.keywords), "project": entry.project or "every project"}
-    del facts["retired"]
+    reasons = [f"{each.level} since {each.at[:10]}: {redact(each.reason)}" for each in known.raised]
+    facts |= {"confidence": reasons[-1] if reasons else entry.confidence}
+    del facts["retired"], facts["raised"]
     lines = [line for name, value in facts.items() if value not in ("", []) for line in _field(name, value)]
     click.echo("\n".join([styled(one_line(entry.name), "green"), *lines]))
 

@@ -44,8 +44,8 @@ def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: W
     if asked.text:
         click.echo(asked.text.encode("utf-8", "replace"))
     else:
-        is_muted = any(hit.is_muted and hit.nats >= 0 for hit in asked.found)
-        click.echo(f"Nothing would be given: {'what is about it is muted' if is_muted else asked.reason}.")
+        is_silent = any((hit.is_muted or hit.is_resting) and hit.nats >= 0 for hit in asked.found)
+        click.echo(f"Nothing would be given: {'what is about it is muted or at rest' if is_silent else asked.reason}.")
     scores = {hit.entry.id: hit for hit in asked.found}
     if not scores:
         return
@@ -81,6 +81,8 @@ def _reason(hit: Hit) -> str:
     """Return why an entry would not be given."""
     if hit.is_muted:
         return f"muted: `recollect unmute {hit.entry.id}` gives it again"
+    if hit.is_resting:
+        return f"at rest, as it was given in vain: `recollect unmute {hit.entry.id}` gives it again"
     if hit.nats >= 0:
         return "beyond retrieval.max_inject, or in the client's own files already, or its file cannot be shown"
     missing = _missing_for_title(hit)
@@ -104,6 +106,7 @@ def _document(preview: PromptPreview) -> dict[str, object]:
                 "title": redact(one_line(hit.entry.name)),
                 **_parts(hit),
                 "muted": hit.is_muted,
+                "at_rest": hit.is_resting,
                 "missing": round(max(0.0, -hit.nats), 3),
                 "missing_for_title": round(_missing_for_title(hit), 3),
             }

@@ -9,14 +9,15 @@ from recollect.memories.marks import unmute
 
 _SENTENCES = {
     "unmuted": "Not muted any more {where}: {title}. It is given again when it matters.",
-    "already_unmuted": "Nothing changed: {title} is not muted.",
+    "woken": "Not at rest any more: {title}. It is given again when it matters.",
+    "already_unmuted": "Nothing changed: {title} is neither muted nor at rest.",
 }
 
 
 @click.command("unmute")
 @change_options
 def command(name: str, workspace: Workspace, as_json: bool) -> None:
-    """Give a muted entry again when it matters, in this project and everywhere.
+    """Give a muted entry, or one at rest, again when it matters, in this project and everywhere.
 
     NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
     them.

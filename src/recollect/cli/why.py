@@ -16,9 +16,8 @@ from recollect.sessions.given import Account, GivenEntry, account_of
 
 _LAST = 5
 _MOST_WORDS = 12
-_WIDTH = 10
+_WIDTH = 12
 _LONGEST_QUERY = 100
-_OPENED = "opened afterwards by get_memories or `recollect show` in the same session"
 
 
 @click.command("why")
@@ -26,10 +25,11 @@ _OPENED = "opened afterwards by get_memories or `recollect show` in the same ses
 @workspace_options
 @json_option
 def command(name: str, workspace: Workspace, as_json: bool) -> None:
-    """Show why and how often an entry was given in this project, for which words, and whether it was used.
+    """Show why and how often an entry was given in this project, for which words, and the signs of its use.
 
-    Used means here: a session opened the entry by get_memories or `recollect show` after it was given. A session may
-    have used what it was given without opening it; that is not known.
+    The signs are found in the transcripts of sessions: a file that it names was touched, its rare words were said, it
+    was cited, or a person has contradicted it; and by get_memories or `recollect show` it was opened. Each has its
+    session and the numbers of lines. Without a sign an entry may still have helped.
 
     NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
     them.
@@ -51,7 +51,21 @@ def _document(account: Account, warnings: list[str]) -> dict[str, object]:
         "title": redact(one_line(entry.name)),
         **{mark.kind: "everywhere" if not mark.project else "here" for mark in account.marks},
         **fields_of(account, "texts", "titles", "events", "words"),
-        "used": {"opened": account.used, "of": len(account.given), "openings": len(account.opened)},
+        "used": {
+            "turns": account.turns,
+            "opened": account.used,
+            "of": len(account.given),
+            "openings": len(account.opened),
+            "kinds": account.kinds,
+        },
+        "signs": [
+            {**fields_of(sign, "kind", "at", "session", "turn"), "lines": _numbers(sign.place)}
+            for sign in account.signs
+        ],
+        "factor": round(account.factor, 3),
+        "at_rest": account.feedback.resting,
+        "confidence": entry.confidence,
+        "raised": [fields_of(each, "level", "at", "reason") for each in account.raised],
         "elsewhere": account.elsewhere,
         "given": [
             {
@@ -71,8 +85,9 @@ def _lines(account: Account) -> Iterator[str]:
     yield styled(redact(untrusted(entry.name)), "green")
     yield _field("id", entry.id)
     yield _field("category", entry.category)
-    marks = [f"{mark.kind} {'here' if mark.project else 'everywhere'} since {mark.at[:10]}" for mark in account.marks]
-    yield _field("state", ", ".join([entry.status, *marks]))
+    yield _field("state", _state(account))
+    for raised in account.raised:
+        yield _field("confidence", f"{raised.level} since {raised.at[:10]}: {redact(one_line(raised.reason))}")
     if account.elsewhere:
         yield _field("elsewhere", f"given {counted(account.elsewhere, 'time', 'times')} in other projects")
     if not given:
@@ -89,10 +104,7 @@ def _lines(account: Account) -> Iterator[str]:
     words = [f"{redact(word)} ({count})" for word, count in list(account.words.items())[:_MOST_WORDS]]
     if words:
         yield _field("words", ", ".join(words))
-    yield _field("used", f"{_OPENED}: after {account.used} of {len(given)}")
-    others = len(account.opened)
-    if others:
-        yield _field("", f"{counted(others, 'opening', 'openings')} in all; whether it helped unopened is not known")
+    yield from _use(account)
     yield ""
     yield styled(f"The last {min(_LAST, len(given))} of {counted(len(given), 'time', 'times')}", "cyan")
     for receipt, line in given[:_LAST]:
@@ -103,6 +115,29 @@ def _lines(account: Account) -> Iterator[str]:
         score = score_text(GivenEntry(line, entry), receipt.event)
         if score:
             yield f"    {styled(score, 'bright_black')}"
+
+
+def _state(account: Account) -> str:
+    marks = [f"{mark.kind} {'here' if mark.project else 'everywhere'} since {mark.at[:10]}" for mark in account.marks]
+    resting = account.feedback.resting
+    rest = [f"at rest since {resting[:10]}: `recollect unmute {account.entry.id}` gives it again"] if resting else []
+    return ", ".join([account.entry.status, *marks, *rest])
+
+
+def _use(account: Account) -> Iterator[str]:
+    """Yield the fields about the use of an entry, with the places of its signs."""
+    kinds = [f"{kind} ({count})" for kind, count in account.kinds.items()]
+    sessions = {sign.session for sign in account.signs}
+    told = f"in {counted(account.turns, 'turn', 'turns')} of {counted(len(sessions), 'session', 'sessions')}: "
+    yield _field("used", told + ", ".join(kinds) if kinds else "no sign of it in any transcript")
+    for sign in account.signs[-_LAST:]:
+        lines = f", line{'s' * (',' in sign.place)} {sign.place} of its transcript" if sign.place else ""
+        yield _field("", f"{sign.at[:10]}  {sign.kind}: session {one_line(sign.session)}{lines}")
+    yield _field("rank", f"times {account.factor:.2f} by its use; 1 is neither good nor bad")
+
+
+def _numbers(place: str) -> list[int]:
+    return [int(number) for number in place.split(", ") if number.isdecimal()]
 
 
 def _field(name: str, value: str) -> str:

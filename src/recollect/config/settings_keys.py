@@ -220,6 +220,12 @@ KEYS: tuple[Key, ...] = (
     Key("memory_decay_enabled", True, "Whether entries fade that are not recalled.", "inject"),
     Key("memory_recall_tracking", True, "Whether it is counted how often an entry was given to a session.", "inject"),
     Key(
+        "memory_feedback_enabled",
+        True,
+        "Whether signs of use are looked for in transcripts, and change the order of entries.",
+        "stop, inject, prompt, search",
+    ),
+    Key(
         "memory_embedding_enabled",
         True,
         "Whether entries and queries are compared by meaning.",

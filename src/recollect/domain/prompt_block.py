@@ -130,6 +130,11 @@ def main_text(told: PromptHit) -> str:
     return next((text for _, text in _chosen(told)), "")
 
 
+def shown_text(told: PromptHit) -> str:
+    """Return the lines of the content, as a prompt gets them."""
+    return "\n".join(_lines(told))
+
+
 def _lines(told: PromptHit) -> list[str]:
     """Return one or two lines of the content, the most helpful first."""
     lines = [f"{label}: {text}" if label else text for label, text in _chosen(told)]

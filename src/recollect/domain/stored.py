@@ -209,6 +209,18 @@ class Mark:
         self.ended = ended
 
 
+class Raised:
+    """A level to which the confidence in an entry was raised, when and why."""
+
+    __slots__ = ("at", "id", "level", "reason")
+
+    def __init__(self, id: str, level: str, *, at: str = "", reason: str = "") -> None:
+        self.id = id
+        self.level = level
+        self.at = at
+        self.reason = reason
+
+
 def is_id(value: object) -> bool:
     """Return True if a value is an entry's whole id."""
     return isinstance(value, str) and len(value) == ID_LENGTH and is_hexadecimal(value)

@@ -11,7 +11,7 @@ from recollect.store.values import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from recollect.config.settings import Settings
     from recollect.config.workspace import Workspace
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.keywords.base import Labeller
     from recollect.keywords.registry import Keywords
     from recollect.store.base import Store
-    from recollect.store.values import Model
+    from recollect.store.values import Feedback, Model
 
 
 class Engine:
@@ -118,6 +118,10 @@ class Engine:
     def wait_for_model(self, seconds: float) -> None:
         """Make vectors wait for a model being loaded, as in `Embedders.patient`. Only `Warm` loads one meanwhile."""
         self._load_within = seconds
+
+    def feedback(self, ids: Iterable[str] | None = None) -> Mapping[str, Feedback]:
+        """Return what is known of the use of these entries, or of all; nothing if the settings switch it off."""
+        return self.store.feedback(ids) if self.settings.flag("memory_feedback_enabled") else {}
 
     def columns(self, scope: Scope) -> NumpyRanking | None:
         """Return the cached ranking columns of a scope; None without a `Warm` to cache them."""

@@ -59,6 +59,7 @@ class NumpyRanking:
         decay: bool,
         most: int = -1,
         unembedded: Collection[str] = (),
+        uses: Mapping[str, float] | None = None,
     ) -> list[Ranked]:
         """Rank the entries in the same way as `domain.ranking.order.rank`."""
         if not self.count:
@@ -81,6 +82,8 @@ class NumpyRanking:
         scores = relevant + weight("prominence") * prominent
         if decay:
             scores *= numpy.exp(-self._age(seen, now) / (STRENGTH_DAYS * (1 + recalls)))
+        if uses:
+            scores *= 1.0 + self._column({id: figure - 1.0 for id, figure in uses.items()})
         ranked = [
             Ranked(
                 Standing(self._ids[at], self._categories[at], from_repository=self._from_repository[at]),

@@ -66,8 +66,11 @@ def run_with_deadline(work: Work, end: float) -> Heard:
     return heard
 
 
-def run_detached(work: Callable[[], object], seconds: float, folder: str) -> None:
-    """Run work on a folder in a background process, for at most `seconds`, unless another one is running."""
+def run_detached(work: Callable[[], object], seconds: float, folder: str, *, wait: bool = False) -> None:
+    """Run work on a folder in a background process, for at most `seconds`, unless another one is running.
+
+    With `wait`, it runs after the other one.
+    """
     try:
         child = os.fork() if hasattr(os, "fork") else -1
     except OSError:
@@ -81,7 +84,7 @@ def run_detached(work: Callable[[], object], seconds: float, folder: str) -> Non
         os.setsid()
         _live(seconds)
         _close_streams(0, 1, 2)
-        _hold(folder)
+        _hold(folder, wait)
         work()
     except BaseException:  # noqa: S110 (nobody is listening)
         pass
@@ -89,12 +92,12 @@ def run_detached(work: Callable[[], object], seconds: float, folder: str) -> Non
         os._exit(0)
 
 
-def _hold(folder: str) -> None:
-    """Lock a folder until the process ends. Raise OSError if another process holds the lock."""
+def _hold(folder: str, wait: bool) -> None:
+    """Lock a folder until the process ends. Raise OSError if another process holds the lock, or `wait` for it."""
     import fcntl
 
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
 def _do_here(work: Work) -> Heard:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from recollect.config.workspace import load_workspace
+from recollect.files.session.record import FOLDER, read_record
 from recollect.hooks.answer import Answer
 from recollect.sessions.stop import Stop, capture
 
@@ -13,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from recollect.config.workspace import Workspace
     from recollect.hooks.stdin import Event
 
 # Values of CLAUDE_CODE_ENTRYPOINT with a person before them. It is missing where somebody runs the hook by hand.
@@ -20,6 +22,12 @@ _AT_A_SCREEN = ("", "cli", "claude-vscode", "claude-desktop", "claude-jetbrains"
 
 # Nobody waits for a prompt here, and there are several sentences to compare.
 _LONGER = 10
+
+# The client's event for a session's end. The last answer is in the transcript by then.
+_END = "SessionEnd"
+
+# In seconds: the most for looking at a transcript, and for waiting until another session's was looked at.
+_LOOKING = 20.0
 
 
 def handle(event: Event) -> Answer:
@@ -34,14 +42,34 @@ def handle(event: Event) -> Answer:
         free=event.text("permission_mode") != "plan" and _is_attended(),
     )
     workspace = load_workspace(event.folder())
-    done = capture(stop, workspace, lambda texts: _judged(workspace.global_store, event, texts))
     answer = Answer()
+    answer.afterwards = lambda: _look(stop, workspace)
+    if event.text("hook_event_name") == _END:
+        return answer
+    done = capture(stop, workspace, lambda texts: _judged(workspace.global_store, event, texts))
     if done.held:
         from recollect.hooks.stop_request import request  # imported late: most stops pass
 
-        answer = request(done, stop.session)
+        afterwards, answer = answer.afterwards, request(done, stop.session)
+        answer.afterwards = afterwards
     answer.warnings += done.warnings
     return answer
+
+
+def _look(stop: Stop, workspace: Workspace) -> list[str]:
+    """Look in a background process at what the session did with what it was given; nobody waits for it."""
+    if not read_record(workspace.global_store, stop.session).known:
+        return []  # it was given nothing
+    from recollect.hooks.apart import run_detached
+
+    def look() -> None:
+        from recollect.files.log import log
+        from recollect.sessions.look import look
+
+        log(workspace.global_store, "stop", *look(workspace, stop.session, stop.transcript, stop.answer))
+
+    run_detached(look, _LOOKING, os.path.join(workspace.global_store, FOLDER), wait=True)
+    return []
 
 
 def _judged(store: str, event: Event, texts: Sequence[str]) -> list[float]:

@@ -59,6 +59,7 @@ class Known:
         self.entry = entry
         self.here = engine.project if entry.category in KNOWLEDGE else engine.memories
         self.sources = engine.store.sources_of(entry.id)
+        self.raised = engine.store.raised(entry.id)
         self._is_given = not entry.unproven or entry.project == self.here
         self._is_given |= engine.settings.flag("retrieval.unproven_elsewhere")
         retirements = engine.store.retirements(entry.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.domain.start_block import MOST_PINNED
 from recollect.domain.stored import ACTIVE, MUTED, PINNED, Mark, StoredEntry
@@ -21,6 +21,8 @@ _LONGEST_NAME = 60
 @dataclass(frozen=True)
 class Marked:
     """The result for an entry: `outcome` is muted, unmuted, pinned or unpinned, or one of these after "already_".
+
+    An entry that was at rest is woken.
 
     `everywhere` is True if the entry is, or was, marked in all projects.
     """
@@ -50,8 +52,10 @@ def mute(engine: Engine, name: str, *, everywhere: bool = False) -> Marked:
 
 
 def unmute(engine: Engine, name: str) -> Marked:
-    """Give an entry again, here and everywhere. Raises as `mute` does."""
-    return _unmarked(engine, name, MUTED, "unmuted")
+    """Give an entry again, here and everywhere, also one that is at rest. Raises as `mute` does."""
+    done = _unmarked(engine, name, MUTED, "unmuted")
+    is_woken = engine.store.wake(done.entry.id, utc_text(time.gmtime()))
+    return replace(done, outcome="woken") if is_woken and done.outcome == "already_unmuted" else done
 
 
 def pin(engine: Engine, name: str) -> Marked:
@@ -76,7 +80,9 @@ def pin(engine: Engine, name: str) -> Marked:
         raise InvalidEntry(
             f"{len(others)} entries are pinned here, and more would crowd out others: unpin one of {named}"
         )
-    return _marked(engine, entry, "pinned", [Mark(entry.id, PINNED, engine.project)], warnings)
+    done = _marked(engine, entry, "pinned", [Mark(entry.id, PINNED, engine.project)], warnings)
+    engine.store.wake(entry.id, utc_text(time.gmtime()))
+    return done
 
 
 def unpin(engine: Engine, name: str) -> Marked:

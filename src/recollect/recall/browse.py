@@ -21,6 +21,7 @@ from recollect.engine.withhold import harmless_entries
 from recollect.errors import InvalidEntry, StorageError, StoreError
 from recollect.files.memory.memories import MemoryFile, MemoryRoot, read_memory, scan
 from recollect.recall.search import from_project
+from recollect.store.open import store_exists
 from recollect.store.values import Scope
 from recollect.sync.memories import entry_id, pointed_id
 from recollect.sync.sync import sync
@@ -106,6 +107,17 @@ class Listed:
     tags: list[str]
     path: str
     origin: str
+
+
+def resting_since(workspace: Workspace) -> dict[str, str]:
+    """Return the time since which each entry is at rest, by id; nothing without a store."""
+    if not store_exists(workspace.global_store):
+        return {}
+    try:
+        with Engine(workspace) as engine:
+            return {id: known.resting for id, known in engine.feedback().items() if known.resting}
+    except StoreError:
+        return {}  # whoever needs the store is told why
 
 
 def listed(workspace: Workspace, problems: list[str], *, memories: bool = True, lessons: bool = True) -> list[Listed]:

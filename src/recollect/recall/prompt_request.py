@@ -41,17 +41,20 @@ _LONGEST = 100_000
 class Hit:
     """An entry found for a prompt: the evidence by words and by meaning, the bar, and its score above it, in nats.
 
-    `rank` is the score with the bonus for the package at hand.
+    `rank` is the score with its evidence weighed by its `use`, and with the bonus for the package at hand.
     """
 
-    def __init__(self, entry: StoredEntry, words: float, meaning: float, bar: float, bonus: float = 0.0) -> None:
+    def __init__(
+        self, entry: StoredEntry, words: float, meaning: float, bar: float, *, bonus: float = 0.0, use: float = 1.0
+    ) -> None:
         self.entry = entry
         self.words = words
         self.meaning = meaning
         self.bar = bar
         self.nats = words + meaning - bar
-        self.rank = self.nats + bonus
+        self.rank = self.nats + bonus - (1.0 - use) * (words + meaning)
         self.is_muted = False
+        self.is_resting = False
 
 
 class PromptRequest:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
+from recollect.domain.feedback.weight import factors
 from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
 from recollect.domain.ranking.aboutness import Bar, Question, Rarity, by_meaning, by_words, is_asked_for, is_near
 from recollect.domain.ranking.at_hand import BONUS, is_at_hand
@@ -16,7 +17,7 @@ from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import EmbeddingError
 from recollect.recall.prompt_request import MAYBE, Hit, retell
-from recollect.store.values import TEXT, TITLE, Receipt, ReceiptLine, Scope
+from recollect.store.values import PROMPT, TEXT, TITLE, Feedback, Receipt, ReceiptLine, Scope
 from recollect.sync.if_changed import sync_if_changed
 
 TYPE_CHECKING = False
@@ -55,7 +56,7 @@ _MOST_SHOWN = LONGEST // 100
 class Answer:
     """The hits for a prompt, the entries just below the bar and all others, the best first.
 
-    `known` are the prompt's words known to the store. Muted entries are among the others.
+    `known` are the prompt's words known to the store. Muted entries and those at rest are among the others.
     """
 
     def __init__(self, hits: list[Hit], maybes: list[Hit], others: list[Hit], known: list[str]) -> None:
@@ -88,7 +89,7 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     store = engine.store
     workspace = asked.workspace
     scope = engine.scope(engine.project, _used(workspace.settings))
-    answer = ask(store, asked.prompt, scope, embed, package=workspace.package)
+    answer = ask(store, asked.prompt, scope, embed, package=workspace.package, feedback=engine.feedback)
     most = workspace.settings.whole("retrieval.max_inject")
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
@@ -163,7 +164,7 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
     """
     receipt = Receipt(
         at=utc_text(time.gmtime()),
-        event="prompt",
+        event=PROMPT,
         project=engine.project,
         session=session[:_LONGEST_SESSION],
         query=" ".join(words)[:_LONGEST_QUERY],
@@ -172,11 +173,20 @@ def keep_receipt(engine: Engine, session: str, words: Sequence[str], given: Sequ
     engine.store.recalled(receipt, counted=engine.settings.flag("memory_recall_tracking"))
 
 
-def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None, *, package: str = "") -> Answer:
+def ask(
+    store: Store,
+    prompt: str,
+    scope: Scope,
+    embed: Embed | None = None,
+    *,
+    package: str = "",
+    feedback: Callable[[Sequence[str]], Mapping[str, Feedback]] | None = None,
+) -> Answer:
     """Return the entries in scope relevant to a prompt, the best first.
 
     Without `embed`, or if it returns no vector, only words are compared. The same goes for entries without a vector.
-    Of about equally good entries, those about the `package` come first; it makes no entry relevant.
+    Of about equally good entries, those about the `package` come first; it makes no entry relevant. Nor does `feedback`
+    on the use of entries, which weighs their rank and tells those at rest.
 
     Raises:
         StoreError: the store cannot be read.
@@ -195,6 +205,8 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None, *, 
     places = store.term_places(terms, ids) if ids else {}
     meanings = meant.surprises(ids, places) if meant else {}
     muted = frozenset(store.marked(MUTED, scope)) if ids else frozenset[str]()
+    known = feedback(ids) if feedback and ids else dict[str, Feedback]()
+    uses = factors(known)
     scored: list[Hit] = []
     others: list[Hit] = []
     bar = Bar(store.count(scope), len(question.passages))
@@ -202,10 +214,13 @@ def ask(store: Store, prompt: str, scope: Scope, embed: Embed | None = None, *, 
         found, meaning = places.get(entry.id, {}), meanings.get(entry.id)
         needed = bar.of(len(entry.triggers), has_meaning=meaning is not None)
         bonus = BONUS * is_at_hand(entry.references, package)
-        hit = Hit(entry, by_words(question, rarity, found, entry.name), by_meaning(meaning), needed, bonus)
+        worded = by_words(question, rarity, found, entry.name)
+        hit = Hit(entry, worded, by_meaning(meaning), needed, bonus=bonus, use=uses.get(entry.id, 1.0))
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
         hit.is_muted = entry.id in muted
-        is_given = (is_named or is_near(hit.words + hit.meaning, needed)) and not hit.is_muted
+        hit.is_resting = entry.id in known and bool(known[entry.id].resting)
+        is_silent = hit.is_muted or hit.is_resting
+        is_given = (is_named or is_near(hit.words + hit.meaning, needed)) and not is_silent
         (scored if is_given else others).append(hit)
     for those in (scored, others):
         those.sort(key=lambda hit: (-hit.rank, hit.entry.id))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 
+from recollect.domain.feedback.weight import factors
 from recollect.domain.ranking.fusion import TermStatistics, fuse, share
 from recollect.domain.ranking.order import prominence
 from recollect.domain.ranking.terms import query_terms
@@ -190,9 +191,11 @@ class Hit:
         path: str = "",
         origin: str = REPOSITORY,
         is_muted: bool = False,
+        is_resting: bool = False,
     ) -> None:
         self.entry = entry
         self.is_muted = is_muted  # never given unasked, in the engine's project or everywhere
+        self.is_resting = is_resting  # not given unasked for now, because it was given in vain
         self.origin = origin  # who stands behind it, as in `domain.ranking.trust`
         self.score = score
         self.vector = vector  # the cosine; None when it was not found by meaning
@@ -235,6 +238,8 @@ def search(
         retrieval = retrieve(engine, query, scope, candidates=max(CANDIDATES, limit))
     result = SearchResult(retrieval)
     scores = relevance(engine, retrieval, scope)
+    known = engine.feedback(scores)
+    scores |= {id: scores[id] * use for id, use in factors(known).items()}
     best = sorted(scores, key=lambda id: (-scores[id], id))
     best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
     origins = engine.store.origins(best)
@@ -249,13 +254,14 @@ def search(
         result.hits.append(
             Hit(
                 entry,
-                scores[entry.id],
+                min(scores[entry.id], 1.0),
                 vector=retrieval.vector.get(entry.id),
                 keyword=retrieval.fts5.get(entry.id),
                 prominence=prominence(entry, most, now),
                 path=from_project(paths.get(entry.id, ""), entry.project),
                 origin=origins[entry.id],
                 is_muted=entry.id in muted,
+                is_resting=entry.id in known and bool(known[entry.id].resting),
             )
         )
     if result.withheld and not result.hits:

@@ -8,6 +8,7 @@ import time
 from recollect.domain.categories import KNOWLEDGE, SESSION_SUMMARY
 from recollect.domain.data_text import data_line
 from recollect.domain.entry import Entry, Part
+from recollect.domain.feedback.weight import factors
 from recollect.domain.ranking.order import Weights, rank
 from recollect.domain.ranking.selection import select_ranked, select_varied
 from recollect.domain.ranking.trust import MOST_CLAIMED, never_outranked
@@ -30,7 +31,7 @@ from recollect.sync.sync import sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from recollect.config.settings import Settings
     from recollect.domain.ranking.order import Ranked
@@ -80,7 +81,9 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     warnings: list[str] = []
     began, started = time.time_ns(), time.monotonic()
     behind = _sync(engine, warnings, started + _SYNCING)
-    asked.muted = frozenset(store.marked(MUTED, engine.scope(engine.project)))
+    feedback = engine.feedback()
+    resting = [id for id, known in feedback.items() if known.resting]
+    asked.muted = frozenset((*store.marked(MUTED, engine.scope(engine.project)), *resting))
     with Collector(workspace.project_root, _left(started), workspace.settings.text("memory_root")) as collector:
         is_current = not behind and _memories_are_current(engine, injection, began)  # while git runs
         pinned = _pinned(engine, asked)
@@ -92,7 +95,8 @@ def _chosen(engine: Engine, asked: StartRequest, injection: Injection) -> Block:
     retrieval = retrieve(engine, context.query, scope, candidates=_CANDIDATES, kept=not behind)
     if behind:
         retrieval.degraded.append(behind)
-    candidates = _candidates(engine, asked, retrieval, scope, now, more=len(asked.muted) + len(pinned))
+    chooser = _Ranking(engine, retrieval, scope, now, factors(feedback))
+    candidates = _candidates(asked, chooser, more=len(asked.muted) + len(pinned))
     held = asked.muted | given_whole
     ranked = [item for item in candidates if item.id not in held] if held else candidates
 
@@ -243,18 +247,16 @@ def _receipt_lines(entries: Sequence[Entry], titles: TitleList, ranked: Sequence
     ]
 
 
-def _candidates(
-    engine: Engine, asked: StartRequest, retrieval: RetrievalResult, scope: Scope, now: str, *, more: int
-) -> list[Ranked]:
+def _candidates(asked: StartRequest, ranking: _Ranking, *, more: int) -> list[Ranked]:
     """Return the entries to select from, the best first. Without a topic, any entry may have its turn.
 
     There are enough of them to fill the block without `more` of them.
     """
     most = asked.limit if asked.limit < 0 else asked.limit + more
-    ranked = _trusted(engine, _ranked(engine, retrieval, scope, now, most))
-    if _varies(engine, retrieval) and 0 < asked.limit < retrieval.total:
+    ranked = _trusted(ranking.engine, ranking.best(most))
+    if _varies(ranking.engine, ranking.retrieval) and 0 < asked.limit < ranking.retrieval.total:
         known = {item.id for item in ranked}
-        ranked += [item for item in _ranked(engine, retrieval, scope, now, -1) if item.id not in known]
+        ranked += [item for item in ranking.best(-1) if item.id not in known]
     return ranked
 
 
@@ -279,37 +281,51 @@ def _selected(
     return select_varied(ranked, limit, unseen_first)
 
 
-def _ranked(engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, limit: int) -> list[Ranked]:
-    """Rank the entries in scope for a session, the best first."""
-    weights, decay = weights_of(engine.settings), engine.settings.flag("memory_decay_enabled")
-    is_partial = retrieval.vector and retrieval.pending  # without any vectors, all entries are judged alike
-    unembedded = frozenset(engine.store.pending_ids(scope) if is_partial else ())
-    columns = engine.columns(scope)
-    if columns is None:
-        standings = engine.store.standings(scope)
-        retrieval.total = len(standings)
-        return rank(
-            standings,
+class _Ranking:
+    """The ranking of the entries in scope for a session, by its topic, their standing and their `uses`."""
+
+    def __init__(
+        self, engine: Engine, retrieval: RetrievalResult, scope: Scope, now: str, uses: Mapping[str, float]
+    ) -> None:
+        self.engine = engine
+        self.retrieval = retrieval
+        self._scope = scope
+        self._now = now
+        self._uses = uses
+
+    def best(self, limit: int) -> list[Ranked]:
+        """Return the best entries of each category, at most `limit`; all if it is negative."""
+        engine, retrieval = self.engine, self.retrieval
+        weights, decay = weights_of(engine.settings), engine.settings.flag("memory_decay_enabled")
+        is_partial = retrieval.vector and retrieval.pending  # without any vectors, all entries are judged alike
+        unembedded = frozenset(engine.store.pending_ids(self._scope) if is_partial else ())
+        columns = engine.columns(self._scope)
+        if columns is None:
+            standings = engine.store.standings(self._scope)
+            retrieval.total = len(standings)
+            return rank(
+                standings,
+                retrieval.vector,
+                retrieval.fts5,
+                weights,
+                now=self._now,
+                decay=decay,
+                most=limit,
+                unembedded=unembedded,
+                uses=self._uses,
+            )
+        retrieval.total = columns.count
+        return columns.rank(
+            engine.store.usages(),
             retrieval.vector,
             retrieval.fts5,
             weights,
-            now=now,
+            now=self._now,
             decay=decay,
             most=limit,
             unembedded=unembedded,
+            uses=self._uses,
         )
-    retrieval.total = columns.count
-    usages = engine.store.usages()
-    return columns.rank(
-        usages,
-        retrieval.vector,
-        retrieval.fts5,
-        weights,
-        now=now,
-        decay=decay,
-        most=limit,
-        unembedded=unembedded,
-    )
 
 
 def _trusted(engine: Engine, ranked: list[Ranked]) -> list[Ranked]:

@@ -10,16 +10,17 @@ from dataclasses import dataclass
 
 from recollect.config.locations import client_session
 from recollect.config.workspace import Workspace
+from recollect.domain.feedback.kinds import CONTRADICTED, KINDS, OPENED
+from recollect.domain.feedback.weight import factor
 from recollect.domain.secrets.detect import redact
-from recollect.domain.stored import Mark, StoredEntry
+from recollect.domain.stored import Mark, Raised, StoredEntry
 from recollect.domain.text import one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.store.open import store_exists
-from recollect.store.values import OPENED, TITLE, Evidence, Receipt, ReceiptLine
+from recollect.store.values import PROMPT, TITLE, Evidence, Feedback, Receipt, ReceiptLine
 from recollect.sync.sync import sync_journal
 
-PROMPT = "prompt"
 SEARCH = "search"
 
 _MOST_RECEIPTS = 5_000
@@ -77,14 +78,38 @@ class Account:
     """All that is known of how often an entry was given, for which words, and of its use.
 
     `given` has the entry's line of each receipt of the project, newest first; of other projects, `elsewhere` has only
-    their number. `marks` and `opened` are those that count here.
+    their number. `marks` and `signs` of use are those that count here, oldest first. `feedback` is about all projects,
+    and `raised` has the reasons for its confidence.
     """
 
     entry: StoredEntry
     marks: list[Mark]
     given: list[tuple[Receipt, ReceiptLine]]
-    opened: list[Evidence]
+    signs: list[Evidence]
     elsewhere: int
+    feedback: Feedback
+    raised: list[Raised]
+
+    @property
+    def opened(self) -> list[Evidence]:
+        """Return the signs that a session has opened it."""
+        return [sign for sign in self.signs if sign.kind == OPENED]
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """Return the number of signs of each kind."""
+        found = Counter(sign.kind for sign in self.signs)
+        return {kind: found[kind] for kind in KINDS if kind in found}
+
+    @property
+    def turns(self) -> int:
+        """Return in how many turns of sessions it was used; an opening counts once for its session."""
+        return len({(sign.session, sign.turn) for sign in self.signs if sign.kind != CONTRADICTED})
+
+    @property
+    def factor(self) -> float:
+        """Return the factor of its rank by its use."""
+        return factor(self.feedback.given, self.feedback.used, self.feedback.contradicted)
 
     @property
     def texts(self) -> int:
@@ -136,8 +161,9 @@ def account_of(engine: Engine, entry: StoredEntry) -> Account:
     ]
     given = [(receipt, line) for receipt, line in lines if receipt.project == engine.project]
     marks = [mark for mark in store.marks(entry.id) if mark.project in ("", engine.project)]
-    opened = [each for each in store.evidence(entry.id) if each.kind == OPENED and each.project == engine.project]
-    return Account(entry, marks, given, opened, len(lines) - len(given))
+    signs = [each for each in store.evidence(entry.id) if each.project == engine.project]
+    feedback = store.feedback([entry.id]).get(entry.id) or Feedback()
+    return Account(entry, marks, given, signs, len(lines) - len(given), feedback, store.raised(entry.id))
 
 
 def note_shown(workspace: Workspace, id: str) -> list[str]:

@@ -6,8 +6,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
-from recollect.domain.stored import Mark, Match, Retirement, Standing, StoredEntry, Title
-from recollect.store.values import Background, Coverage, Evidence, KeptModel, Model, Receipt, Scope, Source, Usage
+from recollect.domain.stored import Mark, Match, Raised, Retirement, Standing, StoredEntry, Title
+from recollect.store.values import (
+    Background,
+    Coverage,
+    Evidence,
+    Feedback,
+    KeptModel,
+    Model,
+    Receipt,
+    Scope,
+    Source,
+    Usage,
+)
 
 
 class Store(Protocol):
@@ -233,10 +244,38 @@ class Store(Protocol):
         ...
 
     def note_evidence(self, found: Sequence[Evidence]) -> None:
-        """Store signs of use, and drop the oldest."""
+        """Store signs of use, and drop the oldest. A sign with a place is kept once for a turn, and found again.
 
-    def evidence(self, id: str) -> list[Evidence]:
-        """Return the signs of use of an entry, oldest first."""
+        Each turn with a sign increases the influence count of the entry by one. A used entry is no longer at rest.
+        """
+
+    def evidence(self, id: str = "") -> list[Evidence]:
+        """Return the signs of use of an entry, or of all, oldest first."""
+        ...
+
+    def put_raised(self, raised: Sequence[Raised], *, anew: bool) -> None:
+        """Store the raises of confidence in the journal: all of them, or if not `anew` further ones.
+
+        An entry has the level it was raised to, whatever lower one its sources state.
+        """
+
+    def raised(self, id: str) -> list[Raised]:
+        """Return the raises of confidence in an entry, the lowest level first."""
+        ...
+
+    def feedback(self, ids: Iterable[str] | None = None) -> dict[str, Feedback]:
+        """Return what is known of the use of entries, by id: of these, or of all. Others are left out."""
+        ...
+
+    def rest(self, ids: Iterable[str], *, at: str, since: str, times: int) -> list[str]:
+        """Put to rest those of the entries given so often as text for prompts since a time, and never used.
+
+        Return their ids. Pinned entries never rest. After waking, the count begins anew.
+        """
+        ...
+
+    def wake(self, id: str, at: str) -> bool:
+        """End the rest of an entry, and return True if it was at rest."""
         ...
 
     def get_meta(self, key: str) -> str:

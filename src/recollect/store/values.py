@@ -134,8 +134,8 @@ TEXT = "text"
 PINNED_TEXT = "pinned"
 TITLE = "title"
 
-# The kinds of evidence for the use of an entry: a session has opened it.
-OPENED = "opened"
+# The event of a receipt for a prompt.
+PROMPT = "prompt"
 
 
 class ReceiptLine:
@@ -158,16 +158,39 @@ class ReceiptLine:
 
 
 class Evidence:
-    """A sign that a session has used an entry, of a kind named above."""
+    """A sign that a session has used an entry, of a kind of `domain.feedback.kinds`.
 
-    __slots__ = ("at", "id", "kind", "project", "session")
+    `place` has the numbers of the lines of the session's transcript that show it, and `turn` that of the prompt before
+    them. Both are empty for a sign that is in no transcript.
+    """
 
-    def __init__(self, *, at: str, kind: str, id: str, project: str, session: str) -> None:
+    __slots__ = ("at", "id", "kind", "place", "project", "session", "turn")
+
+    def __init__(
+        self, *, at: str, kind: str, id: str, project: str, session: str, turn: int = 0, place: str = ""
+    ) -> None:
         self.at = at
         self.kind = kind
         self.id = id
         self.project = project
         self.session = session
+        self.turn = turn
+        self.place = place
+
+
+class Feedback:
+    """What is known of the use of an entry: how often its text was given for a prompt, was used, was contradicted.
+
+    `resting` is the time since which it is at rest, or empty.
+    """
+
+    __slots__ = ("contradicted", "given", "resting", "used")
+
+    def __init__(self, given: int = 0, used: int = 0, contradicted: int = 0, resting: str = "") -> None:
+        self.given = given
+        self.used = used
+        self.contradicted = contradicted
+        self.resting = resting
 
 
 class Receipt:

@@ -10,10 +10,20 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
-from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Mark, Retirement, StoredEntry, is_id
+from recollect.domain.stored import SESSION_CAPTURE, SOURCES, Mark, Raised, Retirement, StoredEntry, is_id
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, CARRIED, MARK, MOVED, RETIREMENT, SUPERSEDES, can_be_written, kind_of
+from recollect.files.journal.kinds import (
+    CAPTURE,
+    CARRIED,
+    MARK,
+    MOVED,
+    RAISED,
+    RETIREMENT,
+    SUPERSEDES,
+    can_be_written,
+    kind_of,
+)
 from recollect.keywords.base import Labeller
 from recollect.sync.entry_input import LONGEST_NAME, EntryInput, parse_entry_input
 
@@ -52,6 +62,8 @@ def captured(
                 retirements.setdefault(said.id, {})[said.project] = said
             elif kind is MARK:
                 kind.parse(line)  # `marks_in` returns it
+            elif kind is RAISED:
+                kind.parse(line)  # `raised_in` returns it
             elif kind is MOVED:
                 gone = kind.parse(line)
                 moved[gone.id] += gone.observations
@@ -68,6 +80,18 @@ def marks_in(lines: Iterable[dict[str, Any]]) -> list[Mark]:
         if kind_of(line) is MARK:
             with suppress(InvalidEntry):
                 found.append(MARK.parse(line))
+    return found
+
+
+def raised_in(lines: Iterable[dict[str, Any]]) -> list[Raised]:
+    """Return the raises of confidence in lines of the journal. `captured` tells about invalid ones."""
+    found: list[Raised] = []
+    for line in lines:
+        if kind_of(line) is RAISED:
+            with suppress(InvalidEntry):
+                said: Raised = RAISED.parse(line)
+                said.reason = "" if find_secret(said.reason) else said.reason
+                found.append(said)
     return found
 
 

@@ -142,7 +142,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         return []
     from recollect.files.journal.kinds import MOVED, kind_of
     from recollect.files.journal.log import fingerprint, read_lines
-    from recollect.sync.journal import NAMED, captured, carried, marks_in
+    from recollect.sync.journal import NAMED, captured, carried, marks_in, raised_in
 
     with store.writing():
         former = _adopt(store, key)
@@ -172,6 +172,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
         if stated or (anew and key + CARRIED_LINES in sources):
             store.put(Source(key + CARRIED_LINES, JOURNAL, hash=STATED), stated, anew=anew)
         store.put(source, entries, anew=anew, retirements=retirements, marks=marks_in(found.lines))
+        store.put_raised(raised_in(found.lines), anew=anew)
         for old in former:
             store.put(Source(old, JOURNAL), [])  # drop the same lines counted under a former name
     if known and status.st_size < known.offset:

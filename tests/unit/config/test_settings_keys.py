@@ -58,6 +58,7 @@ LOCAL_DEFAULTS = {
     "memory_relevance_weight": 0.6,
     "memory_keyword_generation": True,
     "memory_recall_tracking": True,
+    "memory_feedback_enabled": True,
     "memory_session_capture": True,
     "memory_embedding_enabled": True,
     "memory_embedding_fallback": "fts5",

@@ -19,7 +19,7 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.stored import RETIRED, StoredEntry
 from recollect.errors import StoreError
 from recollect.files.journal.log import fingerprint
-from recollect.store.sqlite.migrations import MIGRATIONS, NEWEST, m007_models, migrate, version_of
+from recollect.store.sqlite.migrations import MIGRATIONS, NEWEST, _take, m007_models, m008_feedback, migrate, version_of  # pyright: ignore
 from recollect.store.sqlite.store import SqliteStore
 from recollect.store.values import BANK, MEMORY, Model, Scope, Source
 from recollect.store.vectors import encode
@@ -438,7 +438,8 @@ def test_step_to_free_categories_keeps_everything_but_the_check(
     new_schema = {name: sql for _, name, sql in schema(third_opened)}
     changed = {name for name in old_schema if old_schema[name] != new_schema[name]}
     added = {"entries_with_triggers", "trigger_vectors", "trigger_vector_bits", "marks", "evidence", "evidence_by_id"}
-    added |= {"models", "sqlite_autoindex_models_1"}
+    added |= {"models", "sqlite_autoindex_models_1", "evidence_once", "feedback", "sqlite_autoindex_feedback_1"}
+    added |= {"raised"}
     assert (set(new_schema), changed) == (set(old_schema) | added, {"entries", "receipt_lines", "query_vectors"})
     assert "category TEXT NOT NULL,\n" in str(new_schema["entries"])
     assert third_opened.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -609,3 +610,21 @@ def test_step_to_models_that_fails_half_way_leaves_the_version_before(first_vers
     migrate(connection)
     assert version_of(connection) == NEWEST
     connection.close()
+
+
+def test_step_to_feedback_counts_what_was_given_for_prompts_and_opened(tmp_path: Path) -> None:
+    path = str(tmp_path / "memory.db")
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for version, step in enumerate(MIGRATIONS[: MIGRATIONS.index(m008_feedback)], 1):
+            _take(connection, version, step)
+        connection.executescript(
+            """
+            INSERT INTO receipts VALUES (1, 't', 'prompt', '', 's', ''), (2, 't', 'startup', '', 's', '');
+            INSERT INTO receipt_lines VALUES
+                (1, 1, 'a', 0, 0, 0, 0, 'text'), (1, 2, 'b', 0, 0, 0, 0, 'title'), (2, 1, 'a', 0, 0, 0, 0, 'text');
+            INSERT INTO evidence VALUES (1, 't', 'opened', 'a', '', 's'), (2, 't', 'opened', 'c', '', 's');
+            """
+        )
+    with SqliteStore(path) as store:
+        found = {id: (each.given, each.used, each.contradicted, each.resting) for id, each in store.feedback().items()}
+    assert found == {"a": (1, 1, 0, ""), "c": (0, 1, 0, "")}

@@ -124,11 +124,13 @@ def rank(
     decay: bool,
     most: int = -1,
     unembedded: Collection[str] = (),
+    uses: Mapping[str, float] | None = None,
 ) -> list[Ranked]:
     """Rank entries for a session, the best first. A signal without any scores leaves its weight to the others.
 
     For entries without a vector, with ids in `unembedded`, the weight of vectors always goes to the others. With
-    `most`, return only the best so many of each category, counted apart for the user and the repository.
+    `most`, return only the best so many of each category, counted apart for the user and the repository. `uses` are
+    factors of scores, as in `domain.feedback.weight`.
     """
     without_vector = weights.without(vector=True, keyword=not keyword)
     weights = weights.without(vector=not vector, keyword=not keyword)
@@ -157,6 +159,8 @@ def rank(
         share * (relevance + each.prominence * known)
         for each, relevance, known, share in zip(used, relevant, prominent, kept, strict=True)
     ]
+    if uses:
+        scores = [score * uses.get(s.id, 1.0) for s, score in zip(standings, scores, strict=True)]
     ranked = [
         Ranked(
             standings[at],

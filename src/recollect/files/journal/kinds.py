@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from recollect.domain.quick_json import dump, parse
-from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Retirement, is_id
+from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Raised, Retirement, is_id
 from recollect.domain.text import cut, one_line
 from recollect.errors import InvalidEntry
 
@@ -27,6 +27,7 @@ _LONGEST_TEXT = 64 * 1024
 
 # The key of a mark's line, and that of the line with its end.
 _MARKS = {MUTED: "unmuted", PINNED: "unpinned"}
+_LEVELS = ("medium", "high")
 _STAGED_FIELDS = ("at", "project", "session", "category", "score", "snippets", "context")
 _CARRIED_FIELDS = ("observations", "created_at", "updated_at")
 
@@ -148,14 +149,14 @@ def _parse_retirement(line: dict[str, Any]) -> Retirement:
     ended = "restored" in line
     if ended and "retired" in line:
         raise InvalidEntry("a line says either retired or restored, not both")
-    id, reason = line["restored" if ended else "retired"], line.get("reason")
+    id = line["restored" if ended else "retired"]
     if not is_id(id):
         raise InvalidEntry("an entry that is retired or restored is named by 16 hexadecimal digits")
     return Retirement(
         id,
         _project(line, "retired or restored"),
         at=_time(line),
-        reason=cut(one_line(reason[: 4 * LONGEST_REASON]), LONGEST_REASON) if isinstance(reason, str) else "",
+        reason=_reason(line),
         ended=ended,
     )
 
@@ -177,6 +178,17 @@ def _parse_mark(line: dict[str, Any]) -> Mark:
 
 def _write_mark(said: Mark) -> str:
     return dump({_MARKS[said.kind] if said.ended else said.kind: said.id, "at": said.at, "project": said.project})
+
+
+def _parse_raised(line: dict[str, Any]) -> Raised:
+    id, level = line["raised"], line.get("to")
+    if not is_id(id) or level not in _LEVELS:
+        raise InvalidEntry("confidence in an entry, named by 16 hexadecimal digits, is raised to medium or high")
+    return Raised(id, level, at=_time(line), reason=_reason(line))
+
+
+def _write_raised(said: Raised) -> str:
+    return dump({"raised": said.id, "to": said.level, "at": said.at, "reason": said.reason})
 
 
 def _parse_moved(line: dict[str, Any]) -> Moved:
@@ -221,6 +233,11 @@ def _time(line: dict[str, Any]) -> str:
     return one_line(at[: 2 * _LONGEST_TIME])[:_LONGEST_TIME] if isinstance(at, str) else ""
 
 
+def _reason(line: dict[str, Any]) -> str:
+    reason = line.get("reason")
+    return cut(one_line(reason[: 4 * LONGEST_REASON]), LONGEST_REASON) if isinstance(reason, str) else ""
+
+
 def _project(line: dict[str, Any], what: str) -> str:
     """Return the project of a line, empty for all. Raise InvalidEntry if it is none."""
     project = line.get("project", "")
@@ -238,9 +255,10 @@ STAGED = Kind("staged capture", ("staged",), _parse_staged, _writer("staged", *_
 REVIEWED = Kind("review", ("reviewed",), _parse_reviewed, _writer("reviewed", "at", "outcome"))
 RETIREMENT = Kind("retirement", ("retired", "restored"), _parse_retirement, _write_retirement)
 MARK = Kind("mark", (*_MARKS, *_MARKS.values()), _parse_mark, _write_mark)
+RAISED = Kind("raise", ("raised",), _parse_raised, _write_raised)
 MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
 CARRIED = Kind("taken-over entry", ("carried",), _parse_carried, _write_capture)
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.
-KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, MOVED, CARRIED, CAPTURE)
+KINDS = (STAGED, REVIEWED, RETIREMENT, MARK, RAISED, MOVED, CARRIED, CAPTURE)

@@ -23,14 +23,14 @@ _MOST_WORDS = 256 * 1024  # in bytes; after that, a repeated memory may be taken
 _LONGEST_NAME = 100
 _KEPT_DAYS = 30
 # The first character of a line. The file is append-only, so concurrent writers lose nothing.
-_GIVEN, _FORGOTTEN, _WORDS, _TRIAGED, _SAID, _HELD = MARKS = "+-*=~!"
+_GIVEN, _FORGOTTEN, _WORDS, _TRIAGED, _SAID, _HELD, _LOOKED = MARKS = "+-*=~!@"
 
 
 class SessionRecord:
     """A session's injected entries (keys and hashes of word runs) and the state of its last triage.
 
     The state is the offset of the transcript's end in bytes (`triaged`), a hash of the last words (`said`) and whether
-    the stop was held (`held`).
+    the stop was held (`held`). `looked` is the size of the transcript when it was last looked at for signs of use.
     """
 
     def __init__(self) -> None:
@@ -40,6 +40,7 @@ class SessionRecord:
         self.triaged = 0
         self.said = ""
         self.held = False
+        self.looked = 0
 
 
 def read_record(store: str, session: str) -> SessionRecord:
@@ -64,6 +65,8 @@ def _read(path: str, most: int) -> SessionRecord:
             record.words.update(value.split())
         elif mark == _TRIAGED and value.isdecimal():
             record.triaged = int(value[:15])
+        elif mark == _LOOKED and value.isdecimal():
+            record.looked = int(value[:15])
         elif mark == _SAID:
             record.said = value
         elif mark == _HELD:
@@ -95,6 +98,11 @@ def add_words(store: str, session: str, marks: Iterable[str]) -> None:
 def set_triaged(store: str, session: str, end: int, said: str = "", *, held: bool = False) -> None:
     """Note a session's triage: the transcript's end, a hash of the last words, whether the stop is held."""
     _append(store, session, f"{_TRIAGED}{end}\n{_SAID}{said}\n{_HELD}{int(held)}\n")
+
+
+def set_looked(store: str, session: str, size: int) -> None:
+    """Note the size of a session's transcript that was looked at for signs of use."""
+    _append(store, session, f"{_LOOKED}{size}\n")
 
 
 def reset_given(store: str, session: str) -> None:

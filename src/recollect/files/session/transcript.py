@@ -38,7 +38,7 @@ _FAILED = (b'"is_error":true', b'"is_error": true')
 _LONGEST_ERROR = 4_000
 
 # A line with one of these fields was not written by a person or by the model, or comes from another agent.
-_MARKS = (
+MARKS = (
     *("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage"),
     *("toolUseResult", "sourceToolUseID"),
 )
@@ -86,7 +86,7 @@ def read_end(path: str, most: int, start: int = 0) -> Heard:
             lines = _lines(file, max(start if start <= size else 0, size - MOST_BYTES), size)
             last = next(lines, b"")
             # A last line without a newline is still being written, unless it is valid JSON already.
-            line = _parsed(last)
+            line = parsed_line(last)
             window.heard.end = size if not last or line is not None else size - len(last)
             if line is None or window.take(line):
                 _fill(window, lines)
@@ -104,7 +104,7 @@ def _fill(window: _Window, lines: Iterator[bytes]) -> None:
         if not _may_matter(data):
             window.note_failure(data)
             continue
-        line = _parsed(data)
+        line = parsed_line(data)
         if line is not None and not window.take(line):
             return
 
@@ -126,7 +126,7 @@ class _Window:
         kind = line.get("type")
         if line.get("isCompactSummary"):
             self.heard.compacted = True
-        if kind == "attachment" or any(line.get(mark) for mark in _MARKS):
+        if kind == "attachment" or any(line.get(mark) for mark in MARKS):
             return not _is_hold(line) or self._forget_saving()
         if kind == _ASSISTANT:
             return self._take_answer(line)
@@ -138,10 +138,10 @@ class _Window:
 
     def note_failure(self, data: bytes) -> None:
         """Remember the error of a failed tool use, from the line of its result."""
-        line = _parsed(data) if any(mark in data for mark in _FAILED) else None
-        for block in _blocks(line) if line else ():
+        line = parsed_line(data) if any(mark in data for mark in _FAILED) else None
+        for block in blocks_of(line) if line else ():
             if block.get("is_error") is True and isinstance(block.get("tool_use_id"), str):
-                texts = _texts(_blocks(block))
+                texts = texts_in(blocks_of(block))
                 self._errors[block["tool_use_id"]] = "\n".join(texts)[-_LONGEST_ERROR:]
 
     def whole(self) -> Heard:
@@ -152,10 +152,10 @@ class _Window:
         return heard
 
     def _take_prompt(self, line: dict[str, Any]) -> bool:
-        blocks = _blocks(line)
+        blocks = blocks_of(line)
         if any(block.get("type") == "tool_result" for block in blocks):
             return True
-        texts = [_without_inserted(text) for text in _texts(blocks) if not is_inserted(text)]
+        texts = [without_inserted(text) for text in texts_in(blocks) if not is_inserted(text)]
         text = "\n".join(text for text in texts if text)
         if not text:
             return True
@@ -168,10 +168,10 @@ class _Window:
 
     def _take_answer(self, line: dict[str, Any]) -> bool:
         """Add one part of an answer. Lines with the same message id form one answer."""
-        message = _fields(line.get("message"))
-        blocks = _blocks(line)
+        message = fields_in(line.get("message"))
+        blocks = blocks_of(line)
         tools = [block for block in blocks if block.get("type") == "tool_use"]
-        text = "\n".join(_texts(blocks))
+        text = "\n".join(texts_in(blocks))
         if message.get("model") == _SYNTHETIC or not (text or tools):
             return True
         known = str(message.get("id") or f"line {len(self._by_id)}")
@@ -201,7 +201,7 @@ class _Window:
         name = name if isinstance(name, str) else ""
         self.heard.tool_uses += 1
         self.heard.steps.append(
-            Step(name, _fields(tool.get("input")), str(tool.get("id")), self._errors.get(str(tool.get("id"))))
+            Step(name, fields_in(tool.get("input")), str(tool.get("id")), self._errors.get(str(tool.get("id"))))
         )
         self._tools.add(name)
 
@@ -233,7 +233,7 @@ def _may_matter(data: bytes) -> bool:
     return not any(mark in beginning for mark in _NOBODY) and any(speaker in data for speaker in _SPEAKERS)
 
 
-def _parsed(data: bytes) -> dict[str, Any] | None:
+def parsed_line(data: bytes) -> dict[str, Any] | None:
     try:
         line = parse(data.decode("utf-8", "replace"))
     except ValueError:
@@ -243,34 +243,35 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
 
 def _is_hold(line: dict[str, Any]) -> bool:
     """Return True if a line tells the model about a stop held by recollect, by JSON or by an exit code."""
-    attached = _fields(line.get("attachment"))
+    attached = fields_in(line.get("attachment"))
     if attached.get("type") == _ATTACHED and attached.get("hookEvent") == "Stop":
-        return any(text.startswith(ASKED) for text in _texts(_blocks(attached)))
+        return any(text.startswith(ASKED) for text in texts_in(blocks_of(attached)))
     if line.get("type") != "user" or not line.get("isMeta"):
         return False
     return any(
-        text.startswith(FEEDBACK) and any(request in text for request in _REQUESTS) for text in _texts(_blocks(line))
+        text.startswith(FEEDBACK) and any(request in text for request in _REQUESTS)
+        for text in texts_in(blocks_of(line))
     )
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def fields_in(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
 
 
-def _blocks(line: dict[str, Any]) -> list[dict[str, Any]]:
+def blocks_of(line: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the blocks of a message. Its content may be a bare text, or a list of bare texts and blocks."""
     message = line.get("message", line)
     content: Any = message.get("content") if isinstance(message, dict) else message  # pyright: ignore
     found: list[Any] = content if isinstance(content, list) else [content]  # pyright: ignore
-    return [{"type": "text", "text": block} if isinstance(block, str) else _fields(block) for block in found]
+    return [{"type": "text", "text": block} if isinstance(block, str) else fields_in(block) for block in found]
 
 
-def _texts(blocks: list[dict[str, Any]]) -> list[str]:
+def texts_in(blocks: list[dict[str, Any]]) -> list[str]:
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     return [text for text in texts if isinstance(text, str) and text.strip()]
 
 
-def _without_inserted(text: str) -> str:
+def without_inserted(text: str) -> str:
     """Return the text without inserted blocks. An unclosed block reaches to the end of the text."""
     for name in _INSERTED:
         opening, closing = f"<{name}", f"</{name}>"

@@ -235,6 +235,42 @@ def m007_models(connection: Connection) -> None:
         connection.execute(statement)
 
 
+def m008_feedback(connection: Connection) -> None:
+    """Add the place of a sign of use in its transcript, for each entry what use it was of, and raises of confidence.
+
+    A sign is kept once for a turn of a session, however often somebody looks. What was given for prompts so far counts.
+    """
+    for statement in (
+        "ALTER TABLE evidence ADD COLUMN turn INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE evidence ADD COLUMN place TEXT NOT NULL DEFAULT ''",
+        "CREATE UNIQUE INDEX evidence_once ON evidence (id, session, kind, turn) WHERE place <> ''",
+        """
+        CREATE TABLE feedback (
+            id TEXT PRIMARY KEY,
+            given INTEGER NOT NULL DEFAULT 0,
+            used INTEGER NOT NULL DEFAULT 0,
+            contradicted INTEGER NOT NULL DEFAULT 0,
+            resting TEXT NOT NULL DEFAULT '',
+            woken TEXT NOT NULL DEFAULT ''
+        ) STRICT
+        """,
+        """
+        CREATE TABLE raised (
+            id TEXT NOT NULL,
+            level TEXT NOT NULL CHECK (level IN ('medium', 'high')),
+            at TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (id, level)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "INSERT INTO feedback (id, given) SELECT l.id, count(*) FROM receipt_lines l"
+        " JOIN receipts r ON r.number = l.receipt WHERE r.event = 'prompt' AND l.form <> 'title' GROUP BY l.id",
+        "INSERT INTO feedback (id, used) SELECT id, count(DISTINCT session) FROM evidence WHERE kind = 'opened'"
+        " GROUP BY id ON CONFLICT (id) DO UPDATE SET used = excluded.used",
+    ):
+        connection.execute(statement)
+
+
 def _redefine(connection: Connection, table: str, old: str, new: str) -> None:
     """Replace a constraint of a table in the schema alone: rows stay where they are, so their number does not matter.
 
@@ -272,6 +308,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     m005_triggers,
     m006_given,
     m007_models,
+    m008_feedback,
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

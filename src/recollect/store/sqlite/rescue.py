@@ -19,10 +19,11 @@ _KEPT = {
     "receipts": "number DESC",
     "receipt_lines": "receipt DESC, place DESC",
     "evidence": "number DESC",
+    "feedback": "rowid DESC",
 }
 
 # The tables with texts to read. The others hold no texts, or are derived from these.
-_TABLES = ("entries", "sources", "origins", "retirements", "marks", "models", *_KEPT, "_metadata")
+_TABLES = ("entries", "sources", "origins", "retirements", "marks", "raised", "models", *_KEPT, "_metadata")
 
 
 def is_damaged(path: str) -> bool:

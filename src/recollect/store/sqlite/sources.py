@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.ranking.trust import more_trusted, origin_of
-from recollect.domain.stored import RETIRED, Mark, Retirement, StoredEntry
+from recollect.domain.stored import RETIRED, Mark, Raised, Retirement, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.sqlite.rows import ENTRY, HIDDEN, ONCE, account, changeable, entry_of, in_scope, merged
@@ -96,6 +96,23 @@ class SqliteSources:
         """Return the marks on an entry, at most one of a kind for each project."""
         rows = self._run("SELECT id, kind, project, at FROM marks WHERE id = ? ORDER BY kind, project", (id,))
         return [Mark(id, kind, project, at=at) for id, kind, project, at in rows]
+
+    def put_raised(self, said: Sequence[Raised], *, anew: bool) -> bool:
+        """Store raises of confidence, if `anew` in place of all others; return True if an entry was changed."""
+        gone = self._run("DELETE FROM raised RETURNING id") if anew else []
+        for each in said:
+            row = (each.id, each.level, visible(each.at), visible(each.reason))
+            self._run("INSERT OR REPLACE INTO raised VALUES (?, ?, ?, ?)", row)
+        ids = sorted({each.id for each in said})
+        rows = self._database.select("SELECT number FROM entries WHERE id IN ({})", ids)
+        for (number,) in rows:
+            self._settle(number)
+        return bool(rows or gone)
+
+    def raised_of(self, id: str) -> list[Raised]:
+        """Return the raises of confidence in an entry, the lowest level first."""
+        rows = self._run(f"SELECT id, level, at, reason FROM raised WHERE id = ? ORDER BY {_level('level')}", (id,))
+        return [Raised(id, level, at=at, reason=reason) for id, level, at, reason in rows]
 
     def projects(self, kind: str) -> list[str]:
         """Return the projects with sources of a kind."""
@@ -276,7 +293,7 @@ class SqliteSources:
         return True
 
     def _settle(self, number: int) -> None:
-        """Update the status, owner and observation count of an entry from its sources.
+        """Update the status, owner, observation count and confidence of an entry from its sources.
 
         Banks and stated counts repeat each other, so their highest is taken. Journals add up. Without a source the
         entry is retired.
@@ -285,6 +302,10 @@ class SqliteSources:
         only if all have retired it. An entry without a source keeps its owner. A capture that no other file holds and
         that was observed once has its project for an owner, with a mark. Any further source makes it valid everywhere.
         """
+        higher = (
+            f"SELECT r.level FROM raised r WHERE r.id = e.id AND {_level('r.level')} > {_level('e.confidence')}"
+            f" ORDER BY {_level('r.level')} DESC LIMIT 1"
+        )
         counted = f"FROM origins o WHERE o.entry = e.number AND NOT {HIDDEN}"
         owner = (
             f"SELECT CASE WHEN max(o.project GLOB '{ONCE}*') AND count(*) > 1 THEN ''"
@@ -294,6 +315,7 @@ class SqliteSources:
             f"UPDATE entries AS e SET status = CASE WHEN EXISTS (SELECT 1 {counted})"
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
             f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
+            f" confidence = coalesce(({higher}), e.confidence),"
             " observation_count = max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
             f" JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND {_STATES}), 0)"
             " + coalesce((SELECT sum(o.observation_count) FROM origins o JOIN sources s ON s.number = o.source"
@@ -363,6 +385,11 @@ class SqliteSources:
                 " AND number IN (SELECT source FROM origins WHERE entry = ?)",
                 (entry,),
             )
+
+
+def _level(column: str) -> str:
+    """Return an expression that grows with a level of confidence."""
+    return f"instr('low medium high', {column})"
 
 
 def _source_of(row: Sequence[Any]) -> Source:

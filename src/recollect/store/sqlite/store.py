@@ -16,14 +16,25 @@ from recollect.store.sqlite.models import SqliteModels
 from recollect.store.sqlite.rows import ENTRY, MOST_KEYWORDS, ONCE, entry_of, in_scope, json_list, more_text
 from recollect.store.sqlite.sources import SqliteSources
 from recollect.store.sqlite.usage import SqliteUsage
-from recollect.store.values import Background, Coverage, Evidence, KeptModel, Model, Receipt, Scope, Source, Usage
+from recollect.store.values import (
+    Background,
+    Coverage,
+    Evidence,
+    Feedback,
+    KeptModel,
+    Model,
+    Receipt,
+    Scope,
+    Source,
+    Usage,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
-    from recollect.domain.stored import Mark, Retirement
+    from recollect.domain.stored import Mark, Raised, Retirement
     from recollect.store.base import Store
     from recollect.store.sqlite.models import NumberedModel
 
@@ -382,8 +393,27 @@ class SqliteStore:
         with self.writing():
             self._usage.note(found)
 
-    def evidence(self, id: str) -> list[Evidence]:
+    def evidence(self, id: str = "") -> list[Evidence]:
         return self._usage.evidence(id)
+
+    def put_raised(self, raised: Sequence[Raised], *, anew: bool) -> None:
+        with self.writing():
+            if self._sources.put_raised(raised, anew=anew):
+                self._database.count_change()
+
+    def raised(self, id: str) -> list[Raised]:
+        return self._sources.raised_of(id)
+
+    def feedback(self, ids: Iterable[str] | None = None) -> dict[str, Feedback]:
+        return self._usage.feedback(ids)
+
+    def rest(self, ids: Iterable[str], *, at: str, since: str, times: int) -> list[str]:
+        with self.writing():
+            return [id for id in ids if self._usage.rest(id, at, since, times)]
+
+    def wake(self, id: str, at: str) -> bool:
+        with self.writing():
+            return self._usage.wake(id, at)
 
     def get_meta(self, key: str) -> str:
         rows = self._run("SELECT value FROM _metadata WHERE key = ?", (key,))

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from recollect.domain.feedback.kinds import CONTRADICTED, KINDS
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.values import TITLE, Evidence, Receipt, ReceiptLine, Usage
+from recollect.store.values import PROMPT, TITLE, Evidence, Feedback, Receipt, ReceiptLine, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _KEPT_RECEIPTS = 5_000
 _KEPT_EVIDENCE = 20_000
+_LONGEST_PLACE = 100
 _LONGEST_ID = 64
 _LONGEST_TIME = 40
 _HIGHEST_COUNT = 2**31 - 1
@@ -31,6 +33,7 @@ class SqliteUsage:
 
     def __init__(self, database: SqliteConnection) -> None:
         self._run = database.run
+        self._select = database.select
 
     def recalled(self, receipt: Receipt, *, counted: bool) -> None:
         """Store a receipt, drop the oldest, and if `counted` increase the recall count of its entries."""
@@ -50,6 +53,8 @@ class SqliteUsage:
                     " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
                     (line.id, receipt.at),
                 )
+                if receipt.event == PROMPT:
+                    self._count(line.id, "given")
         self._run("DELETE FROM receipt_lines WHERE receipt <= ?", (number - _KEPT_RECEIPTS,))
         self._run("DELETE FROM receipts WHERE number <= ?", (number - _KEPT_RECEIPTS,))
 
@@ -80,21 +85,88 @@ class SqliteUsage:
         return found
 
     def note(self, found: Sequence[Evidence]) -> None:
-        """Store signs of use, and drop the oldest."""
+        """Store signs of use and count them, each once for a turn, and drop the oldest."""
         for each in found:
+            if each.kind not in KINDS:
+                raise StoreError(f"{ascii(each.kind)[:40]} is no kind of evidence")
+            is_new, is_first = self._is_new(each)
             ((number,),) = self._run(
-                "INSERT INTO evidence (at, kind, id, project, session) VALUES (?, ?, ?, ?, ?) RETURNING number",
-                [visible(text) for text in (each.at, each.kind, each.id, each.project, each.session)],
+                "INSERT INTO evidence (at, kind, id, project, session, turn, place) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (id, session, kind, turn) WHERE place <> '' DO UPDATE SET place = excluded.place"
+                " RETURNING number",
+                [
+                    *(visible(text) for text in (each.at, each.kind, each.id, each.project, each.session)),
+                    each.turn,
+                    visible(each.place)[:_LONGEST_PLACE],
+                ],
             )
             self._run("DELETE FROM evidence WHERE number <= ?", (number - _KEPT_EVIDENCE,))
+            if is_new and each.kind == CONTRADICTED:
+                self._count(each.id, "contradicted")
+            elif is_first and each.kind != CONTRADICTED:
+                self._count(each.id, "used")
+                self._run(
+                    "INSERT INTO usage (id, influence_count) VALUES (?, 1)"
+                    " ON CONFLICT (id) DO UPDATE SET influence_count = influence_count + 1",
+                    (each.id,),
+                )
+                self.wake(each.id, each.at)
+
+    def _is_new(self, sign: Evidence) -> tuple[bool, bool]:
+        """Return whether a sign is not known yet, and whether it is the first of use in its turn, or its session."""
+        known = {
+            kind
+            for (kind,) in self._run(
+                "SELECT kind FROM evidence WHERE id = ? AND session = ? AND turn = ?",
+                (sign.id, sign.session, sign.turn),
+            )
+        }
+        return sign.kind not in known, not known - {CONTRADICTED}
 
     def evidence(self, id: str) -> list[Evidence]:
-        """Return the signs of use of an entry, oldest first."""
-        rows = self._run("SELECT at, kind, id, project, session FROM evidence WHERE id = ? ORDER BY number", (id,))
+        """Return the signs of use of an entry, or of all, oldest first."""
+        rows = self._run(
+            f"SELECT at, kind, id, project, session, turn, place FROM evidence{' WHERE id = ?' if id else ''}"
+            " ORDER BY number",
+            (id,) if id else (),
+        )
         return [
-            Evidence(at=at, kind=kind, id=id, project=project, session=session)
-            for at, kind, id, project, session in rows
+            Evidence(at=at, kind=kind, id=id, project=project, session=session, turn=turn, place=place)
+            for at, kind, id, project, session, turn, place in rows
         ]
+
+    def feedback(self, ids: Iterable[str] | None) -> dict[str, Feedback]:
+        """Return what is known of the use of entries, of these or of all."""
+        read = "SELECT id, given, used, contradicted, resting FROM feedback"
+        rows = self._run(read) if ids is None else self._select(f"{read} WHERE id IN ({{}})", list(ids))
+        return {row[0]: Feedback(*row[1:]) for row in rows}
+
+    def rest(self, id: str, at: str, since: str, times: int) -> bool:
+        """Put an entry to rest and return True, if it was given so often and never used, and is not pinned."""
+        return bool(
+            self._run(
+                "UPDATE feedback SET resting = ? WHERE id = ? AND resting = '' AND used = 0"
+                " AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.id = feedback.id AND m.kind = 'pinned')"
+                " AND (SELECT count(*) FROM receipt_lines l JOIN receipts r ON r.number = l.receipt"
+                " WHERE l.id = feedback.id AND l.form <> 'title' AND r.event = 'prompt'"
+                " AND r.at > max(?, feedback.woken)) >= ? RETURNING 1",
+                (at, id, since, times),
+            )
+        )
+
+    def wake(self, id: str, at: str) -> bool:
+        """End the rest of an entry, and return True if it was at rest."""
+        return bool(
+            self._run(
+                "UPDATE feedback SET resting = '', woken = ? WHERE id = ? AND resting <> '' RETURNING 1", (at, id)
+            )
+        )
+
+    def _count(self, id: str, column: str) -> None:
+        self._run(
+            f"INSERT INTO feedback (id, {column}) VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET {column} = {column} + 1",
+            (id,),
+        )
 
     def all(self) -> list[Usage]:
         """Return the usage of every entry used so far, sorted by id."""

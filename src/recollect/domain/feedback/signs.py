@@ -1,0 +1,340 @@
+"""Find signs in a transcript that a session has used the memories it was given, or that a person has corrected them.
+
+A sign is never the memory's own text: neither the block that gave it nor a call of recollect's tools counts. What the
+person or a tool has said first, or the model before it was given the memory, is no sign either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+from recollect.domain.feedback.files import named_files, names_file, touched
+from recollect.domain.feedback.kinds import CITED, CONTRADICTED, SAID, TOUCHED
+from recollect.domain.feedback.lines import HUMAN, MODEL, OUTSIDE, Line, Shown, Sign
+from recollect.domain.feedback.words import known_in, runs_in, runs_of, weight, words_of
+from recollect.domain.ranking.order import days_of
+from recollect.domain.triage.signs import Step
+
+# A memory is said with rare words of this weight within so many words; a longer memory needs more, as chance does.
+_ENOUGH = 3
+_WINDOW = 30
+_LONG = (15, 40)
+_FEWEST = 2
+
+# A title is known again if it has so many words, so many of them rare; a name, if it has so many letters.
+_TITLE_WORDS = 3
+_TITLE_RARE = 2
+_SHORTEST_NAME = 8
+_SHOWN_ID = 8
+
+# After so many further prompts a file is touched for other reasons, and a person corrects something else.
+_TOUCHED_WITHIN = 3
+_CORRECTED_WITHIN = 2
+
+# In words: the part of a prompt that says what is wrong, and what it has in common with the memory.
+_CORRECTION = 60
+_IN_COMMON = 2
+
+# In seconds: the clocks of the client and of the store, and the time that a prompt takes to be answered.
+_NEAR = 30.0
+
+_MOST_LINES = 8
+_MOST_TEXT = 6_000
+_DEEPEST = 6
+_NEVER = 1 << 60
+
+_SERVER = "recollect__"
+_SUPERSEDES = "supersedes"
+
+# Beginnings of a correction, and phrases in one. Words are without marks: "don't" is two of them.
+_CORRECTING = (
+    *("no", "nope", "wrong", "actually", "incorrect", "stop", "not true", "not anymore", "not any more", "nah"),
+    *("that is wrong", "that s wrong", "this is wrong", "thats wrong", "that s not", "that is not", "it s not"),
+)
+_HARMLESS = ("no problem", "no worries", "no need", "no idea", "no thank", "no rush", "stop here", "no that s fine")
+_CORRECTED = (
+    *("no longer", "not anymore", "any more", "anymore", "is outdated", "out of date", "obsolete", "is wrong"),
+    *("was wrong", "not true", "not correct", "incorrect", "don t use", "do not use", "stop using", "we switched"),
+    *("we moved", "we migrated", "we replaced", "never use", "that s old", "is not how", "isn t how", "dropped"),
+)
+
+
+def find_signs(
+    given: Sequence[Shown], lines: Sequence[Line], *, frequent: Set[str] = frozenset(), root: str = ""
+) -> list[Sign]:
+    """Return the signs of use of the given memories in a transcript, in its order, each once for a turn.
+
+    `frequent` are words that many memories have. `root` is the folder of the project. The result depends on the
+    arguments alone: to look twice, or once at the end, finds the same.
+    """
+    if not given or not lines:
+        return []
+    memories = _together(given, lines, frequent)
+    signs = _Signs(lines)
+    seen = _Seen(lines, {word for memory in memories for word in memory.rare}, root)
+    for place, line in enumerate(lines):
+        if line.source == MODEL:
+            _find_use(line, seen.written(place), memories, seen, signs)
+        elif line.source == HUMAN:
+            _find_correction(place, memories, seen, signs)
+    return signs.found()
+
+
+class _Memory:
+    """A memory as it was given first and with its whole text, if it was ever; `after` is the place of its giving."""
+
+    def __init__(self, shown: Shown, after: int, frequent: Set[str]) -> None:
+        self.id = shown.id
+        self.after = after
+        text = f"{shown.title}\n{shown.text[:_MOST_TEXT]}"
+        self.weights = {
+            word: weight(word) for word in dict.fromkeys(words_of(text)) if weight(word) and word not in frequent
+        }
+        self.rare = frozenset(self.weights)
+        self.runs = runs_of(text, self.rare)
+        self.title = words_of(shown.title)
+        names = [name.lower() for name in shown.names if len(name) >= _SHORTEST_NAME]
+        self.names = {name: words_of(name) for name in names}
+        self.marks = {shown.id, shown.id[:_SHOWN_ID]}
+        self.files = named_files(shown.text, shown.files)
+        self.needed = _ENOUGH + sum(len(self.rare) > size for size in _LONG)
+        self.said_last = after  # the place where a person may correct it after
+
+
+class _Written:
+    """What the model has written in a line: its words in order, each once, its text, and the paths of files in it."""
+
+    def __init__(self, place: int, words: list[str], text: str, paths: list[str]) -> None:
+        self.place = place
+        self.words = words
+        self.have = set(words)
+        self.lower = text.lower()
+        self.paths = paths
+
+
+class _Seen:
+    """The words of each line, and where the rare words of memories were first: from outside, and from the model."""
+
+    def __init__(self, lines: Sequence[Line], rare: Set[str], root: str) -> None:
+        self._root = root
+        self._paths: list[list[str]] = []
+        self.words: list[list[str]] = []
+        self._texts: list[str] = []
+        self._outside: dict[str, int] = {}
+        self._model: dict[str, int] = {}
+        self._touched: dict[str, int] = {}
+        self._human = ""
+        for place, line in enumerate(lines):
+            text = line.text if line.source != MODEL else "\n".join([line.text, *_inputs(line.steps)])
+            first = self._model if line.source == MODEL else self._outside
+            for word in known_in(text, rare):
+                first.setdefault(word, place)
+            self.words.append([] if line.source == OUTSIDE else words_of(text))
+            self._texts.append("" if line.source == OUTSIDE else text)
+            self._paths.append([path for step in line.steps if not is_own(step) for path in touched(step)])
+            for path in self._paths[-1]:
+                self._touched.setdefault(path, place)
+            if line.source == HUMAN:
+                self._human += f" {line.text} "
+
+    def is_new(self, word: str, place: int, memory: _Memory) -> bool:
+        """Return True if nobody has used a word of a memory before this place, but the model after it was given it."""
+        return self._outside.get(word, _NEVER) >= place and self._model.get(word, _NEVER) > memory.after
+
+    def written(self, place: int) -> _Written:
+        return _Written(place, self.words[place], self._texts[place], self._paths[place])
+
+    def is_touched(self, memory: _Memory, paths: Iterable[str]) -> bool:
+        """Return True if a path is a file of the memory, came after the memory, and was named by no person."""
+        return any(
+            self._touched[path] > memory.after
+            and path.rpartition("/")[2] not in self._human
+            and any(names_file(file, path, self._root) for file in memory.files)
+            for path in paths
+        )
+
+    def was_said(self, words: Iterable[str], after: int, before: int) -> bool:
+        """Return True if the model has used one of the words between two places."""
+        wanted = set(words)
+        return any(not wanted.isdisjoint(self.words[at]) for at in range(after + 1, before))
+
+
+class _Signs:
+    """The signs found so far, by memory, kind and turn."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self._lines = lines
+        self._found: dict[tuple[int, str, str], Sign] = {}
+        self.turns: list[int] = []  # the place of the prompt that each line follows
+        self.counts: list[int] = []  # the number of prompts up to each line
+        turn = -1
+        for place, line in enumerate(lines):
+            turn = place if line.source == HUMAN else turn
+            self.turns.append(turn)
+            self.counts.append((self.counts[-1] if self.counts else 0) + (line.source == HUMAN))
+
+    def add(self, id: str, kind: str, place: int) -> None:
+        turn = self._lines[self.turns[place]].number if self.turns[place] >= 0 else 0
+        line = self._lines[place]
+        sign = self._found.setdefault((turn, id, kind), Sign(id, kind, turn, line.at))
+        if len(sign.lines) < _MOST_LINES:
+            sign.lines.append(line.number)
+
+    def prompts_between(self, after: int, place: int) -> int:
+        """Return the number of prompts after a place, up to another."""
+        return self.counts[place] - (self.counts[after] if after >= 0 else 0)
+
+    def found(self) -> list[Sign]:
+        return list(self._found.values())
+
+
+def _together(given: Sequence[Shown], lines: Sequence[Line], frequent: Set[str]) -> list[_Memory]:
+    """Return the memories, each once for each form in which it was given: from the first time on."""
+    first: dict[tuple[str, bool], _Memory] = {}
+    for shown in given:
+        memory = _Memory(shown, _place_of(shown, lines), frequent)
+        key = (shown.id, bool(shown.text))
+        if key not in first or memory.after < first[key].after:
+            first[key] = memory
+    return list(first.values())
+
+
+def _place_of(shown: Shown, lines: Sequence[Line]) -> int:
+    """Return the place of the last line before the memory was given; -1 for the beginning.
+
+    A prompt is written at about the time of its receipt; its words tell it from others at that time.
+    """
+    if shown.query:
+        moment = _seconds(shown.at)
+        near = [
+            (place, abs(_seconds(line.at) - moment))
+            for place, line in enumerate(lines)
+            if line.source == HUMAN and (not line.at or abs(_seconds(line.at) - moment) <= _NEAR)
+        ]
+        if near:
+            asked = set(words_of(shown.query))
+            return max(near, key=lambda item: (len(asked.intersection(words_of(lines[item[0]].text))), -item[1]))[0]
+    before = [place for place, line in enumerate(lines) if line.at[:19] < shown.at[:19]]
+    return before[-1] if before and any(line.at for line in lines) else -1
+
+
+def _seconds(stamp: str) -> float:
+    return days_of(stamp) * 86_400
+
+
+def _find_use(line: Line, written: _Written, memories: Sequence[_Memory], seen: _Seen, signs: _Signs) -> None:
+    """Note the memories that a line of the model shows the use of."""
+    own = [step for step in line.steps if is_own(step)]
+    place = written.place
+    for memory in memories:
+        if place <= memory.after:
+            continue
+        new = {word for word in memory.rare & written.have if seen.is_new(word, place, memory)}
+        is_cited, is_said = _is_cited(memory, written, new), _is_said(memory, written, new)
+        if is_cited or is_said:
+            memory.said_last = place
+        is_soon = signs.prompts_between(memory.after, place) <= _TOUCHED_WITHIN
+        for kind, is_found in (
+            (CITED, is_cited),
+            (SAID, is_said),
+            (TOUCHED, is_soon and seen.is_touched(memory, written.paths)),
+            (CONTRADICTED, any(_supersedes(step, memory) for step in own)),
+        ):
+            if is_found:
+                signs.add(memory.id, kind, place)
+
+
+def _is_cited(memory: _Memory, written: _Written, new: set[str]) -> bool:
+    """Return True if the model names a memory by its id, its path, its slug or its whole title."""
+    have = written.have
+    if not memory.marks.isdisjoint(have):
+        return True
+    if any(have.issuperset(words) and name in written.lower for name, words in memory.names.items()):
+        return True
+    title = memory.title
+    if len(title) < _TITLE_WORDS or not have.issuperset(title) or len(new.intersection(title)) < _TITLE_RARE:
+        return False
+    return f" {' '.join(title)} " in f" {' '.join(written.words)} "
+
+
+def _is_said(memory: _Memory, written: _Written, new: set[str]) -> bool:
+    """Return True if the model uses enough rare words of a memory close together, or a run of them."""
+    if len(new) < _FEWEST:
+        return False
+    words = written.words
+    places = [at for at, word in enumerate(words) if word in new]
+    for number, at in enumerate(places):
+        near: set[str] = set()
+        for other in places[number:]:
+            if other - at >= _WINDOW:
+                break
+            near.add(words[other])
+        if sum(memory.weights[word] for word in near) >= memory.needed:
+            return True
+    starts = {start for at in places for start in (at - 1, at) if start >= 0}
+    return any(
+        run in memory.runs and len(new.intersection(run)) >= _FEWEST
+        for start in starts
+        for run in runs_in(words, start)
+    )
+
+
+def _find_correction(place: int, memories: Sequence[_Memory], seen: _Seen, signs: _Signs) -> None:
+    """Note the memory that a person corrects: the one with the most rare words in common, of those used lately."""
+    words = seen.words[place][:_CORRECTION]
+    if not _corrects(words):
+        return
+    best = 0
+    meant: list[_Memory] = []
+    for memory in memories:
+        if place <= memory.after or signs.prompts_between(memory.said_last, place) > _CORRECTED_WITHIN:
+            continue
+        common = memory.rare & set(words)
+        shared = sum(memory.weights[word] for word in common)
+        if shared < max(best, _IN_COMMON) or not seen.was_said(common, memory.after, place):
+            continue
+        meant = [*meant, memory] if shared == best else [memory]
+        best = shared
+    for memory in meant:
+        signs.add(memory.id, CONTRADICTED, place)
+
+
+def _corrects(words: Sequence[str]) -> bool:
+    text = f" {' '.join(words)} "
+    if any(text.startswith(f" {phrase} ") for phrase in _HARMLESS):
+        return False
+    begins = any(text.startswith(f" {phrase} ") for phrase in _CORRECTING)
+    return begins or any(f" {phrase} " in text for phrase in _CORRECTED)
+
+
+def is_own(step: Step) -> bool:
+    """Return True for a use of recollect itself: a call of its server, or its command."""
+    if _SERVER in step.tool:
+        return True
+    return any(command.split(" ", 1)[0] == "recollect" for command in step.commands())
+
+
+def _supersedes(step: Step, memory: _Memory) -> bool:
+    """Return True if a use of recollect stores something that replaces a memory."""
+    value = step.given.get(_SUPERSEDES)
+    if isinstance(value, str) and len(value) >= _SHOWN_ID:
+        return memory.id.startswith(value) or value.lower() in memory.names
+    return any(
+        f"--supersedes {name}" in command for command in step.commands() for name in (*memory.marks, *memory.names)
+    )
+
+
+def _inputs(steps: Sequence[Step]) -> list[str]:
+    """Return the texts that the model has given to tools, but to recollect's own."""
+    return [text for step in steps if not is_own(step) for text in _texts(step.given)]
+
+
+def _texts(value: object, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        for item in value.values():  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            yield from _texts(item, depth + 1)  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from _texts(item, depth + 1)  # pyright: ignore[reportUnknownArgumentType]
