@@ -52,20 +52,24 @@ def _signs(client: Client) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.oldest
-def test_memory_whose_file_is_read_is_shown_as_used(client: Client) -> None:
+def test_memory_whose_file_is_changed_is_shown_as_used(client: Client) -> None:
     _write(client)
-    run = client.ask(
-        _LOCKS, script=[calls("Read", file_path=str(client.project / _FILE)), says("It does that already.")]
-    )
+    path = str(client.project / _FILE)
+    change = calls("Edit", file_path=path, old_string="number", new_string="order")
+    script = [calls("Read", file_path=path), change, says("Renamed.")]
+    run = client.ask(_LOCKS, script=script, options=["--permission-mode", "acceptEdits"])
     assert any("Advisory locks" in text for text in run.requests[0].context_of("UserPromptSubmit"))
+    assert "order" in (client.project / _FILE).read_text(encoding="utf-8")
 
     sign = _signs(client)["touched"]
 
     assert sign["session"] == run.session
     transcript = (client.transcripts / f"{run.session}.jsonl").read_text(encoding="utf-8").splitlines()
-    [number] = sign["lines"]
-    line = json.loads(transcript[number - 1])
-    assert (line["type"], line["message"]["content"][0]["name"]) == ("assistant", "Read")
+    line = json.loads(transcript[sign["lines"][-1] - 1])
+    assert (line["type"], line["message"]["content"][0]["name"]) == ("assistant", "Edit")
+    shown = client.recollect("why", _SLUG).stdout
+    assert f"touched: session {run.session}" in shown
+    assert "of its transcript" in shown
 
 
 def test_memory_that_the_answer_has_nothing_of_is_not_shown_as_used(client: Client) -> None:
