@@ -165,7 +165,10 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
     if heard.compacted and _has_summary(workspace, stop.session):
         heard.compacted = False  # the client's own summary was used
     if record.words:
-        heard.said = [Said(each.role, without_quotes(each.text, record.words)) for each in heard.said]
+        heard.said = [
+            Said(each.role, without_quotes(each.text, record.words, reworded=each.role == "assistant"))
+            for each in heard.said
+        ]
     if not _summary_is_due(heard, record):
         thresholds.pop(SESSION_SUMMARY, None)
     findings = find(bounded(heard.said), _activity(heard), thresholds)

@@ -34,6 +34,39 @@ def test_few_words_in_common_stay() -> None:
     assert without_quotes(said, GIVEN) == said
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Events are kept in a single SQLite file, and it is in WAL mode.",
+        "Because one host writes, the events have one file of SQLite, with WAL as its mode.",
+        "The mode of the SQLite file with the events is WAL, as one host writes it.",
+    ],
+)
+def test_sentence_in_other_words_is_left_out_of_what_an_agent_said(said: str) -> None:
+    assert without_quotes(said, GIVEN) == said
+    assert without_quotes(said, GIVEN, reworded=True) == ""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We decided to move the events out of SQLite because two hosts write now.",
+        "The file of the events is no longer SQLite, and its mode is not WAL.",
+        "The SQLite file of the events grew to 40 GB, so old events are archived every month.",
+        "Keep the secrets in one file, because one host reads them.",
+        "Done with the events.",
+    ],
+)
+def test_news_about_what_was_given_stay(said: str) -> None:
+    assert without_quotes(said, GIVEN, reworded=True) == said
+
+
+def test_words_of_several_entries_together_make_no_repetition() -> None:
+    known = marks("- Orders live in PostgreSQL\n- Retries of webhooks have jitter\n- The importer holds a lock\n")
+    said = "The importer retries orders in PostgreSQL with jitter."
+    assert without_quotes(said, known, reworded=True) == said
+
+
 @given(st.text())
 def test_nothing_known_changes_nothing(text: str) -> None:
     clean = text.replace("\0", "")
