@@ -378,6 +378,7 @@ SCENES = (
     Scene("inject", ("inject",)),
     Scene("inject preview", ("inject", "--preview")),
     Scene("why", ("why", _COOKIE)),
+    Scene("stats", ("stats",)),
     Scene("try", ("try", "should the refresh token be in a cookie?")),
     Scene("show in a session", ("show", "refresh-token-cookie"), variables={"CLAUDE_CODE_SESSION_ID": SESSION}),
     Scene("status", ("status",)),

@@ -35,7 +35,7 @@ def handlers() -> list[dict[str, Any]]:
 
 def test_hooks_file_calls_every_hook_and_no_other_and_only_one_for_several_tools() -> None:
     called = Counter(" ".join(handler["args"]) for handler in handlers())
-    assert called == {f"hook {name}": {"permit": 3, "prompt": 2}.get(name, 1) for name in HOOKS}
+    assert called == {f"hook {name}": {"permit": 3, "prompt": 2, "stop": 2}.get(name, 1) for name in HOOKS}
 
 
 def test_slash_commands_that_only_print_are_those_that_the_hooks_file_names() -> None:

@@ -111,7 +111,7 @@ def parse(command: click.Command, name: str, arguments: list[str]) -> None:
 
 def test_plugin_has_the_commands_skills_and_agents_of_its_documentation() -> None:
     assert {path.stem for path in COMMANDS} == set(
-        "status save search config review retire archive unarchive restore gc list doctor log why mute".split()
+        "status save search config review retire archive unarchive restore gc list doctor log why mute stats".split()
     )
     assert {path.parent.name for path in SKILLS} == {"memory-management", "retrospecting"}
     assert {path.stem for path in AGENTS} == {"retro-facilitator"}

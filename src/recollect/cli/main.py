@@ -47,6 +47,7 @@ COMMANDS = {
     "schema": AGENTS,
     "search": EVERYDAY,
     "show": EVERYDAY,
+    "stats": EVERYDAY,
     "status": EVERYDAY,
     "triggers": AGENTS,
     "try": EVERYDAY,

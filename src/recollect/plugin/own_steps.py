@@ -34,6 +34,7 @@ STEPS: dict[str, tuple[int, dict[str, str | tuple[str, ...]]]] = {
     "schema": (1, {}),
     "search": (_MANY, {"--category": TEXT, "--include-retired": FLAG, "--limit": TEXT}),
     "show": (1, {"--json": FLAG}),
+    "stats": (0, {}),
     "status": (0, {}),
     "triggers": (_MANY, {"--json": FLAG, "--missing": FLAG}),
     "why": (1, {}),

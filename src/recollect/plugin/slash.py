@@ -92,6 +92,7 @@ PRINTED: dict[str, Callable[[str, str], list[str] | None]] = {
     "list": _list,
     "log": _alone,
     "search": _search,
+    "stats": _alone,
     "status": _alone,
     "why": _named,
 }

@@ -163,7 +163,7 @@ def _shown(engine: Engine, receipts: Iterable[Receipt]) -> list[Shown]:
                 id=entry.id,
                 at=receipt.at,
                 title=entry.name,
-                text="" if is_title else _text(entry, receipt.event),
+                text="" if is_title else text_given(entry, receipt.event),
                 names=names[entry.id],
                 files=() if is_title else entry.references,
                 query=receipt.query if receipt.event == PROMPT else "",
@@ -172,7 +172,7 @@ def _shown(engine: Engine, receipts: Iterable[Receipt]) -> list[Shown]:
     return found
 
 
-def _text(entry: StoredEntry, event: str) -> str:
+def text_given(entry: StoredEntry, event: str) -> str:
     """Return the text that a session has seen of an entry: for a prompt, only a line or two."""
     if event != PROMPT:
         return "\n".join((entry.description, entry.reasoning, entry.telling_details))

@@ -130,15 +130,15 @@ def test_a_memory_given_by_its_title_cannot_lend_its_text() -> None:
 
 @pytest.mark.parametrize(
     "step",
-    [read("/work/shop/ops/migrate.sh"), bash("bash ops/migrate.sh --now"), Step("Grep", {"path": "ops/migrate.sh"})],
+    [read("/home/dev/shop/ops/migrate.sh"), bash("bash ops/migrate.sh --now"), Step("Grep", {"path": "ops/migrate.sh"})],
     ids=["Read", "Bash", "Grep"],
 )
 def test_a_file_of_the_memory_is_touched(step: Step) -> None:
-    assert asked().says("Looking.", step).signs(root="/work/shop") == [(TOUCHED, 1, [2])]
+    assert asked().says("Looking.", step).signs(root="/home/dev/shop") == [(TOUCHED, 1, [2])]
 
 
 def test_a_file_that_the_prompt_names_is_not_touched_for_the_memory() -> None:
-    session = Session().asks(f"{PROMPT} See migrate.sh.").says("", read("/work/shop/ops/migrate.sh"))
+    session = Session().asks(f"{PROMPT} See migrate.sh.").says("", read("/home/dev/shop/ops/migrate.sh"))
     assert session.signs() == []
 
 

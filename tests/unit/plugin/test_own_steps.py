@@ -32,6 +32,7 @@ OWN = {
     "recollect list --state archived --category tech_debt": [
         *("list", "--state", "archived", "--category", "tech_debt"),
     ],
+    "recollect stats": ["stats"],
     "recollect status\n": ["status"],
     "recollect doctor": ["doctor"],
     "recollect config": ["config"],

@@ -13,6 +13,8 @@ from recollect.plugin.slash import PRINTED, printed
 @pytest.mark.parametrize(
     ("name", "given", "words"),
     [
+        ("stats", "", ["stats"]),
+        ("stats", "of last week", None),
         ("status", "", ["status"]),
         ("status", "of everything", None),
         ("config", "", ["config"]),
