@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from recollect.domain.feedback.files import named_files, names_file, only_reads, touched
-from recollect.domain.feedback.kinds import CITED, CONTRADICTED, SAID, TOUCHED
+from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, SAID, TOUCHED
 from recollect.domain.feedback.lines import HUMAN, MODEL, OUTSIDE, Line, Shown, Sign
 from recollect.domain.feedback.words import known_in, runs_in, runs_of, weight, words_of
 from recollect.domain.ranking.order import days_of
@@ -24,6 +24,9 @@ _FEWEST = 2
 # A title is known again if it has so many words; a name, if it has so many letters.
 _TITLE_WORDS = 3
 _SHORTEST_NAME = 8
+
+# With fewer rare words, nobody can tell that a memory was not mentioned.
+_TELLABLE = 2
 _SHOWN_ID = 8
 
 # After so many further prompts a file is touched for other reasons, and a person corrects something else.
@@ -108,7 +111,9 @@ def find_signs(
             _find_correction(place, memories, seen, signs)
     # Sessions look round. A file that was only read, without a word of the memory, was read for another reason.
     looked_at = {memory.id for memory in memories if not memory.is_changed and not memory.is_mentioned}
-    return [sign for sign in signs.found() if sign.kind != TOUCHED or sign.id not in looked_at]
+    found = [sign for sign in signs.found() if sign.kind != TOUCHED or sign.id not in looked_at]
+    known = {sign.id for sign in found if sign.kind != MENTIONED}
+    return [sign for sign in found if sign.kind != MENTIONED or sign.id not in known]
 
 
 class _Memory:
@@ -122,6 +127,10 @@ class _Memory:
             word: weight(word) for word in dict.fromkeys(words_of(text)) if weight(word) and word not in frequent
         }
         self.rare = frozenset(self.weights)
+        # Any of these is a mention, also one that the prompt or many memories have; of too few nothing can be told.
+        mentions = frozenset(word for word in words_of(text) if weight(word))
+        self.mentions = mentions if len(mentions) >= _TELLABLE else None
+        self.is_noted = False
         self.runs = runs_of(text, self.rare)
         self.title = words_of(shown.title)
         names = [name.lower() for name in shown.names if len(name) >= _SHORTEST_NAME]
@@ -279,6 +288,9 @@ def _find_use(line: Line, written: _Written, memories: Sequence[_Memory], seen: 
         is_soon = signs.prompts_between(memory.after, place) <= _TOUCHED_WITHIN
         is_touched = is_soon and seen.is_touched(memory, written.paths)
         memory.is_mentioned = memory.is_mentioned or bool(new)
+        if not memory.is_noted and (memory.mentions is None or memory.mentions & written.have):
+            memory.is_noted = True
+            signs.add(memory.id, MENTIONED, place)
         memory.is_changed = memory.is_changed or (is_touched and not all(map(only_reads, line.steps)))
         for kind, is_found in (
             (CITED, is_cited),
