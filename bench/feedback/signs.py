@@ -29,6 +29,7 @@ from recollect.sessions.look import look
 
 FIRST, HELD_OUT = "first", "held out"
 USED = "used"
+IN_VAIN = "in vain"  # there is no evidence, not even a mention: enough of these put an entry to rest
 OPENED, CITED = "opened", "cited"  # who opens a memory has named it
 
 
@@ -46,6 +47,8 @@ class Verdict:
 
     def pair(self, kind: str) -> tuple[bool, bool]:
         """Whether something was found, and whether it is labelled."""
+        if kind == IN_VAIN:
+            return not self.found, not self.label.used
         return (self.used, self.label.used) if kind == USED else (kind in self.found, kind in self.label.signs)
 
 
@@ -86,7 +89,7 @@ def rates(verdicts: Sequence[Verdict], kind: str) -> dict[str, Any]:
 
 
 def misses(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    for kind in (USED, *KINDS):
+    for kind in (USED, *KINDS, IN_VAIN):
         for each in verdicts:
             found, labelled = each.pair(kind)
             if found != labelled:
@@ -110,7 +113,7 @@ def main() -> None:
     }
     if not options.held_out:
         del parts["held out"]
-    results = {name: [rates(part, kind) for kind in (USED, *KINDS)] for name, part in parts.items()}
+    results = {name: [rates(part, kind) for kind in (USED, *KINDS, IN_VAIN)] for name, part in parts.items()}
     print(json.dumps(results, indent=2) if options.json else table(results, parts))
     if options.misses:
         print("\n".join(misses(verdicts)))
