@@ -16,7 +16,18 @@ from tests.conftest import examples
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, OPENED, SAID
 from recollect.domain.ranking.terms import query_terms
-from recollect.domain.stored import ACTIVE, ARCHIVED, MUTED, PINNED, RETIRED, STATUSES, Mark, Retirement, StoredEntry
+from recollect.domain.stored import (
+    ACTIVE,
+    ARCHIVED,
+    MUTED,
+    PINNED,
+    RETIRED,
+    STATUSES,
+    Mark,
+    Raised,
+    Retirement,
+    StoredEntry,
+)
 from recollect.errors import StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name, open_store
@@ -730,6 +741,29 @@ def test_use_ends_the_rest_of_an_entry(store: Store) -> None:
     at_rest(store, "a")
     store.note_evidence([sign(OPENED, turn=0, place="")])
     assert store.feedback()["a"].resting == ""
+
+
+def test_raised_confidence_holds_whatever_lower_one_a_source_states(store: Store) -> None:
+    store.put(bank(), [entry("a", confidence="low"), entry("b", confidence="high")])
+    store.put_raised(
+        [Raised("a", "medium", at="2026-02-01", reason="3 observations"), Raised("b", "medium")], anew=True
+    )
+    assert [each.confidence for each in store.entries(["a", "b"])] == ["medium", "high"]
+    store.put(bank(), [entry("a", confidence="low", name="new"), entry("b", confidence="high")])
+    assert [(each.name, each.confidence) for each in store.entries(["a"])] == [("new", "medium")]
+    store.put_raised([Raised("a", "high")], anew=False)
+    assert [each.confidence for each in store.entries(["a"])] == ["high"]
+    assert [(each.level, each.at, each.reason) for each in store.raised("a")] == [
+        ("medium", "2026-02-01", "3 observations"),
+        ("high", "", ""),
+    ]
+
+
+def test_raise_of_an_entry_that_comes_later_holds(store: Store) -> None:
+    store.put_raised([Raised("a", "high", at="x", reason="y")], anew=True)
+    store.put(bank(), [entry("a", confidence="low")])
+    assert [each.confidence for each in store.entries(["a"])] == ["high"]
+    assert [standing.confidence for standing in store.standings(EVERYWHERE)] == ["high"]
 
 
 def test_marks_hold_in_their_project_or_everywhere_until_they_end(store: Store) -> None:

@@ -119,6 +119,7 @@ def test_list_as_json(world: World) -> None:
                 "path": ".claude/memory/decisions/use-postgres.json",
                 "origin": "repository",
                 "muted": False,
+                "at_rest": "",
             }
         ],
         "warnings": [],

@@ -13,7 +13,7 @@ from recollect.config.locations import journal as journal_of
 from recollect.config.project import identity
 from recollect.config.workspace import Workspace
 from recollect.domain.hashing import content_hash
-from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Retirement
+from recollect.domain.stored import LONGEST_REASON, MUTED, PINNED, Mark, Raised, Retirement
 from recollect.errors import InvalidEntry
 from recollect.files.archive import JOURNAL_FILE, Archive, Member, write_archive
 from recollect.files.journal.kinds import (
@@ -22,6 +22,7 @@ from recollect.files.journal.kinds import (
     KINDS,
     MARK,
     MOVED,
+    RAISED,
     RETIREMENT,
     REVIEWED,
     SAVED,
@@ -69,6 +70,12 @@ EXAMPLES = [
         Reviewed("a1b2c3d4", AT, SAVED),
         '{"reviewed": "a1b2c3d4", "at": "2026-01-02T03:04:05Z", "outcome": "saved"}',
         [{"reviewed": None}],
+    ),
+    Example(
+        RAISED,
+        Raised(ID, "medium", at=AT, reason="3 observations"),
+        '{"raised": "0123456789abcdef", "to": "medium", "at": "2026-01-02T03:04:05Z", "reason": "3 observations"}',
+        [{"raised": ID}, {"raised": ID, "to": "low"}, {"raised": "x", "to": "high"}, {"raised": ID, "to": ["high"]}],
     ),
     Example(
         RETIREMENT,
