@@ -27,7 +27,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,14 +36,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bench.feedback.cases import DATA, memory_file
-from bench.feedback.run import DAY, Clock, line_of
-from bench.retrieval.prompts import Given, Prompt, System, by_meaning, by_words
+from bench.feedback.run import DAY, Clock, line_of, load_model
 
 from recollect.config.settings import load_settings
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import FOLDER
-from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
+from recollect.engine.warm import Embedders, Warm
 from recollect.recall.prompt import memories_for
 from recollect.sessions.look import look
 from recollect.sync.memories import sync_memories
@@ -88,8 +87,10 @@ class Shop:
     def __init__(self, folder: str, items: Sequence[Item], *, vectors: bool) -> None:
         self.root = Path(folder) / NAME
         self.store = str(Path(folder) / "store")
-        self.workspace = Workspace(str(self.root), self.store, load_settings(str(self.root), {}))
+        variables = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": str(vectors).lower()}
+        self.workspace = Workspace(str(self.root), self.store, load_settings(str(self.root), variables))
         self.vectors = vectors
+        self.warm = Warm(self.store, Embedders())
         for number, item in enumerate(items):
             self._write(number, RIGHT, item)
         self._read()
@@ -105,12 +106,12 @@ class Shop:
         path.write_text(json.dumps(record | fields), encoding="utf-8")
 
     def _read(self) -> None:
-        with Engine(self.workspace) as engine:
+        with Engine(self.workspace, warm=self.warm) as engine:
             problems = sync(engine.store, self.workspace, engine.labels()) + sync_memories(engine.store, self.workspace)
             if problems:
                 raise SystemExit("\n".join(problems))
-            if self.vectors:
-                embed_pending(engine, most=-1)
+        if self.vectors:
+            load_model(self.workspace, self.warm)
 
     @contextmanager
     def under(self, condition: Condition, number: int, item: Item) -> Iterator[None]:
@@ -135,7 +136,8 @@ class Shop:
             for day in range(DAYS):
                 clock.ahead = (day - DAYS) * DAY
                 session = f"{condition.name.replace(', ', '-').replace(' ', '-')}-{number}-{day}"
-                asked = memories_for(item["prompt"], self.workspace, session)
+                asked = memories_for(item["prompt"], self.workspace, session, warm=self.warm)
+                asked.notes.write()
                 titles = {each.title for each in asked.told}
                 lines = [line_of("user", item["prompt"])]
                 if not day and CONTRARY in condition.has and item[CONTRARY]["title"] in titles:
@@ -150,11 +152,11 @@ class Shop:
                 if problems:
                     raise SystemExit("\n".join(problems))
 
-    @contextmanager
-    def asked(self) -> Iterator[Callable[[str], Given]]:
-        with Engine(self.workspace) as engine:
-            system: System = (by_meaning if self.vectors else by_words)(engine, {NAME: str(self.root)})
-            yield lambda text: system(Prompt(text, NAME, frozenset(), ""))
+    def ask(self, prompt: str) -> tuple[list[str], list[str]]:
+        """The names of the texts and the titles that a new session would be given; nothing of it is recorded."""
+        asked = memories_for(prompt, self.workspace, warm=self.warm, is_preview=True)
+        told, maybes = ([Path(each.path).stem for each in those] for those in (asked.told, asked.maybes))
+        return told, maybes
 
 
 def measure(shop: Shop, items: Sequence[Item], *, after: bool) -> Iterator[dict[str, Any]]:
@@ -164,15 +166,14 @@ def measure(shop: Shop, items: Sequence[Item], *, after: bool) -> Iterator[dict[
             with shop.under(condition, number, item):
                 if after:
                     shop.live(condition, number, item)
-                with shop.asked() as ask:
-                    given = ask(item["prompt"])
+                told, maybes = shop.ask(item["prompt"])
             right, bad = f"{RIGHT}-{number:02d}", f"{condition.misleading}-{number:02d}"
-            is_harm = bad in given.told or (condition.any_text and bool(given.told))
-            counts["right"] += right in given.told
-            counts["right_title"] += right in given.maybes
+            is_harm = bad in told or (condition.any_text and bool(told))
+            counts["right"] += right in told
+            counts["right_title"] += right in maybes
             counts["harm"] += is_harm
-            counts["harm_alone"] += is_harm and right not in given.told
-            counts["harm_title"] += bad in given.maybes or (condition.any_text and bool(given.maybes))
+            counts["harm_alone"] += is_harm and right not in told
+            counts["harm_title"] += bad in maybes or (condition.any_text and bool(maybes))
         yield {"condition": condition.name, "prompts": len(items), **counts}
 
 

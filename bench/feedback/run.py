@@ -116,18 +116,7 @@ class Office:
         self.clock = Clock()
         self.warm = Warm(self.store, Embedders())
         if vectors:
-            self._load()
-
-    def _load(self) -> None:
-        """Wait for the model, and have vectors of everything."""
-        with Engine(next(iter(self.workspaces.values())), warm=self.warm) as engine:
-            for _ in range(600):
-                try:
-                    engine.embedder().embed(["ready"], "query")
-                    break
-                except ModelLoading:
-                    time.sleep(0.1)
-            embed_pending(engine, most=-1)
+            load_model(next(iter(self.workspaces.values())), self.warm)
 
     def work(self, prompts: Sequence[Prompt], days: int) -> None:
         """Work through the prompts, each several times, a session a day in each project."""
@@ -167,6 +156,18 @@ class Office:
         """What a new session would be given; nothing of it is recorded."""
         asked = memories_for(prompt.text, self.workspaces[prompt.project], warm=self.warm, is_preview=True)
         return Given([_name(each) for each in asked.told], [_name(each) for each in asked.maybes], asked.text)
+
+
+def load_model(workspace: Workspace, warm: Warm) -> None:
+    """Wait for the model, and have vectors of everything."""
+    with Engine(workspace, warm=warm) as engine:
+        for _ in range(600):
+            try:
+                engine.embedder().embed(["ready"], "query")
+                break
+            except ModelLoading:
+                time.sleep(0.1)
+        embed_pending(engine, most=-1)
 
 
 def line_of(role: str, text: str) -> dict[str, Any]:

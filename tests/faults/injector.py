@@ -322,24 +322,20 @@ class _Trace:
     at: int
     operations: list[tuple[str, str]] = field(default_factory=list)
     struck: bool = False
-    _alive: set[int] = field(default_factory=set)
     _to_kill: set[int] = field(default_factory=set)
 
     def follow(self) -> int:
         """Let them run until all have ended; the exit code of the first, or the negative number of its signal."""
         code = 0
-        self._alive = {self.child}
         os.waitpid(self.child, 0)
         _ptrace(_SETOPTIONS, self.child, 0, _FOLLOW)
         _ptrace(_CONT, self.child, 0, 0)
-        while self._alive:
+        while True:  # the first may end before one that it has started is seen
             try:
                 pid, status = os.waitpid(-1, _WALL)
             except ChildProcessError:
                 break
-            self._alive.add(pid)
             if os.WIFEXITED(status) or os.WIFSIGNALED(status):
-                self._alive.discard(pid)
                 if pid == self.child:
                     code = os.waitstatus_to_exitcode(status)
             elif os.WIFSTOPPED(status):
