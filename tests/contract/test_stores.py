@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.feedback.kinds import CITED, CONTRADICTED, OPENED, SAID
+from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, OPENED, SAID
 from recollect.domain.ranking.terms import query_terms
 from recollect.domain.stored import (
     ACTIVE,
@@ -760,6 +760,16 @@ def test_used_entry_is_not_put_to_rest(store: Store) -> None:
     given_to_prompts(store, 5)
     store.note_evidence([sign()])
     assert at_rest(store, "a") == []
+
+
+def test_sessions_that_mention_an_entry_do_not_put_it_to_rest(store: Store) -> None:
+    given_to_prompts(store, 5)
+    ((session,),) = [{each.session for each in store.receipts(5)}]
+    store.note_evidence([sign(MENTIONED, session=session), sign(MENTIONED, session=session)])
+    assert at_rest(store, "a") == []
+    assert (known_use(store), store.usages()[0].influence_count) == ((4, 0, 0), 0), (
+        "it is not used, and given once less"
+    )
 
 
 def test_pinned_entry_is_not_put_to_rest(store: Store) -> None:

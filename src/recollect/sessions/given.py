@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from recollect.config.locations import client_session
 from recollect.config.workspace import Workspace
-from recollect.domain.feedback.kinds import CONTRADICTED, KINDS, OPENED
+from recollect.domain.feedback.kinds import KINDS, MENTIONED, OPENED, USES
 from recollect.domain.feedback.weight import factor
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import Mark, Raised, StoredEntry
@@ -141,7 +141,7 @@ class Account:
     @property
     def turns(self) -> int:
         """Return in how many turns of sessions it was used; an opening counts once for its session."""
-        return len({(sign.session, sign.turn) for sign in self.signs if sign.kind != CONTRADICTED})
+        return len({(sign.session, sign.turn) for sign in self.signs if sign.kind in USES})
 
     @property
     def factor(self) -> float:
@@ -198,7 +198,8 @@ def account_of(engine: Engine, entry: StoredEntry, *, everywhere: bool = False) 
     ]
     given = [(receipt, line) for receipt, line in lines if everywhere or receipt.project == engine.project]
     marks = [mark for mark in store.marks(entry.id) if mark.project in ("", engine.project)]
-    signs = [each for each in store.evidence(entry.id) if everywhere or each.project == engine.project]
+    evidence = [each for each in store.evidence(entry.id) if everywhere or each.project == engine.project]
+    signs = [each for each in evidence if each.kind != MENTIONED]
     feedback = store.feedback([entry.id]).get(entry.id) or Feedback()
     return Account(entry, marks, given, signs, len(lines) - len(given), feedback, store.raised(entry.id))
 

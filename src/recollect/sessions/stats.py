@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from recollect.config.project import name as name_of
 from recollect.domain.clock import parse_time
-from recollect.domain.feedback.kinds import CONTRADICTED
+from recollect.domain.feedback.kinds import CONTRADICTED, USES
 from recollect.domain.stored import StoredEntry
 from recollect.engine.engine import Engine
 from recollect.errors import StoreError
@@ -89,7 +89,7 @@ def stats_of(engine: Engine, *, all_projects: bool = False) -> Stats:
     entries = {entry.id: entry for entry in store.page(engine.scope(project), _FURTHEST)[0]}
     receipts = store.receipts(_MOST_RECEIPTS, project=project)
     signs = [sign for sign in store.evidence() if all_projects or sign.project == engine.project]
-    used = {(sign.session, sign.id) for sign in signs if sign.kind != CONTRADICTED}
+    used = {(sign.session, sign.id) for sign in signs if sign.kind in USES}
     pairs = _pairs(receipts, used, entries)
     stats.contradicted = sum(sign.kind == CONTRADICTED for sign in signs)
     stats.sessions = len({receipt.session for receipt in receipts if receipt.session})

@@ -305,8 +305,9 @@ class Store(Protocol):
         ...
 
     def rest(self, ids: Iterable[str], *, at: str, since: str, times: int) -> list[str]:
-        """Put to rest those of the entries given so often as text for prompts since a time, and never used.
+        """Put to rest those of the entries given so often in vain as text for prompts since a time, and never used.
 
+        In vain means to a session of which there is no evidence, not even that it has mentioned the entry.
         Return their ids. Pinned entries never rest. After waking, the count begins anew.
         """
         ...

@@ -215,6 +215,8 @@ class Evidence:
 class Feedback:
     """What is known of the use of an entry: how often its text was given for a prompt, was used, was contradicted.
 
+    A session that has mentioned the entry without a sign of use does not count as given: nobody can tell.
+
     `resting` is the time since which it is at rest, or empty.
     """
 

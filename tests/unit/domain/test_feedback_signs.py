@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.feedback.files import named_files, names_file, touched
-from recollect.domain.feedback.kinds import CITED, CONTRADICTED, SAID, TOUCHED
+from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, SAID, TOUCHED
 from recollect.domain.feedback.lines import HUMAN, MODEL, OUTSIDE, Line, Shown
 from recollect.domain.feedback.signs import find_signs
 from recollect.domain.triage.signs import Step
@@ -53,7 +53,12 @@ class Session:
 
     def signs(self, *memories: Shown, **options: Any) -> list[tuple[str, int, list[int]]]:
         found = find_signs(memories or [shown()], self.lines, **options)
-        return [(sign.kind, sign.turn, list(sign.lines)) for sign in found]
+        return [(sign.kind, sign.turn, list(sign.lines)) for sign in found if sign.kind != MENTIONED]
+
+    def mentions(self, *memories: Shown) -> list[int]:
+        """The lines that mention a memory first."""
+        found = find_signs(memories or [shown()], self.lines)
+        return [number for sign in found if sign.kind == MENTIONED for number in sign.lines]
 
 
 def asked() -> Session:
@@ -96,9 +101,30 @@ def test_words_of_the_prompt_are_not_the_memorys() -> None:
     assert session.says("Yes, pgbouncer on 5433 breaks transaction pooling.").signs(shown(query="pgbouncer")) == []
 
 
-def test_words_that_a_tool_showed_first_are_not_the_memorys() -> None:
+def test_words_count_that_a_tool_showed_as_well() -> None:
     session = asked().says("", read("/p/compose.yml")).reads("pgbouncer: ports: 5433 pool_mode: transaction pooling")
-    assert session.says("pgbouncer listens on 5433 with transaction pooling.").signs() == []
+    assert session.says("pgbouncer listens on 5433 with transaction pooling.").signs() == [(SAID, 1, [4])]
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_said"),
+    [
+        ("It goes through pgbouncer.", False),
+        ("Port 5433.", False),
+        ("It goes through pgbouncer, with pooling.", True),
+        (f"It goes through pgbouncer. {'Then more words follow here. ' * 8}Pooling is another matter.", False),
+    ],
+)
+def test_two_rare_words_close_together_are_said_and_one_is_not(answer: str, is_said: bool) -> None:
+    assert asked().says(answer).signs() == ([(SAID, 1, [2])] if is_said else [])
+
+
+def test_lines_that_an_edit_keeps_are_not_said() -> None:
+    known = "use pgbouncer with pooling"
+    edit = Step("Edit", {"file_path": "/p/a.md", "old_string": known, "new_string": f"# New\n{known}"})
+    assert asked().says("", edit).signs() == []
+    edit = Step("Edit", {"file_path": "/p/a.md", "old_string": "# Old", "new_string": f"# New\n{known}"})
+    assert asked().says("", edit).signs() == [(SAID, 1, [2])]
 
 
 def test_words_that_the_model_had_before_are_not_the_memorys() -> None:
@@ -130,15 +156,37 @@ def test_a_memory_given_by_its_title_cannot_lend_its_text() -> None:
 
 @pytest.mark.parametrize(
     "step",
-    [
-        read("/home/dev/shop/ops/migrate.sh"),
-        bash("sh ops/migrate.sh"),
-        Step("Grep", {"path": "ops/migrate.sh"}),
-    ],
-    ids=["Read", "Bash", "Grep"],
+    [Step("Edit", {"file_path": "/home/dev/shop/ops/migrate.sh"}), bash("sh ops/migrate.sh")],
+    ids=["Edit", "Bash"],
 )
 def test_a_file_of_the_memory_is_touched(step: Step) -> None:
     assert asked().says("Looking.", step).signs(root="/home/dev/shop") == [(TOUCHED, 1, [2])]
+
+
+@pytest.mark.parametrize(
+    "step", [read("/home/dev/shop/ops/migrate.sh"), Step("Grep", {"path": "ops/migrate.sh"})], ids=["Read", "Grep"]
+)
+def test_a_file_that_is_only_read_is_touched_if_the_model_has_a_word_of_the_memory(step: Step) -> None:
+    assert asked().says("Looking.", step).signs(root="/home/dev/shop") == []
+    session = asked().says("Looking.", step).says("It does not bypass pgbouncer.")
+    assert session.signs(root="/home/dev/shop") == [(TOUCHED, 1, [2])]
+
+
+def test_a_file_that_is_read_and_then_changed_is_touched() -> None:
+    path = "/home/dev/shop/ops/migrate.sh"
+    session = asked().says("", read(path)).says("", Step("Write", {"file_path": path, "content": "x"}))
+    assert session.signs(root="/home/dev/shop") == [(TOUCHED, 1, [2, 3])]
+
+
+def test_a_memory_is_mentioned_by_one_of_its_words_also_if_the_prompt_has_it() -> None:
+    assert asked().says("Let me look.").mentions() == []
+    assert asked().says("Let me look.").says("There is a pgbouncer.").says("pgbouncer again").mentions() == [3]
+    session = Session().asks(f"{PROMPT} Through pgbouncer?").says("Through pgbouncer.")
+    assert (session.signs(), session.mentions()) == ([], [2])
+
+
+def test_a_memory_with_too_few_rare_words_counts_as_mentioned() -> None:
+    assert asked().says("Let me look.").mentions(shown(title="What to do", text="Do it at once.")) == [2]
 
 
 def test_a_file_that_the_prompt_names_is_not_touched_for_the_memory() -> None:

@@ -15,6 +15,7 @@ _TOOLS = {
     "NotebookRead": "notebook_path",
     "Grep": "path",
 }
+_READING = ("Read", "NotebookRead", "Grep", "Glob")
 _LONGEST_COMMAND = 4_000
 _LONGEST_PATH = 500
 _BETWEEN = str.maketrans(dict.fromkeys("\"'`;|&<>()=,", " "))
@@ -66,6 +67,11 @@ def touched(step: Step) -> Iterator[str]:
         for word in command[:_LONGEST_COMMAND].translate(_BETWEEN).split():
             if "." in word or "/" in word:
                 yield word[:_LONGEST_PATH]
+
+
+def only_reads(step: Step) -> bool:
+    """Return True if a tool use can only read files."""
+    return step.tool in _READING
 
 
 def _plain(path: str) -> str:

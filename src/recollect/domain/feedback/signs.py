@@ -1,30 +1,32 @@
 """Find signs in a transcript that a session has used the memories it was given, or that a person has corrected them.
 
-A sign is never the memory's own text: neither the block that gave it nor a call of recollect's tools counts. What the
-person or a tool has said first, or the model before it was given the memory, is no sign either.
+A sign is never the memory's own text: neither the block that gave it nor a call of recollect's tools counts. What a
+person has said first, or the model before it was given the memory, is no sign either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from recollect.domain.feedback.files import named_files, names_file, touched
-from recollect.domain.feedback.kinds import CITED, CONTRADICTED, SAID, TOUCHED
+from recollect.domain.feedback.files import named_files, names_file, only_reads, touched
+from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, SAID, TOUCHED
 from recollect.domain.feedback.lines import HUMAN, MODEL, OUTSIDE, Line, Shown, Sign
 from recollect.domain.feedback.words import known_in, runs_in, runs_of, weight, words_of
 from recollect.domain.ranking.order import days_of
 from recollect.domain.triage.signs import Step
 
 # A memory is said with rare words of this weight within so many words; a longer memory needs more, as chance does.
-_ENOUGH = 3
+_ENOUGH = 2
 _WINDOW = 30
 _LONG = (15, 40)
 _FEWEST = 2
 
-# A title is known again if it has so many words, so many of them rare; a name, if it has so many letters.
+# A title is known again if it has so many words; a name, if it has so many letters.
 _TITLE_WORDS = 3
-_TITLE_RARE = 2
 _SHORTEST_NAME = 8
+
+# With fewer rare words, nobody can tell that a memory was not mentioned.
+_TELLABLE = 2
 _SHOWN_ID = 8
 
 # After so many further prompts a file is touched for other reasons, and a person corrects something else.
@@ -45,6 +47,7 @@ _NEVER = 1 << 60
 
 _SERVER = "recollect__"
 _SUPERSEDES = "supersedes"
+_REPLACED = "old_string"  # the file's own words
 
 # Beginnings of a correction, and phrases in one. Words are without marks: "don't" is two of them.
 _CORRECTING = (
@@ -54,8 +57,37 @@ _CORRECTING = (
 _HARMLESS = ("no problem", "no worries", "no need", "no idea", "no thank", "no rush", "stop here", "no that s fine")
 _CORRECTED = (
     *("no longer", "not anymore", "any more", "anymore", "is outdated", "out of date", "obsolete", "is wrong"),
+    *("we left", "we dropped", "moved to", "outdated", "not right", "nicht mehr", "stimmt nicht"),
     *("was wrong", "not true", "not correct", "incorrect", "don t use", "do not use", "stop using", "we switched"),
     *("we moved", "we migrated", "we replaced", "never use", "that s old", "is not how", "isn t how", "dropped"),
+)
+
+# Phrases for something that was so before: one word in common tells what.
+_CHANGED = (
+    *(
+        "no longer",
+        "anymore",
+        "any more",
+        "is outdated",
+        "out of date",
+        "obsolete",
+        "we left",
+        "we dropped",
+        "moved to",
+    ),
+    *("we moved", "we switched", "we migrated", "we replaced", "not since", "used to", "nicht mehr", "veraltet"),
+)
+# Beginnings that mean the last answer.
+_BACK = (
+    *("that is outdated", "that s outdated", "that is wrong", "that s wrong", "that is not right", "that s not right"),
+    *(
+        "that is no longer",
+        "that s no longer",
+        "that is not true",
+        "that s not true",
+        "das stimmt nicht",
+        "das ist veraltet",
+    ),
 )
 
 
@@ -77,7 +109,11 @@ def find_signs(
             _find_use(line, seen.written(place), memories, seen, signs)
         elif line.source == HUMAN:
             _find_correction(place, memories, seen, signs)
-    return signs.found()
+    # Sessions look round. A file that was only read, without a word of the memory, was read for another reason.
+    looked_at = {memory.id for memory in memories if not memory.is_changed and not memory.is_mentioned}
+    found = [sign for sign in signs.found() if sign.kind != TOUCHED or sign.id not in looked_at]
+    known = {sign.id for sign in found if sign.kind != MENTIONED}
+    return [sign for sign in found if sign.kind != MENTIONED or sign.id not in known]
 
 
 class _Memory:
@@ -91,6 +127,10 @@ class _Memory:
             word: weight(word) for word in dict.fromkeys(words_of(text)) if weight(word) and word not in frequent
         }
         self.rare = frozenset(self.weights)
+        # Any of these is a mention, also one that the prompt or many memories have; of too few nothing can be told.
+        mentions = frozenset(word for word in words_of(text) if weight(word))
+        self.mentions = mentions if len(mentions) >= _TELLABLE else None
+        self.is_noted = False
         self.runs = runs_of(text, self.rare)
         self.title = words_of(shown.title)
         names = [name.lower() for name in shown.names if len(name) >= _SHORTEST_NAME]
@@ -99,6 +139,8 @@ class _Memory:
         self.files = named_files(shown.text, shown.files)
         self.needed = _ENOUGH + sum(len(self.rare) > size for size in _LONG)
         self.said_last = after  # the place where a person may correct it after
+        self.is_mentioned = False  # whether the model has used one of its rare words
+        self.is_changed = False  # whether a file of it was touched other than by reading
 
 
 class _Written:
@@ -113,21 +155,22 @@ class _Written:
 
 
 class _Seen:
-    """The words of each line, and where the rare words of memories were first: from outside, and from the model."""
+    """The words of each line, and where the rare words of memories were first: from a person, and from the model."""
 
     def __init__(self, lines: Sequence[Line], rare: Set[str], root: str) -> None:
         self._root = root
         self._paths: list[list[str]] = []
         self.words: list[list[str]] = []
         self._texts: list[str] = []
-        self._outside: dict[str, int] = {}
+        self._asked: dict[str, int] = {}
         self._model: dict[str, int] = {}
         self._touched: dict[str, int] = {}
         self._human = ""
+        self._is_human = [line.source == HUMAN for line in lines]
         for place, line in enumerate(lines):
             text = line.text if line.source != MODEL else "\n".join([line.text, *_inputs(line.steps)])
-            first = self._model if line.source == MODEL else self._outside
-            for word in known_in(text, rare):
+            first = {MODEL: self._model, HUMAN: self._asked}.get(line.source)
+            for word in known_in(text, rare) if first is not None else ():
                 first.setdefault(word, place)
             self.words.append([] if line.source == OUTSIDE else words_of(text))
             self._texts.append("" if line.source == OUTSIDE else text)
@@ -139,7 +182,7 @@ class _Seen:
 
     def is_new(self, word: str, place: int, memory: _Memory) -> bool:
         """Return True if nobody has used a word of a memory before this place, but the model after it was given it."""
-        return self._outside.get(word, _NEVER) >= place and self._model.get(word, _NEVER) > memory.after
+        return self._asked.get(word, _NEVER) >= place and self._model.get(word, _NEVER) > memory.after
 
     def written(self, place: int) -> _Written:
         return _Written(place, self.words[place], self._texts[place], self._paths[place])
@@ -152,6 +195,14 @@ class _Seen:
             and any(names_file(file, path, self._root) for file in memory.files)
             for path in paths
         )
+
+    def was_asked(self, title: Sequence[str], place: int) -> bool:
+        """Return True if a person has used the words of a title in a row before a place."""
+        run = f" {' '.join(title)} "
+        return any(run in f" {' '.join(words)} " for words in self._prompts(place))
+
+    def _prompts(self, before: int) -> Iterator[list[str]]:
+        return (self.words[at] for at in range(before) if self._is_human[at])
 
     def was_said(self, words: Iterable[str], after: int, before: int) -> bool:
         """Return True if the model has used one of the words between two places."""
@@ -230,31 +281,51 @@ def _find_use(line: Line, written: _Written, memories: Sequence[_Memory], seen: 
         if place <= memory.after:
             continue
         new = {word for word in memory.rare & written.have if seen.is_new(word, place, memory)}
-        is_cited, is_said = _is_cited(memory, written, new), _is_said(memory, written, new)
+        is_cited = _is_cited(memory, written) and not seen.was_asked(memory.title, place)
+        is_said = _is_said(memory, written, new)
         if is_cited or is_said:
             memory.said_last = place
         is_soon = signs.prompts_between(memory.after, place) <= _TOUCHED_WITHIN
+        is_touched = is_soon and seen.is_touched(memory, written.paths)
+        memory.is_mentioned = memory.is_mentioned or bool(new)
+        if not memory.is_noted and (memory.mentions is None or memory.mentions & written.have):
+            memory.is_noted = True
+            signs.add(memory.id, MENTIONED, place)
+        memory.is_changed = memory.is_changed or (is_touched and not all(map(only_reads, line.steps)))
         for kind, is_found in (
             (CITED, is_cited),
             (SAID, is_said),
-            (TOUCHED, is_soon and seen.is_touched(memory, written.paths)),
+            (TOUCHED, is_touched),
             (CONTRADICTED, any(_supersedes(step, memory) for step in own)),
         ):
             if is_found:
                 signs.add(memory.id, kind, place)
 
 
-def _is_cited(memory: _Memory, written: _Written, new: set[str]) -> bool:
+def _is_cited(memory: _Memory, written: _Written) -> bool:
     """Return True if the model names a memory by its id, its path, its slug or its whole title."""
     have = written.have
     if not memory.marks.isdisjoint(have):
         return True
-    if any(have.issuperset(words) and name in written.lower for name, words in memory.names.items()):
+    if any(have.issuperset(words) and _has_name(written.lower, name) for name, words in memory.names.items()):
         return True
     title = memory.title
-    if len(title) < _TITLE_WORDS or not have.issuperset(title) or len(new.intersection(title)) < _TITLE_RARE:
-        return False
-    return f" {' '.join(title)} " in f" {' '.join(written.words)} "
+    return (
+        len(title) >= _TITLE_WORDS
+        and have.issuperset(title)
+        and f" {' '.join(title)} " in f" {' '.join(written.words)} "
+    )
+
+
+def _has_name(text: str, name: str) -> bool:
+    """Return True if a name stands by itself in a text, and not in a longer name or as an option of a command."""
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before in ("-", "_") or after.isalnum() or after in ("-", "_")):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 def _is_said(memory: _Memory, written: _Written, new: set[str]) -> bool:
@@ -269,7 +340,7 @@ def _is_said(memory: _Memory, written: _Written, new: set[str]) -> bool:
             if other - at >= _WINDOW:
                 break
             near.add(words[other])
-        if sum(memory.weights[word] for word in near) >= memory.needed:
+        if len(near) > 1 and sum(memory.weights[word] for word in near) >= memory.needed:
             return True
     starts = {start for at in places for start in (at - 1, at) if start >= 0}
     return any(
@@ -286,17 +357,37 @@ def _find_correction(place: int, memories: Sequence[_Memory], seen: _Seen, signs
         return
     best = 0
     meant: list[_Memory] = []
+    enough = 1 if _says_change(words) else _IN_COMMON
     for memory in memories:
         if place <= memory.after or signs.prompts_between(memory.said_last, place) > _CORRECTED_WITHIN:
             continue
         common = memory.rare & set(words)
         shared = sum(memory.weights[word] for word in common)
-        if shared < max(best, _IN_COMMON) or not seen.was_said(common, memory.after, place):
+        if shared < max(best, enough) or not seen.was_said(common, memory.after, place):
             continue
         meant = [*meant, memory] if shared == best else [memory]
         best = shared
+    if not meant and _points_back(words):
+        said = [
+            each
+            for each in memories
+            if each.after < each.said_last and signs.prompts_between(each.said_last, place) == 1
+        ]
+        meant = said if len(said) == 1 else []
     for memory in meant:
         signs.add(memory.id, CONTRADICTED, place)
+
+
+def _says_change(words: Sequence[str]) -> bool:
+    """Return True if a person says that something is not so any more."""
+    text = f" {' '.join(words)} "
+    return any(f" {phrase} " in text for phrase in _CHANGED)
+
+
+def _points_back(words: Sequence[str]) -> bool:
+    """Return True if a correction begins with a word for what was just said."""
+    text = f"{' '.join(words)} "
+    return any(text.startswith(f"{phrase} ") for phrase in _BACK)
 
 
 def _corrects(words: Sequence[str]) -> bool:
@@ -325,8 +416,17 @@ def _supersedes(step: Step, memory: _Memory) -> bool:
 
 
 def _inputs(steps: Sequence[Step]) -> list[str]:
-    """Return the texts that the model has given to tools, but to recollect's own."""
-    return [text for step in steps if not is_own(step) for text in _texts(step.given)]
+    """Return the texts that the model has given to tools, but to recollect's own, and but for a file's own lines."""
+    found: list[str] = []
+    for step in steps:
+        if is_own(step):
+            continue
+        replaced = step.given.get(_REPLACED)
+        known = set(replaced.split("\n")) if isinstance(replaced, str) else set[str]()
+        for name, value in step.given.items():
+            if name != _REPLACED:
+                found += ["\n".join(line for line in text.split("\n") if line not in known) for text in _texts(value)]
+    return found
 
 
 def _texts(value: object, depth: int = 0) -> Iterator[str]:

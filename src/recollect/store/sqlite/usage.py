@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from recollect.domain.feedback.kinds import CONTRADICTED, KINDS
+from recollect.domain.feedback.kinds import CONTRADICTED, KINDS, MENTIONED, USES
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.values import PROMPT, TITLE, Evidence, Feedback, Receipt, ReceiptLine, Usage
@@ -103,7 +103,9 @@ class SqliteUsage:
             self._run("DELETE FROM evidence WHERE number <= ?", (number - _KEPT_EVIDENCE,))
             if is_new and each.kind == CONTRADICTED:
                 self._count(each.id, "contradicted")
-            elif is_first and each.kind != CONTRADICTED:
+            elif is_new and each.kind == MENTIONED:
+                self._run("UPDATE feedback SET given = max(0, given - 1) WHERE id = ?", (each.id,))
+            elif is_first and each.kind in USES:
                 self._count(each.id, "used")
                 self._run(
                     "INSERT INTO usage (id, influence_count) VALUES (?, 1)"
@@ -121,7 +123,7 @@ class SqliteUsage:
                 (sign.id, sign.session, sign.turn),
             )
         }
-        return sign.kind not in known, not known - {CONTRADICTED}
+        return sign.kind not in known, known.isdisjoint(USES)
 
     def evidence(self, id: str) -> list[Evidence]:
         """Return the signs of use of an entry, or of all, oldest first."""
@@ -149,6 +151,7 @@ class SqliteUsage:
                 " AND NOT EXISTS (SELECT 1 FROM marks m WHERE m.id = feedback.id AND m.kind = 'pinned')"
                 " AND (SELECT count(*) FROM receipt_lines l JOIN receipts r ON r.number = l.receipt"
                 " WHERE l.id = feedback.id AND l.form <> 'title' AND r.event = 'prompt'"
+                " AND NOT EXISTS (SELECT 1 FROM evidence e WHERE e.id = l.id AND e.session = r.session)"
                 " AND r.at > max(?, feedback.woken)) >= ? RETURNING 1",
                 (at, id, since, times),
             )
