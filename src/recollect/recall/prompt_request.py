@@ -53,7 +53,6 @@ class Hit:
         self.nats = words + meaning - bar
         self.rank = self.nats + bonus
         self.is_muted = False
-        self.note = ""  # the line beside it
 
 
 class PromptRequest:
