@@ -1,4 +1,4 @@
-"""How much longer a prompt and a session's start take when memories are compared with their files.
+"""How much longer a prompt takes when memories are compared with their files.
 
     python bench/latency/anchors.py [--runs N]
 
@@ -27,7 +27,6 @@ MOST = 0.2
 HOOKS = {
     "prompt, memories found": ("prompt", {"prompt": QUESTION}),
     "prompt, nothing to say": ("prompt", {"prompt": "please go on with that"}),
-    "session start, question asked before": ("session-start", {"source": "startup"}),
 }
 
 

@@ -135,9 +135,10 @@ def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mar
     """
     paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
     checks = _Checks(asked, store, hits)
+    more = 0 if mark else _MOST_LOWERED  # a title costs too little to look for another
     new: list[tuple[Hit, PromptHit]] = []
     for hit in hits:
-        if len(new) == most + (_MOST_LOWERED if checks.lost else 0):
+        if len(new) == most + (more if checks.lost else 0):
             break
         path = paths.get(hit.entry.id, "")
         key = asked.root.shown(path) if path and asked.root else hit.entry.id
