@@ -467,17 +467,15 @@ def test_answers_say_that_a_file_has_changed_until_the_same_is_stored_again(worl
         async def checks() -> tuple[str, str]:
             text, found = await called(session, "search_memory", query=LESSON["name"])
             whole, got = await called(session, "get_memories", ids=[stored["id"]])
-            said = found["results"][0].get("check", ""), got["memories"][0].get("check", "")
-            assert ("check: " in text, "Check: " in whole) == (bool(said[0]), bool(said[1]))
-            return said
+            both = found["results"][0].get("check", ""), got["memories"][0].get("check", "")
+            assert ("check: " in text, "Check: " in whole) == (bool(both[0]), bool(both[1]))
+            return both
 
         assert await checks() == ("", "")
         path.write_text("x = 2\n", encoding="utf-8")
-        for said in await checks():
-            assert said.startswith("pay.py changed since 20")
+        assert all(each.startswith("pay.py changed since 20") for each in await checks())
         path.unlink()
-        for said in await checks():
-            assert said.startswith("pay.py is gone")
+        assert all(each.startswith("pay.py is gone") for each in await checks())
         path.write_text("x = 2\n", encoding="utf-8")
         _, again = await called(session, "store_memory", **fields)
         assert (again["id"], again["outcome"]) == (stored["id"], "reinforced")
