@@ -31,6 +31,7 @@ from recollect.domain.categories import FOLDER, PROJECT
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 MEMORIES = 300
+FILES = 200  # of the project, that memories are anchored to
 WARM_UP = 4
 CONTENT: dict[str, dict[str, Any]] = {
     "decision": {"status": "accepted", "context": "{t}", "decision": "{t}", "rationale": ["measured"]},
@@ -91,11 +92,14 @@ def make_world_of(launcher: str, folder: str) -> tuple[str, dict[str, str]]:
     return root, environment
 
 
-def make_world(folder: str, entries: int) -> tuple[str, dict[str, str]]:
-    """A project with so many entries and the environment of its hooks: the project's folder, and that."""
+def make_world(folder: str, entries: int, *, anchored: bool = False) -> tuple[str, dict[str, str]]:
+    """A project with so many entries and the environment of its hooks: the project's folder, and that.
+
+    If `anchored`, each memory names three files that have changed since it was stored.
+    """
     root, store = make_banks(os.path.join(folder, "store"), (entries - MEMORIES) // 2, (entries - MEMORIES) // 2)
-    write_memories(root)
     make_repository(root)
+    write_memories(root, anchored=anchored)
     hold(root, store)
     with Engine(store, load_settings(root, {}), project_root=root) as engine:
         sync_memories_of(engine.store, root, engine.settings)
@@ -207,8 +211,12 @@ def make_repository(root: str) -> None:
             subprocess.run([*git, "commit", "-q", "-m", f"Step {number}"], check=True)
 
 
-def write_memories(root: str) -> None:
+def write_memories(root: str, *, anchored: bool = False) -> None:
     """Memory files of all categories, as a project of some years has them."""
+    commit = subprocess.run(["git", "-C", root, "rev-parse", "HEAD"], capture_output=True, check=True).stdout.decode()
+    for number in range(FILES * anchored):
+        with open(os.path.join(root, f"part_{number}.py"), "w", encoding="utf-8") as file:
+            file.write(f"PART = {number}\n" + "# A line of a file of the usual size.\n" * 200)
     for number in range(MEMORIES):
         category = PROJECT[number % len(PROJECT)]
         words = [WORDS[(number * step + step) % len(WORDS)] for step in (1, 3, 7, 11)]
@@ -226,6 +234,10 @@ def write_memories(root: str) -> None:
             "tags": [words[0], words[3]],
             "content": filled,
         }
+        if anchored:
+            files = [f"part_{(number + step) % FILES}.py" for step in range(3)]
+            about = {"hash": "0123456789abcdef", "commit": commit[:12], "at": "2026-10-01"}
+            record |= {"related_files": files, "anchors": [{"file": file, **about} for file in files]}
         path = os.path.join(root, ".claude", "memory", FOLDER[category], f"memory-{number}.json")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:

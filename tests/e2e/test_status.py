@@ -50,6 +50,7 @@ def test_keys_of_the_document_are_stable(world: World) -> None:
         "journal_here": 0,
         "store_entries": None,
         "awaiting_vector": None,
+        "stale": 0,
     }
 
 
@@ -135,6 +136,7 @@ def test_knowledge_is_counted_in_banks_and_store(semantic_world: World) -> None:
         "journal_here": 0,
         "store_entries": None,
         "awaiting_vector": None,
+        "stale": 0,
     }
     assert not (semantic_world.store / "memory.db").exists()
     done = semantic_world.run("upsert", "--entry-json", json.dumps(LESSON), **BY_WORDS)

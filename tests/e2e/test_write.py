@@ -596,7 +596,7 @@ def test_schema_is_one_json_document_that_forbids_unknown_fields(world, category
     fields = schema["properties"]
     assert set(fields) == {
         *("schema_version", "category", "id", "title", "record_status", "created_at", "updated_at", "tags"),
-        *("related_files", "triggers", "confidence", "content", "changes", "times_updated"),
+        *("related_files", "anchors", "triggers", "confidence", "content", "changes", "times_updated"),
         *("supersedes", "superseded_by"),
         *("retired_at", "retired_reason", "archived_at", "archived_reason"),
     }

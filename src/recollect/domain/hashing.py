@@ -45,4 +45,6 @@ def file_hash(data: bytes) -> str:
     """Return git's hash of a file's content. Line ends of Windows count as those of the repository."""
     if b"\0" not in data[:_BEGINNING]:
         data = data.replace(b"\r\n", b"\n")
-    return sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    hashed = sha1(b"blob %d\0" % len(data), usedforsecurity=False)
+    hashed.update(data)
+    return hashed.hexdigest()

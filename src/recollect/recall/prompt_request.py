@@ -58,7 +58,6 @@ class Hit:
         self.rank = self.nats + self.bonus
         self.is_muted = False
         self.is_resting = False
-        self.note = ""  # the line beside it
 
 
 class PromptRequest:

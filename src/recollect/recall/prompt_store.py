@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from recollect.domain.stored import StoredEntry
     from recollect.recall.prompt_request import PromptRequest
     from recollect.store.base import Store
+    from recollect.truth.check import Truth
 
     # Returns the vector of a text, its words weighted by the statistics; empty if it cannot be made.
     Embed = Callable[[str, TermStatistics], bytes]
@@ -56,8 +57,8 @@ _PATIENCE = 0.5
 # In characters: the model reads no more of a prompt.
 _READ = 2_000
 
-# So many hits beyond those about to be given may take the place of one that ranks lower.
-_MOST_LOWERED = 3
+# So many entries beyond those about to be given may take the place of one that ranks lower.
+_MOST_LOWERED = 1
 
 _LONGEST_QUERY = 300
 _LONGEST_SESSION = 100
@@ -104,7 +105,6 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     scope = engine.scope(engine.project, _used(workspace.settings))
     answer = ask(store, asked.prompt, scope, embed, package=workspace.package, feedback=engine.feedback)
     most = workspace.settings.whole("retrieval.max_inject")
-    _check(asked, answer, store, most)
     told = _new(asked, answer.hits[:_MOST_SHOWN], store, most)
     if told:
         was = _was(engine, [hit.entry for hit in answer.hits], scope)
@@ -113,28 +113,6 @@ def choose(asked: PromptRequest, engine: Engine, embed: Embed | None) -> list[st
     asked.take(told, _new(asked, answer.maybes, store, MOST_MAYBES, mark=MAYBE))
     asked.found = [*answer.hits, *answer.maybes, *answer.others]
     return answer.known
-
-
-def _check(asked: PromptRequest, answer: Answer, store: Store, most: int) -> None:
-    """Mark the hits whose files have changed since they were stored, and move them down among those about to be given.
-
-    Nothing that is above the bar falls below it.
-    """
-    near = answer.hits[: most + _MOST_LOWERED], answer.maybes[: MOST_MAYBES + _MOST_LOWERED]
-    ids = [hit.entry.id for hits in near for hit in hits]
-    workspace = asked.workspace
-    anchors = store.anchors({workspace.identity, workspace.memories}, ids) if ids else {}
-    if not anchors:
-        return
-    from recollect.truth.check import Truth, check_note, lowered, nats_lost  # most prompts find no anchors
-
-    truth = Truth(workspace, store)
-    changed = truth.compare(anchors, ids)
-    for hits, those in zip((answer.hits, answer.maybes), near, strict=True):
-        for hit in those:
-            hit.note = check_note(changed.get(hit.entry.id, ()))
-        hits[: len(those)] = lowered(those, lambda hit: hit.rank, lambda hit: nats_lost(changed.get(hit.entry.id, ())))
-    asked.untold = truth.untold
 
 
 def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
@@ -167,12 +145,15 @@ def _by_meaning(engine: Engine, asked: PromptRequest) -> Embed | None:
 def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mark: str = "") -> list[PromptHit]:
     """Return at most `most` memories new to the session, with the current text of their memory files.
 
-    With a `mark`, those are not new either whose key the session's record has with it.
+    With a `mark`, those are not new either whose key the session's record has with it. Those whose files have changed
+    since they were stored are marked, and come after others that are about as good.
     """
     paths = store.memory_paths(hit.entry.id for hit in hits) if hits else {}
-    new: list[PromptHit] = []
+    checks = _Checks(asked, store, hits)
+    more = 0 if mark else _MOST_LOWERED  # a title costs too little to look for another
+    new: list[tuple[Hit, PromptHit]] = []
     for hit in hits:
-        if len(new) == most:
+        if len(new) == most + (more if checks.lost else 0):
             break
         path = paths.get(hit.entry.id, "")
         key = asked.root.shown(path) if path and asked.root else hit.entry.id
@@ -180,8 +161,42 @@ def _new(asked: PromptRequest, hits: Sequence[Hit], store: Store, most: int, mar
             continue  # before its file is read again
         told = _told(hit, asked, path)
         if told and asked.is_new(told):
-            new.append(told)
-    return new
+            checks.check(told)
+            new.append((hit, told))
+    return [told for _, told in checks.lowered(new)[:most]]
+
+
+class _Checks:
+    """The comparison of hits with their files. An entry is lowered, never withheld: nothing falls below the bar."""
+
+    def __init__(self, asked: PromptRequest, store: Store, hits: Sequence[Hit]) -> None:
+        self._asked = asked
+        self._store = store
+        places = {asked.workspace.identity, asked.workspace.memories}
+        self._anchors = store.anchors(places, [hit.entry.id for hit in hits]) if hits else {}
+        self._truth: Truth | None = None
+        self.lost: dict[str, float] = {}  # the nats that entries lose, by id
+
+    def check(self, told: PromptHit) -> None:
+        """Mark a memory if a file of it has changed."""
+        if told.id not in self._anchors:
+            return
+        from recollect.truth.check import Truth, check_note, nats_lost  # imported late: most entries have no anchors
+
+        self._truth = self._truth or Truth(self._asked.workspace, self._store, whole=False)
+        changed = self._truth.compare(self._anchors, [told.id]).get(told.id)
+        if changed:
+            told.note = check_note(changed)
+            self.lost[told.id] = nats_lost(changed)
+
+    def lowered(self, new: list[tuple[Hit, PromptHit]]) -> list[tuple[Hit, PromptHit]]:
+        """Return the memories in their new order, and note what git is still to tell."""
+        if self._truth is None or not self.lost:
+            return new
+        from recollect.truth.check import lowered
+
+        self._asked.untold += self._truth.untold
+        return lowered(new, lambda pair: pair[0].rank, lambda pair: self.lost.get(pair[1].id, 0.0))
 
 
 def receipt_lines(asked: PromptRequest) -> list[ReceiptLine]:
@@ -367,7 +382,6 @@ def _told(hit: Hit, asked: PromptRequest, path: str) -> PromptHit | None:
         key=entry.id,
         id=entry.id,
         nats=hit.nats,
-        note=hit.note,
     )
     if not path:
         return told

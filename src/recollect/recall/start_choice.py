@@ -170,7 +170,7 @@ def _changed(engine: Engine, ids: list[str]) -> Mapping[str, Sequence[Changed]]:
         return {}
     from recollect.truth.check import Truth  # imported late: most entries have no anchors
 
-    return Truth(engine.workspace, engine.store).compare(anchors, ids)
+    return Truth(engine.workspace, engine.store, whole=False).compare(anchors, ids)
 
 
 def _lowered(ranked: list[Ranked], changed: Mapping[str, Sequence[Changed]]) -> list[Ranked]:

@@ -143,7 +143,7 @@ def _checked(workspace: Workspace, read: _Titles, listed: list[Title], engine: E
         return listed
     from recollect.truth.check import Truth, title_note  # imported late: most memories have no anchors
 
-    changed = Truth(workspace, engine.store if engine else None).compare(anchors, ids)
+    changed = Truth(workspace, engine.store if engine else None, whole=False).compare(anchors, ids)
     if not changed:
         return listed
     for title in listed:

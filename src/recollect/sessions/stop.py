@@ -40,7 +40,7 @@ _MENDED_SCORE = 0.6
 _MOST_FAULTS = 3
 
 # The key in a session's record: it was asked about memories whose files it has changed. Once is enough.
-_ASKED_ABOUT_FILES = "asked about files"
+_ASKED_ABOUT_FILES = "files?"
 
 # The number of prompts before a summary is due: the first time, and since the last time.
 _PROMPTS_AT_FIRST = 2

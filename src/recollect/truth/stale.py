@@ -13,8 +13,7 @@ from recollect.engine.withhold import harmless_entries
 from recollect.errors import StoreError
 from recollect.sync.if_changed import sync_if_changed
 from recollect.sync.sync import known_roots
-from recollect.truth.check import Changed, Truth
-from recollect.truth.files import GONE, FileHashes
+from recollect.truth.check import GONE, Changed, FileHashes, Truth
 from recollect.truth.history import SECONDS, Commit, History, keep_histories
 
 # Bounds of a look at everything: files, bytes, and seconds for reading them and for git.

@@ -14,7 +14,7 @@ from recollect.domain.text import utc_text
 from recollect.errors import LockTimeout, StorageError
 from recollect.files.journal.kinds import ANCHORED
 from recollect.files.journal.log import append_lines
-from recollect.truth.files import GONE, LARGE, FileHashes
+from recollect.truth.check import GONE, LARGE, FileHashes
 
 # Bounds for the files of one entry: their number, their bytes, and seconds for them and for git.
 _MOST_FILES = 2 * MOST_ANCHORS

@@ -500,3 +500,32 @@ def test_search_marks_what_the_user_has_muted(world: World) -> None:
         assert (found["results"][0]["muted"], ", muted by the user, from " in text) == (True, True)
 
     with_client(world, use)
+
+
+def test_answers_say_that_a_file_has_changed_until_the_same_is_stored_again(world: World) -> None:
+    path = world.project / "pay.py"
+    path.write_text("x = 1\n", encoding="utf-8")
+    fields = {**LESSON, "category": "decision", "references": ["pay.py"]}
+
+    async def use(session: ClientSession) -> None:
+        _, stored = await called(session, "store_memory", **fields)
+
+        async def checks() -> tuple[str, str]:
+            text, found = await called(session, "search_memory", query=LESSON["name"])
+            whole, got = await called(session, "get_memories", ids=[stored["id"]])
+            both = found["results"][0].get("check", ""), got["memories"][0].get("check", "")
+            assert ("check: " in text, "Check: " in whole) == (bool(both[0]), bool(both[1]))
+            return both
+
+        assert await checks() == ("", "")
+        path.write_text("x = 2\n", encoding="utf-8")
+        assert all(each.startswith("pay.py changed since 20") for each in await checks())
+        path.unlink()
+        assert all(each.startswith("pay.py is gone") for each in await checks())
+        path.write_text("x = 2\n", encoding="utf-8")
+        _, again = await called(session, "store_memory", **fields)
+        assert (again["id"], again["outcome"]) == (stored["id"], "reinforced")
+        assert await checks() == ("", "")
+
+    with_client(world, use)
+    assert said(world) == ""

@@ -98,6 +98,18 @@ def test_lists_are_merged_as_sets_and_removals_count(field: str) -> None:
     assert merged(changed(**{field: ["b", "c"]}), changed(**{field: ["a", "b", "d"]}), base)[field] == ["b", "c", "d"]
 
 
+def test_each_file_keeps_the_anchor_that_was_taken_last() -> None:
+    def anchor(file: str, day: int) -> dict[str, str]:
+        return {"file": file, "hash": f"{day:016x}", "at": f"2026-11-0{day}"}
+
+    base = changed(anchors=[anchor("src/a.py", 1), anchor("src/b.py", 1)])
+    ours = changed(OURS_AT, anchors=[anchor("src/a.py", 3), anchor("src/b.py", 1)])
+    theirs = changed(THEIRS_AT, anchors=[anchor("src/a.py", 2), anchor("src/b.py", 4), anchor("src/c.py", 2)])
+    days = {each["file"]: each["at"][-1] for each in merged(ours, theirs, base)["anchors"]}
+    assert days == {"src/a.py": "3", "src/b.py": "4", "src/c.py": "2"}
+    assert conflicts(ours, theirs, base) == []
+
+
 def test_more_items_than_a_field_may_have_are_a_conflict_that_loses_nothing_unsaid() -> None:
     ours = changed(tags=[*BASE["tags"], *(f"o{n}" for n in range(10))], triggers=[f"o{n}" for n in range(6)])
     theirs = changed(tags=[*BASE["tags"], *(f"t{n}" for n in range(10))], triggers=[f"t{n}" for n in range(6)])

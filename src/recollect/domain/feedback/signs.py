@@ -169,9 +169,10 @@ class _Seen:
         self._is_human = [line.source == HUMAN for line in lines]
         for place, line in enumerate(lines):
             text = line.text if line.source != MODEL else "\n".join([line.text, *_inputs(line.steps)])
-            first = {MODEL: self._model, HUMAN: self._asked}.get(line.source)
-            for word in known_in(text, rare) if first is not None else ():
-                first.setdefault(word, place)
+            if line.source != OUTSIDE:
+                first = self._model if line.source == MODEL else self._asked
+                for word in known_in(text, rare):
+                    first.setdefault(word, place)
             self.words.append([] if line.source == OUTSIDE else words_of(text))
             self._texts.append("" if line.source == OUTSIDE else text)
             self._paths.append([path for step in line.steps if not is_own(step) for path in touched(step)])
