@@ -73,7 +73,7 @@ lint: style
 bench: $(VENV)/.installed
 	@failed=0; \
 	for part in latency/run.py latency/hooks.py "latency/resident.py --entries 1000 10000" scale/run.py memories/run.py \
-	  retrieval/prompts.py triage/run.py triage/sessions.py soak/run.py secrets/run.py; do \
+	  retrieval/prompts.py triage/run.py triage/sessions.py triage/statements.py soak/run.py secrets/run.py; do \
 	  $(BIN)/python bench/$$part || failed=1; \
 	done; exit $$failed
 
