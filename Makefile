@@ -73,8 +73,9 @@ lint: style
 bench: $(VENV)/.installed
 	@failed=0; \
 	for part in latency/run.py latency/hooks.py latency/anchors.py "latency/resident.py --entries 1000 10000" \
-	  scale/run.py memories/run.py retrieval/prompts.py triage/run.py triage/sessions.py soak/run.py secrets/run.py \
-	  "feedback/signs.py --misses" feedback/run.py "feedback/harm.py --vectors" feedback/junk.py; do \
+	  scale/run.py memories/run.py retrieval/prompts.py triage/run.py triage/sessions.py triage/statements.py \
+	  soak/run.py secrets/run.py "feedback/signs.py --misses" feedback/run.py "feedback/harm.py --vectors" \
+	  feedback/junk.py; do \
 	  $(BIN)/python bench/$$part || failed=1; \
 	done; exit $$failed
 

@@ -19,18 +19,27 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from recollect.config.workspace import load_workspace
 from recollect.domain.categories import SESSION_SUMMARY
-from recollect.sessions.stop import Stop, capture
+from recollect.domain.triage.lasting import lasting
+from recollect.domain.triage.worth import worth
+from recollect.embedding.base import Embedder
+from recollect.embedding.registry import create_embedder
+from recollect.sessions.stop import STATED, Stop, capture
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 VARIABLE = "RECOLLECT_TRIAGE_AFTER_PROMPTS"
 PARTS = ("chosen on", "held out")
-RULES = {"at every turn with a finding": "0", "at the right moment": "5"}
+RULES = {
+    "at every turn with a finding": ("0", False),
+    "at the right moment": ("5", False),
+    "at the right moment, with the resident's model": ("5", True),
+}
 
 Label = Mapping[str, Any]
 
@@ -45,9 +54,9 @@ def main() -> None:
     for name in sorted(set(labels) - set(found)):
         print(f"{name}: not here, so it is left out", file=sys.stderr)
     results = [
-        {"part": part, "rule": rule, **total([play(found[name], labels[name], enough) for name in chosen])}
+        {"part": part, "rule": rule, **total([play(found[name], labels[name], rule) for name in chosen])}
         for part in PARTS
-        for rule, enough in RULES.items()
+        for rule in RULES
         for chosen in [[name for name in found if labels[name]["part"] == part]]
         if chosen
     ]
@@ -64,10 +73,10 @@ def read(folders: list[Path], name: str) -> Iterator[list[str]]:
                 return
 
 
-def play(lines: list[str], label: Label, enough: str) -> dict[str, int]:
+def play(lines: list[str], label: Label, rule: str) -> dict[str, int]:
     """Stop at the end of each turn of a session, and count."""
     ends: list[int] = label["turn_ends"]
-    held = list(holds(lines, ends, enough))
+    held = list(holds(lines, ends, *RULES[rule]))
     deserving = [[end in reader for reader in label["deserve"]] for end in ends]
     justified, last = 0, -1
     for at, is_held in enumerate(held):
@@ -85,7 +94,7 @@ def play(lines: list[str], label: Label, enough: str) -> dict[str, int]:
     }
 
 
-def holds(lines: list[str], ends: list[int], enough: str) -> Iterator[bool]:
+def holds(lines: list[str], ends: list[int], enough: str, has_model: bool) -> Iterator[bool]:
     """Yield for each stop True if it is held for something other than a summary."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -95,10 +104,23 @@ def holds(lines: list[str], ends: list[int], enough: str) -> Iterator[bool]:
         transcript = place / "session.jsonl"
         for end in ends:
             transcript.write_text("".join(lines[:end]), encoding="utf-8")
-            done = capture(Stop(str(transcript), "session", "", continued=False), workspace)
+            done = capture(
+                Stop(str(transcript), "session", "", continued=False), workspace, judged if has_model else None
+            )
             yield any(finding.category != SESSION_SUMMARY for finding, _ in done.held)
             if done.held:
                 capture(Stop(str(transcript), "session", "", continued=True), workspace)
+
+
+def judged(kind: str, texts: Sequence[str]) -> list[float]:
+    """Score sentences as the resident does."""
+    vectors = model().embed(texts, "document")
+    return list(map(lasting, vectors, texts) if kind == STATED else map(worth, vectors))
+
+
+@cache
+def model() -> Embedder:
+    return create_embedder("local", "auto", timeout=60)
 
 
 def total(counts: list[dict[str, int]]) -> dict[str, int]:

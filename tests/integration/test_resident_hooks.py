@@ -230,5 +230,85 @@ def test_sentences_about_the_next_step_are_no_hints_where_a_model_is_at_hand(
     assert any("Next I run" in snippet for snippet in staged["snippets"]) is not resident
 
 
+STATED = "we can't call the Metro API more than 200 times a day"
+TOLD = [
+    "turns out the probes report in fahrenheit when the firmware is older than 2.1",
+    "no, don't use moment, we have date-fns everywhere",
+    STATED,
+]
+ASIDE = [
+    "make the header a bit smaller and move the logo to the left",
+    "Always shows the wrong value when I reload, please fix.",
+    "don't touch that file for now, I'm editing it",
+    "can we call the Metro API more than 200 times a day?",
+]
+
+
+def stop_after(world: World, *prompts: str, session: str = "s1", mode: str = "default", **variables: str) -> str:
+    """End a turn after each prompt, and return the last answer of the stop hook."""
+    path, out = world.home / f"{session}.jsonl", ""
+    for prompt_ in prompts:
+        message = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+        rows = [
+            {"type": "user", "message": {"role": "user", "content": prompt_}},
+            {"type": "assistant", "message": message},
+        ]
+        with path.open("a", encoding="utf-8") as file:
+            file.write("".join(json.dumps(row) + "\n" for row in rows))
+        event = {"session_id": session, "cwd": str(world.project), "transcript_path": str(path)}
+        done = world.run_hook("stop", {**event, "permission_mode": mode}, **PATIENT, **variables)
+        assert done.returncode == 0
+        out = done.stdout
+    return out
+
+
+def test_a_lasting_statement_of_the_user_is_asked_about_where_a_model_is_at_hand(
+    semantic_world: World, serve: Serve
+) -> None:
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    asked = {text: stop_after(semantic_world, text, session=f"s{at}") for at, text in enumerate((*TOLD, *ASIDE))}
+    for text in TOLD:
+        assert json.dumps(text)[1:-1] in asked[text], f"the hint names it: {text}"
+    assert [text for text in ASIDE if asked[text]] == []
+
+
+def test_a_lasting_statement_is_not_asked_about_without_a_model_nor_twice(semantic_world: World, serve: Serve) -> None:
+    assert stop_after(semantic_world, STATED) == ""
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    assert STATED in stop_after(semantic_world, "go on"), "it was said since the agent was asked last"
+    path = str(semantic_world.home / "s1.jsonl")
+    saved = {"session_id": "s1", "cwd": str(semantic_world.project), "transcript_path": path, "stop_hook_active": True}
+    assert semantic_world.run_hook("stop", saved, **PATIENT).stdout == ""
+    assert stop_after(semantic_world, "go on", "and again") == ""
+
+
+@pytest.mark.parametrize(
+    ("mode", "variables"),
+    [
+        ("plan", {}),
+        ("default", {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}),
+        ("default", {"RECOLLECT_TRIAGE_ENABLED": "false"}),
+        ("default", {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}),
+    ],
+)
+def test_statements_are_not_judged_where_nothing_is_held(
+    semantic_world: World, serve: Serve, mode: str, variables: dict[str, str]
+) -> None:
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    assert stop_after(semantic_world, STATED, mode=mode, **variables) == ""
+
+
+def test_a_secret_in_a_lasting_statement_is_not_repeated(semantic_world: World, serve: Serve) -> None:
+    remember(semantic_world)
+    ready(semantic_world, serve())
+    key = "AKIA" + "Z7Q4M2X9K1B5T8LD"
+    asked = stop_after(semantic_world, f"{STATED}. The key is {key}, it belongs to the whole company")
+    assert "Metro API" in asked
+    assert key not in asked
+
+
 def journal(world: World) -> list[str]:
     return (world.store / "session-captures.jsonl").read_text(encoding="utf-8").splitlines()

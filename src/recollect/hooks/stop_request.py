@@ -77,12 +77,12 @@ def _still_true(done: Capture) -> str:
 
 
 def _quoted(done: Capture) -> str:
-    """Return a line with the first hint of each finding: evidence, or else a sentence. A summary has none."""
-    hints = [(finding.category, [*finding.evidence, *finding.snippets]) for finding, _ in done.held]
+    """Return a line with the hints of each finding: its evidence, or else its first sentence. A summary has none."""
     quotes = [
-        f'{category} "{data_line(told[0]).translate(_QUOTES)}"'
-        for category, told in hints
-        if told and category != SESSION_SUMMARY
+        f'{finding.category} "{data_line(told).translate(_QUOTES)}"'
+        for finding, _ in done.held
+        if finding.category != SESSION_SUMMARY
+        for told in finding.evidence or finding.snippets[:1]
     ]
     return f"{_HINTS} {'; '.join(quotes)}" if quotes else ""
 

@@ -19,6 +19,7 @@ from recollect.recall.degradation import LOADING
 from recollect.recall.prompt import memories_for
 from recollect.sessions import attention
 from recollect.sessions.start import Start, begin, follow, notices, said, withheld
+from recollect.sessions.stop import STATED
 from recollect.store.open import store_exists
 from recollect.version import VERSION
 
@@ -128,8 +129,9 @@ def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
 
 
 def _judge(question: Mapping[str, Any], warm: Warm) -> Answered:
-    """Return for each sentence of a session how much it says that will last."""
-    from recollect.domain.triage.worth import MODEL, worth  # imported late: most residents are never asked
+    """Return for each sentence of a session how much it says that will last; the user's own have another judge."""
+    from recollect.domain.triage.lasting import lasting  # imported late: most residents are never asked
+    from recollect.domain.triage.worth import MODEL, worth
 
     texts: Any = question.get("texts")
     if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_TEXTS:  # pyright: ignore[reportUnknownArgumentType]
@@ -140,11 +142,13 @@ def _judge(question: Mapping[str, Any], warm: Warm) -> Answered:
     embedder = warm.embedders.get("local", "auto", 0)
     if embedder.identity != MODEL:
         return Answered({})
+    sentences = [str(text) for text in cast("list[object]", texts)]
     try:
-        vectors = embedder.embed([str(text) for text in cast("list[object]", texts)], "document")
+        vectors = embedder.embed(sentences, "document")
     except ModelLoading:
         return Answered({"loading": True})  # in a short session that is no failure
-    return Answered({"scores": [worth(vector) for vector in vectors]})
+    scores = map(lasting, vectors, sentences) if question.get("of") == STATED else map(worth, vectors)
+    return Answered({"scores": list(scores)})
 
 
 def _telling(weights: Mapping[str, object]) -> Callable[[str], float]:

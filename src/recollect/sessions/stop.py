@@ -9,10 +9,10 @@ from binascii import crc32
 
 from recollect.config import locations
 from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
-from recollect.domain.triage.moment import is_moment, is_open, unstored
+from recollect.domain.triage.moment import PLAIN_SCORE, is_moment, is_open, statements, unstored
 from recollect.domain.triage.plain import is_plain
 from recollect.domain.triage.quoted import without_quotes
-from recollect.domain.triage.score import Activity, Finding, Said, bounded, find
+from recollect.domain.triage.score import Activity, Finding, Said, bounded, clean_snippet, find
 from recollect.domain.triage.signs import has_finished, is_change, mended, says_farewell, says_thanks
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.session.record import add_given, read_record, set_triaged
@@ -29,9 +29,14 @@ if TYPE_CHECKING:
     from recollect.files.session.transcript import Heard
     from recollect.sessions.outdated import Outdated
 
-    Judge = Callable[[Sequence[str]], Sequence[float]]
+    # Takes a kind and sentences of that kind; returns a score for each, or none.
+    Judge = Callable[[str, Sequence[str]], Sequence[float]]
 
 _LONGEST_CONTEXT = 8_000
+
+# The kinds of sentences that are judged by their meaning: found by words, and said by the user.
+FOUND = "found"
+STATED = "stated"
 
 _PARALLEL = "triage.parallel."
 
@@ -41,6 +46,8 @@ _MOST_FAULTS = 3
 
 # The key in a session's record: it was asked about memories whose files it has changed. Once is enough.
 _ASKED_ABOUT_FILES = "files?"
+# The most statements of the user that one request names.
+_MOST_STATED = 3
 
 # The number of prompts before a summary is due: the first time, and since the last time.
 _PROMPTS_AT_FIRST = 2
@@ -79,7 +86,7 @@ def capture(stop: Stop, workspace: Workspace, judge: Judge | None = None) -> Cap
     """Triage the messages since the last stop, then hold the stop or stage the findings.
 
     If several hooks serve the same stop at once, only one does the work; the others let the stop pass. `judge`
-    scores sentences by their meaning, or returns none if it cannot.
+    scores sentences by their meaning, or returns none if it cannot; a lasting one has a score of zero or more.
     """
     done = Capture()
     turn = _turn(stop)
@@ -178,11 +185,9 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
             _stage(stop, workspace, _lasting(findings, judge))
             set_triaged(workspace.global_store, stop.session, heard.end, _mark(last))
         return
-    enough = settings.whole("triage.after_prompts")
     is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
     is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
-    news = unstored(heard.said, heard.steps)
-    is_due = is_urgent or is_moment(news, heard.tool_uses, thresholds, enough)
+    is_due = _is_time(settings, heard, judge, findings, thresholds) or is_urgent
     findings = _without_secrets(findings, heard, thresholds, done) if is_due else []
     old: Sequence[Outdated] = _outdated(workspace, record, heard) if is_due or _is_settled(heard, last) else []
     if (findings or old) and _holds(stop, workspace, heard.end, last, done):
@@ -246,11 +251,48 @@ def _add_mended(
     return bool(again)
 
 
+def _is_time(
+    settings: Settings, heard: Heard, judge: Judge | None, findings: list[Finding], thresholds: dict[str, float]
+) -> bool:
+    """Return True if this is the moment to ask by words and work, or else by a lasting statement, which is added."""
+    news = unstored(heard.said, heard.steps)
+    if findings and is_moment(news, heard.tool_uses, thresholds, settings.whole("triage.after_prompts")):
+        return True
+    return _add_stated(news, judge, findings, thresholds)
+
+
+def _add_stated(
+    news: Sequence[Said], judge: Judge | None, findings: list[Finding], thresholds: dict[str, float]
+) -> bool:
+    """Add the user's statements that will last, judged by their meaning; return True if there are any."""
+    open_to = [name for name, least in thresholds.items() if name != SESSION_SUMMARY and least <= PLAIN_SCORE]
+    stated = statements(news) if judge and open_to else {}
+    if not judge or not stated:
+        return False
+    scores = zip(stated, judge(STATED, list(stated)), strict=False)
+    lasting = [text for text, score in scores if score >= 0.0][-_MOST_STATED:]
+    if not lasting:
+        return False
+    from recollect.domain.secrets.detect import redact
+    from recollect.domain.triage.guess import USUAL, guess_category
+
+    for text in lasting:
+        category = next(name for name in (guess_category(text), USUAL, *open_to) if name in open_to)
+        finding = next((finding for finding in findings if finding.category == category), None)
+        if finding is None:
+            finding = Finding(category, PLAIN_SCORE, [], [])
+            findings.append(finding)
+        message = redact(stated[text])
+        finding.evidence.append(clean_snippet(text if message == stated[text] else message))
+        finding.windows.append(f"human: {message}")
+    return True
+
+
 def _lasting(findings: Sequence[Finding], judge: Judge | None) -> list[Finding]:
     """Remove the agent's sentences about the next step, and return the findings that have sentences left."""
     judged = [finding for finding in findings if finding.category != SESSION_SUMMARY]
     texts = [text for finding in judged for text in finding.snippets if text not in finding.by_human]
-    scores = dict(zip(texts, judge(texts), strict=False)) if judge and texts else {}
+    scores = dict(zip(texts, judge(FOUND, texts), strict=False)) if judge and texts else {}
     for finding in judged:
         finding.snippets = [
             text

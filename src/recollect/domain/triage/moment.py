@@ -8,12 +8,13 @@ the matter is settled, or at once if the user has said something plainly.
 from __future__ import annotations
 
 from recollect.domain.triage.phrases import words_of
-from recollect.domain.triage.plain import is_plain, is_standing
+from recollect.domain.triage.plain import OPENERS, is_plain, is_standing
+from recollect.domain.triage.said import is_prose, sentences, spoken_lines
 from recollect.domain.triage.score import Activity, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     from recollect.domain.triage.score import Said
     from recollect.domain.triage.signs import Step
@@ -25,6 +26,16 @@ USES_FOR_A_PROMPT = 6
 PLAIN_SCORE = 0.8
 LONGEST_STATEMENT = 600
 _MOST_LINES = 6
+
+# A sentence of fewer words says too little by itself. One that begins like these asks something, or points at what
+# the user sees ("there are two warnings left").
+_FEWEST_WORDS = 4
+_MOST_STATEMENTS = 10
+_NOW = frozenset(
+    "is are was do does did can could should would shall has had why what whats how hows where wheres which who whos am"
+    " isnt arent doesnt didnt couldnt wouldnt shouldnt there theres".split()
+)
+_REQUESTS = (" can you ", " could you ", " would you ", " can we ", " could we ")
 
 # An answer that ends with a question or an offer leaves the matter open.
 _END = 160
@@ -46,12 +57,35 @@ def is_moment(said: Sequence[Said], tool_uses: int, thresholds: Mapping[str, flo
     answer = next((each.text for each in reversed(said) if each.role == "assistant"), "")
     if len(prompts) + tool_uses / USES_FOR_A_PROMPT >= enough and not is_open(answer):
         return True
-    spoken = [each for each in prompts if len(each.text) <= LONGEST_STATEMENT and each.text.count("\n") < _MOST_LINES]
     return any(
         finding.score >= PLAIN_SCORE
         or any(is_plain(text, finding.category) or is_standing(text) for text in finding.snippets)
-        for finding in find(spoken, _NO_ACTIVITY, thresholds)
+        for finding in find(filter(_is_short, prompts), _NO_ACTIVITY, thresholds)
     )
+
+
+def statements(said: Iterable[Said]) -> dict[str, str]:
+    """Return the sentences to judge by their meaning, each with its message: the user's newest, without questions."""
+    found: dict[str, str] = {}
+    for each in said:
+        if each.role == "human" and _is_short(each):
+            for line, masked in spoken_lines(each.text):
+                if is_prose(line, pasted=False):
+                    found |= {text.strip(): each.text for text, words in sentences(line, masked) if _may_last(words)}
+    return dict(list(found.items())[-_MOST_STATEMENTS:])
+
+
+def _is_short(message: Said) -> bool:
+    return len(message.text) <= LONGEST_STATEMENT and message.text.count("\n") < _MOST_LINES
+
+
+def _may_last(sentence: str) -> bool:
+    words = words_of(sentence)[1:-1]
+    while words and words[0] in OPENERS:
+        words = words[1:]
+    text = f" {' '.join(words)} "
+    is_asking = sentence.rstrip().endswith("?") or any(phrase in text for phrase in _REQUESTS)
+    return len(words) >= _FEWEST_WORDS and words[0] not in _NOW and not is_asking
 
 
 def unstored(said: Sequence[Said], steps: Sequence[Step]) -> list[Said]:

@@ -41,7 +41,8 @@ _BEGINNINGS = (
     "|dont ever|do not ever|never ever"
 )
 _IN_FUTURE = ("in future,", "in the future,")
-_BEFORE = frozenset("please pls ok okay and so also but btw yes no hey claude".split())
+# Words before a statement begins.
+OPENERS = frozenset("please pls ok okay and so also but btw yes no hey claude hm hmm wait well just then now".split())
 _ALWAYS = ("always", "never")
 _DO = frozenset(CLASSES["DO"].split())
 # "This project" means more than the matter at hand, as all of these do; "this function" means just that.
@@ -69,7 +70,7 @@ def is_standing(sentence: str) -> bool:
         return False
     if words[:2] == ["please", "note"] or sentence.lower().startswith(_IN_FUTURE):
         return True
-    while words and words[0] in _BEFORE:
+    while words and words[0] in OPENERS:
         words = words[1:]
     if any(word == "this" and after not in _LASTING for word, after in pairwise([*words, ""])):
         return False

@@ -70,7 +70,8 @@ class Activity:
 class Finding:
     """A category worth remembering, with its score, its telling sentences and the text around them.
 
-    `evidence` are facts of the work itself, as opposed to words; `by_human` are the snippets that the user said.
+    `evidence` was found without our words: facts of the work itself, and statements of the user that were judged by
+    their meaning. `by_human` are the snippets that the user said.
     """
 
     def __init__(self, category: str, score: float, snippets: list[str], windows: list[str]) -> None:
