@@ -20,8 +20,8 @@ from tests.conftest import SOURCE, World, run_without_rights
 
 SUBJECTS = [
     *("Python", "Packages", "SQLite", "Settings", "Store", "Permissions", "Disk", "Database", "Vectors", "Files"),
-    *("Locks", "Journal", "Banks", "Withheld", "Sessions", "Records", "Clock", "Self-test", "Embeddings", "Keywords"),
-    *("Plugin", "Hooks"),
+    *("Locks", "Journal", "Banks", "Withheld", "Stale", "Sessions", "Records", "Clock", "Self-test", "Embeddings"),
+    *("Keywords", "Plugin", "Hooks"),
     *("Prompt hook", "MCP server", "Resident"),
 ]
 

@@ -330,6 +330,7 @@ def test_show_as_json_and_raw(world: World) -> None:
         "path": ".claude/memory/decisions/use-postgres.json",
         "hash": hashlib.md5(path.read_bytes(), usedforsecurity=False).hexdigest(),
         "origin": "repository",
+        "check": [],
         "record": json.loads(path.read_text(encoding="utf-8")),
     }
     path.write_text("{broken: \x07\u202e", encoding="utf-8")
