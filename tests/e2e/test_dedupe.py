@@ -19,7 +19,7 @@ from tests.conftest import RECOLLECT, World, days_ago, read_terminal
 
 BY_WORDS = {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
 _RETRY = "Retries without jitter arrive together, and overload the gateway again."
-_DRESSED = "Retries without `jitter` arrive together - and **overload** gateway again"
+_DRESSED = "Retries without *jitter* arrive together; and **overload** gateway again"
 _LIKE = "Without jitter, retries overload the gateway together."
 
 
@@ -151,7 +151,7 @@ def test_terminal_asks_what_a_new_memory_is_to_a_similar_one(semantic_world: Wor
     world = semantic_world
     old = run(world, "add", "decision", "Carts are kept in MySQL.")["id"]
     shown = keyed(world, "s", "add", "decision", "Carts are kept in PostgreSQL now.")
-    assert f"{old} is retired; `recollect restore" in shown
+    assert f"{old} is retired; `recollect restore" in " ".join(shown.split())
     assert run(world, "show", old)["status"] == "retired"
 
 

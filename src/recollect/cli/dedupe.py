@@ -63,7 +63,7 @@ def command(
 ) -> None:
     """Find memories and lessons that say the same.
 
-    What is the same but for case, punctuation, formatting and the article is merged, and can be undone. Everything
+    What is the same but for punctuation, formatting, a capital and the article is merged, and can be undone. Everything
     else is only proposed: on a terminal each pair is shown with what differs, and a key settles it. Elsewhere the pairs
     are listed, to be settled one by one with --merge, --supersede and --keep-both.
     """

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.feedback.weight import HIGHEST, LOWEST, factor
+from recollect.domain.ranking.aboutness import Judgement
 from recollect.domain.ranking.order import Ranked, Weights, rank
-from recollect.domain.stored import Standing
+from recollect.domain.stored import Standing, StoredEntry
 from recollect.recall.prompt_request import Hit
 
 COUNTS = st.integers(0, 10_000)
+LESSON = StoredEntry(id="0" * 16, category="patterns", name="A lesson", description="Something.", created_at="")
 
 
 @given(COUNTS, COUNTS, COUNTS)
@@ -71,8 +73,8 @@ def test_use_changes_the_order_of_a_start_within_its_bounds_and_nothing_else(
 
 @given(st.floats(0, 40), st.floats(0, 20), st.floats(1, 30), st.floats(LOWEST, HIGHEST))
 def test_use_changes_the_rank_of_a_hit_and_not_its_bar(words: float, meaning: float, bar: float, use: float) -> None:
-    entry = None
-    hit, same = Hit(entry, words, meaning, bar, use=use), Hit(entry, words, meaning, bar)  # type: ignore[arg-type]
+    judgement = Judgement(words, meaning, bar, 0.0)
+    hit, same = Hit(LESSON, judgement, use=use), Hit(LESSON, judgement)
     assert (hit.nats, hit.bar, hit.words, hit.meaning) == (same.nats, same.bar, same.words, same.meaning)
     assert hit.rank == pytest.approx((words + meaning) * use - bar)
     assert same.rank == same.nats

@@ -19,7 +19,7 @@ from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
 _RETRY = "Retries without jitter arrive together, and overload the gateway again."
-_OTHER_DRESS = "Retries without `jitter` arrive together - and **overload** gateway again"
+_OTHER_DRESS = "Retries without *jitter* arrive together; and **overload** gateway again"
 
 
 def bank(shop: Shop, *texts: str, name: str = "Retry with jitter") -> None:  # noqa: F811
@@ -35,7 +35,7 @@ def bank(shop: Shop, *texts: str, name: str = "Retry with jitter") -> None:  # n
 
 def test_same_lesson_in_another_dress_is_counted_once_more(shop: Shop) -> None:  # noqa: F811
     first = shop.keep("heuristics", "Retry with jitter", _RETRY, triggers=["gateway is down"])
-    again = shop.keep("heuristics", "Retry with Jitter.", _OTHER_DRESS, triggers=["burst of requests"])
+    again = shop.keep("heuristics", "Retry with jitter.", _OTHER_DRESS, triggers=["burst of requests"])
     assert (again.id, again.outcome, again.similar) == (first.id, "reinforced", [])
     assert any("counted once more there" in note for note in again.warnings)
     [entry] = shop.engine.store.entries([first.id])
@@ -84,7 +84,7 @@ def test_memories_are_merged_with_history_and_undone(shop: Shop) -> None:  # noq
     first = shop.keep("decision", "Carts live in SQLite", _RETRY, references=["a.py"], triggers=["where are carts"])
     path = next(shop.folder.rglob("carts-live-in-sqlite.json"))
     record = json.loads(path.read_text(encoding="utf-8"))
-    twin = {**record, "id": "carts-live-in-sqlite-2", "title": "Carts live in SQLITE", "triggers": ["a new column"]}
+    twin = {**record, "id": "carts-live-in-sqlite-2", "title": "Carts live in SQLite.", "triggers": ["a new column"]}
     twin["content"] = {**record["content"], "decision": _OTHER_DRESS}
     twin["created_at"] = "2030-01-01T00:00:00Z"
     path.with_name("carts-live-in-sqlite-2.json").write_text(json.dumps(twin), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Tell whether two texts say the same but for case, punctuation, formatting and the article "the".
+"""Tell whether two texts say the same but for punctuation, formatting, the article "the" and a sentence's capital.
 
-A merge is never asked about, so the rule is strict: what it does not know makes a difference. Words and their order,
-numbers, signs, paths and anything in code stay as they are.
+A merge is never asked about, so the rule is strict: what it does not know makes a difference. Words, their case and
+their order, numbers, signs, quotation marks, paths and anything in code stay as they are.
 """
 
 from __future__ import annotations
@@ -9,20 +9,23 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# A pause between parts of a sentence. Which sign marks it means nothing, but that there is one does: "No, retry".
+# A pause between parts of a sentence, and the end of one. Which sign marks it means nothing, but that there is one
+# does: "No, retry". They are compared as one, because a list has no full stops.
 _PAUSE = ","
+_END = "."
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(`+)(.+?)\1")
 _STRONG = re.compile(r"(?<![\w*\\])(\*\*|\*)(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
-_ITEM = re.compile(r"(?m)^[ \t]*(?:[-*+\u2022][ \t]+(?=[^\W\d_]|`|\*)|#{1,6}[ \t]+)")
+# A star before a small letter may be a pattern instead of a bullet.
+_ITEM = re.compile(r"(?m)^[ \t]*(?:[-+\u2022][ \t]+(?=[^\W\d_]|`|\*)|\*[ \t]+(?=[A-Z]|`|\*)|#{1,6}[ \t]+)")
 _BREAK = re.compile(r"\n[ \t]*\n\s*")
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " "})
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00ab": '"', "\u00bb": '"'})
 
-# Signs at the end of a word that mark a pause, and those around words that mean nothing.
-_ENDS = ".,;:!"
-_DASHES = ("-", "--", "\u2013", "\u2014")
+# Signs at the end of a word that mark a pause or the end of a sentence.
+_PAUSES = ",;"
+_ENDS = ".:!"
 
 # After these, or before them, "the" is part of what is said: "the few", "out of the question".
 _THE_TELLS = frozenset("few little least last most first number question same one other only who future".split())
@@ -55,21 +58,24 @@ def normal_form(text: str) -> tuple[str, ...]:
         found += [*_prose(text[place : fence.start()]), f"\n{fence[2].rstrip()}"]
         place = fence.end()
     found += _prose(text[place:])
-    return tuple(_without_idle_pauses(_without_articles(found)))
+    return tuple(_without_idle_pauses(_without_articles(_without_capitals(found))))
 
 
 def _prose(text: str) -> list[str]:
-    """Return the words and pauses of a text without code blocks. A word in code has a mark before it."""
+    """Return the words and pauses of a text without code blocks.
+
+    A word or a space in code has a mark before it, because outside it may mean something else.
+    """
     text = _BREAK.sub(" \x00 ", _ITEM.sub(" \x00 ", text))
     found: list[str] = []
     place = 0
     for code in _CODE.finditer(text):
         before, after = text[place : code.start()], text[code.end() : code.end() + 1]
-        glued = (before and not before[-1].isspace() and before[-1] not in "(\"'*") or (
-            after and not after.isspace() and after not in ".,;:!?)\"'*"
+        glued = (before and not before[-1].isspace() and before[-1] not in "(*") or (
+            after and not after.isspace() and after not in ".,;:!?)*"
         )
-        found += _words(before)
-        found += [f"\x01{word}" for word in code[2].split()]
+        is_plain = code[2].isalpha() or len(code[2].split()) != 1 or code[2] != code[2].strip()
+        found += [*_words(before), f"\x01{code[2]}" if is_plain else code[2]]
         if glued:  # `run`ning is neither of the two
             found.append("\x02")
         place = code.end()
@@ -78,32 +84,15 @@ def _prose(text: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     text = _STRONG.sub(r"\2", text).translate(_QUOTES)
-    found: list[str] = []
-    raw = text.replace("\u2014", " \u2014 ").split()
-    for at, word in enumerate(raw):
-        if word == "\x00":
-            found.append(_PAUSE)
-        elif word in _DASHES:
-            around = [*raw[max(0, at - 1) : at], *raw[at + 1 : at + 2]]
-            found.append(_PAUSE if all(_is_word(each) for each in around) else word)
-        else:
-            found += _word(word)
-    return found
-
-
-def _is_word(text: str) -> bool:
-    bare = text.strip("\"'()" + _ENDS)
-    return len(bare) > 1 and bare.isalpha()
+    return [part for word in text.split() for part in ((_END,) if word == "\x00" else _word(word))]
 
 
 def _word(word: str) -> list[str]:
-    """Return a word with the pauses before and after it."""
+    """Return a word with the pauses before and after it. A sign that stands alone is a word."""
     before: list[str] = []
     after: list[str] = []
     while len(word) > 1:
-        if word.strip("\"'") not in ("", word):
-            word = word.strip("\"'")
-        elif word[0] == "(" and word.count("(") > word.count(")"):
+        if word[0] == "(" and word.count("(") > word.count(")"):
             word, before = word[1:], [*before, _PAUSE]
         elif word[0] + word[-1] == "()" and word[1:-1].isalpha():
             word, before, after = word[1:-1], [*before, _PAUSE], [_PAUSE, *after]
@@ -113,39 +102,50 @@ def _word(word: str) -> list[str]:
             word, after = word[:-1], [_PAUSE, *after]
         elif word[-1] == "?" and word[:-1].strip("'\")").isalpha():
             word, after = word[:-1], ["?", *after]
-        elif word[-1] in _ENDS and _ends(word):
-            word, after = word[:-1], [_PAUSE, *after]
+        elif word[-1] in _PAUSES + _ENDS and _ends(word):
+            word, after = word[:-1], [_PAUSE if word[-1] in _PAUSES else _END, *after]
         else:
             break
-    said = word.lower()
-    if said in ("...", "\u2026", *_ENDS, '"', "'", "(", ")"):
-        return [*before, _PAUSE, *after]
-    return [*before, *_CONTRACTED.get(said, (said,)), *after]
+    alone = word in (_PAUSE, _END)  # a sign that is spoken of
+    return [*before, f"\x01{word}" if alone else word, *after]
 
 
 def _ends(word: str) -> bool:
     """Return True if the last sign of a word is one of the sentence, not of the word: in "n!" and "std::" it is not."""
     if word[-1] == "!":
         return len(word) > 2 and word[:-1].isalpha()
-    return word[-2:] not in ("::", "..") and word not in _DASHES
+    return word[-2:] not in ("::", "..") and any(map(str.isalnum, word))
+
+
+def _without_capitals(words: list[str]) -> list[str]:
+    """Write the first word of each sentence small, if only its first letter is a capital, and contractions in full."""
+    found: list[str] = []
+    for at, word in enumerate(words):
+        begins = not at or words[at - 1] in (_END, "?")
+        letters = word.replace("'", "")
+        if begins and letters.isalpha() and letters[0].isupper() and letters[1:] == letters[1:].lower():
+            word = word.lower()  # noqa: PLW2901
+        found += _CONTRACTED.get(word, (word,))
+    return found
 
 
 def _without_articles(words: list[str]) -> list[str]:
-    """Leave out "the" where it only leads to a noun, and unmark words in code."""
+    """Leave out "the" where it only leads to a noun."""
     found: list[str] = []
     for at, word in enumerate(words):
         following = words[at + 1] if at + 1 < len(words) else ""
         before = words[at - 1] if at else ""
-        if word == "the" and following.isalpha() and not {following, before} & _THE_TELLS and before != "at":
+        tells = {following.lower(), before.lower()} & _THE_TELLS
+        if word == "the" and following.isalpha() and not tells and before != "at":
             continue
-        found.append(word.removeprefix("\x01").lower() if word.startswith("\x01") else word)
+        found.append(word)
     return found
 
 
 def _without_idle_pauses(words: list[str]) -> list[str]:
     """Return words without pauses at the beginning and at the end, and with one where several follow each other."""
     found: list[str] = []
-    for word in words:
+    for word in (_PAUSE if word == _END else word for word in words):
         if word != _PAUSE or (found and found[-1] not in (_PAUSE, "?")):
             found.append(word)
     while found and found[-1] == _PAUSE:
