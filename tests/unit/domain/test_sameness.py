@@ -35,7 +35,7 @@ def stored_texts() -> list[str]:
 
 
 def test_there_are_enough_hard_pairs() -> None:
-    assert len(set(pairs("different.tsv"))) >= 340
+    assert len(set(pairs("different.tsv"))) >= 480
 
 
 @pytest.mark.parametrize(("one", "other"), pairs("different.tsv"))
@@ -56,8 +56,8 @@ def test_stored_text_is_the_same_in_another_dress_and_no_other_is() -> None:
     assert len(forms) == len({" ".join(text.split()) for text in texts})
     for text in texts:
         assert same_text(text, f"{text} ")
-        first = text.split()[0]
-        assert not (first.isalpha() and first.istitle()) or same_text(text, text[:1].lower() + text[1:])
+        is_everyday = text.startswith(("The ", "A ", "Use ", "Never ", "Always ", "When ", "If ", "Do "))
+        assert not is_everyday or same_text(text, text[:1].lower() + text[1:])
         assert same_text(text, "\n".join(line.rstrip() for line in text.split("\n")) + "\n\n")
 
 

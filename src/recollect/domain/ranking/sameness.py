@@ -7,7 +7,9 @@ their order, numbers, signs, quotation marks, paths and anything in code stay as
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from recollect.domain.ranking.common_words import is_common
+from recollect.domain.ranking.terms import STOP_WORDS
 
 # A pause between parts of a sentence, and the end of one. Which sign marks it means nothing, but that there is one
 # does: "No, retry". They are compared as one, because a list has no full stops.
@@ -16,16 +18,19 @@ _END = "."
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"(`+)(.+?)\1")
-_STRONG = re.compile(r"(?<![\w*\\])(\*\*|\*)(?=[^\s*])([^*\n]*[^\s*])\1(?![\w*])")
-# A star before a small letter may be a pattern instead of a bullet.
-_ITEM = re.compile(r"(?m)^[ \t]*(?:[-+\u2022][ \t]+(?=[^\W\d_]|`|\*)|\*[ \t]+(?=[A-Z]|`|\*)|#{1,6}[ \t]+)")
+_STRONG = re.compile(r"(?<![\w*\\])(\*\*|\*)(?=\w)([^*\n]*\w[.?!]?)\1(?![\w*])")
+# A star before a small letter may be a pattern instead of a bullet, and a line below "# " makes it a comment.
+_ITEM = re.compile(
+    r"(?m)^[ \t]*(?:[-+\u2022][ \t]+(?=[^\W\d_]|`|\*)|\*[ \t]+(?=[A-Z]|`|\*)"
+    r"|#{1,6}[ \t]+(?=[^\n]*(?:\n[ \t]*\n|\s*\Z)))"
+)
 _BREAK = re.compile(r"\n[ \t]*\n\s*")
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " "})
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00ab": '"', "\u00bb": '"'})
 
 # Signs at the end of a word that mark a pause or the end of a sentence.
 _PAUSES = ",;"
-_ENDS = ".:!"
+_ENDS = ".:"
 
 # After these, or before them, "the" is part of what is said: "the few", "out of the question".
 _THE_TELLS = frozenset("few little least last most first number question same one other only who future".split())
@@ -51,7 +56,7 @@ def same_text(one: str, other: str) -> bool:
 
 def normal_form(text: str) -> tuple[str, ...]:
     """Return a text as its words, pauses and pieces of code: equal results say the same."""
-    text = unicodedata.normalize("NFC", text).translate(_SPACES).replace("\r\n", "\n")
+    text = text.replace("\r\n", "\n")
     found: list[str] = []
     place = 0
     for fence in _FENCE.finditer(text):
@@ -83,7 +88,7 @@ def _prose(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    text = _STRONG.sub(r"\2", text).translate(_QUOTES)
+    text = _STRONG.sub(r"\2", text).translate(_SPACES).translate(_QUOTES)
     return [part for word in text.split() for part in ((_END,) if word == "\x00" else _word(word))]
 
 
@@ -93,13 +98,13 @@ def _word(word: str) -> list[str]:
     after: list[str] = []
     while len(word) > 1:
         if word[0] == "(" and word.count("(") > word.count(")"):
-            word, before = word[1:], [*before, _PAUSE]
+            word, before = word[1:], [*before, "("]
         elif word[0] + word[-1] == "()" and word[1:-1].isalpha():
-            word, before, after = word[1:-1], [*before, _PAUSE], [_PAUSE, *after]
+            word, before, after = word[1:-1], [*before, "("], [")", *after]
         elif word.endswith("...") and word[:-3].isalpha():
             word, after = word[:-3], [_PAUSE, *after]
         elif word[-1] == ")" and word.count(")") > word.count("("):
-            word, after = word[:-1], [_PAUSE, *after]
+            word, after = word[:-1], [")", *after]
         elif word[-1] == "?" and word[:-1].strip("'\")").isalpha():
             word, after = word[:-1], ["?", *after]
         elif word[-1] in _PAUSES + _ENDS and _ends(word):
@@ -111,22 +116,23 @@ def _word(word: str) -> list[str]:
 
 
 def _ends(word: str) -> bool:
-    """Return True if the last sign of a word is one of the sentence, not of the word: in "n!" and "std::" it is not."""
-    if word[-1] == "!":
-        return len(word) > 2 and word[:-1].isalpha()
+    """Return True if the last sign of a word is one of the sentence, not of the word: in "std::" it is not."""
     return word[-2:] not in ("::", "..") and any(map(str.isalnum, word))
 
 
 def _without_capitals(words: list[str]) -> list[str]:
-    """Write the first word of each sentence small, if only its first letter is a capital, and contractions in full."""
+    """Write the first word of each sentence small, if it is an everyday word and no name, and contractions in full."""
     found: list[str] = []
     for at, word in enumerate(words):
         begins = not at or words[at - 1] in (_END, "?")
-        letters = word.replace("'", "")
-        if begins and letters.isalpha() and letters[0].isupper() and letters[1:] == letters[1:].lower():
+        if begins and word[1:] == word[1:].lower() and _is_everyday(word.lower()):
             word = word.lower()  # noqa: PLW2901
         found += _CONTRACTED.get(word, (word,))
     return found
+
+
+def _is_everyday(word: str) -> bool:
+    return word in STOP_WORDS or word in _CONTRACTED or is_common(word) or is_common(word.removesuffix("s"))
 
 
 def _without_articles(words: list[str]) -> list[str]:
@@ -143,11 +149,11 @@ def _without_articles(words: list[str]) -> list[str]:
 
 
 def _without_idle_pauses(words: list[str]) -> list[str]:
-    """Return words without pauses at the beginning and at the end, and with one where several follow each other."""
+    """Return words without the pauses at the beginning, a full stop at the end, and pauses that follow another."""
+    while words and words[-1] == _END:
+        words = words[:-1]
     found: list[str] = []
     for word in (_PAUSE if word == _END else word for word in words):
         if word != _PAUSE or (found and found[-1] not in (_PAUSE, "?")):
             found.append(word)
-    while found and found[-1] == _PAUSE:
-        found.pop()
     return found
