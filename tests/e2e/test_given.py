@@ -170,7 +170,8 @@ def test_why_of_all_projects_names_the_project_of_each_time(shop: World) -> None
     shop.write_bank("patterns", BANK, shared=True)
     ask(shop, "how do we do jitter for retries of webhooks at the gateway?")
     words = ("why", content_hash(JITTER), "--project-root", str(other))
-    assert "elsewhere given 1 time in other projects; --all-projects shows them" in run(shop, *words)
+    told = " ".join(run(shop, *words).split())
+    assert "elsewhere given 1 time in other projects; --all-projects shows them" in told
     everywhere = document(shop, *words, "--all-projects")
     assert (everywhere["elsewhere"], everywhere["words"]["jitter"]) == (0, 1)
     assert "  prompt, in shop-front, text\n" in run(shop, *words, "--all-projects")

@@ -385,6 +385,7 @@ SCENES = (
     Scene("unpin", ("unpin", _COOKIE), prepare=_mark("pinned"), probes=(EXPORT, _WHY)),
     Scene("dedupe", ("dedupe",), prepare=_twins, between=("index.md",)),
     Scene("dedupe dry", ("dedupe", "--dry-run"), prepare=_twins),
+    Scene("index gc dry", ("index", "--gc", "--dry-run")),
     Scene(
         "dedupe merge",
         ("dedupe", "--merge", _SAID_WHAT_FAILED, content_hash(OLD_LESSON["description"])),
@@ -509,7 +510,6 @@ READING = (
     Scene("check", ("check",)),
     Scene("index health", ("index", "--health")),
     Scene("index query", ("index", "--query", "cookie")),
-    Scene("index gc dry", ("index", "--gc", "--dry-run")),
     Scene("backup verify", ("backup", "verify", "{home}/backup.tar.gz")),
     Scene("backup restore dry", ("backup", "restore", "{home}/backup.tar.gz", "--dry-run"), prepare=_lose),
     Scene("init dry", ("init", "--client", "cursor", "--dry-run")),

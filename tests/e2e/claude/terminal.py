@@ -25,6 +25,8 @@ _PAUSE = 0.05
 _INPUT = "❯"
 _SHIFT_TAB = "\x1b[Z"
 _CLEAR_LINE = "\x15"
+_CHOICE = "Enter to select"
+_MOMENT = 0.3
 
 # What the client writes down when a server has answered, and at the end of a turn.
 _CONNECTED = "Successfully connected"
@@ -132,6 +134,18 @@ class Session:
         self.screen.press(line)
         self.wait_for(f"{_INPUT} {line}")
         self.screen.press("\r")
+
+    def choose_first(self) -> None:
+        """Take the first answer to a question. The client overhears keys in the first moment after it asks."""
+        self.wait_for(_CHOICE)
+
+        def is_chosen() -> bool:
+            if _CHOICE in self.screen.words:
+                self.screen.press("\r")
+                time.sleep(_MOMENT)
+            return _CHOICE not in self.screen.words
+
+        wait(is_chosen, lambda: f"the question is still there:\n{self.screen.text}")
 
     def switch_to(self, mode: str) -> None:
         """Press shift+tab until the client says that it is in a permission mode."""

@@ -63,6 +63,7 @@ def _asked() -> Iterator[tuple[str, list[Turn]]]:
     yield "why the one about locks", _bash("recollect why 'locks'")
     yield "mute locks", _bash("recollect mute 'locks'", "recollect unmute 'locks'")
     yield "dedupe", _bash("recollect dedupe --json")
+    yield "confirm locks", _bash("recollect confirm 'locks'")
     yield "gc", _bash("recollect index --gc")
 
 
@@ -178,8 +179,7 @@ def test_what_was_confirmed_needs_no_approval(client: Client) -> None:
     with client.session(*script, options=["--permission-mode", "default"]) as session:
         for place, typed in enumerate(_AFTER_THE_ANSWER, 1):
             session.give(typed)
-            session.wait_for("Enter to select")
-            session.screen.press("\r")
+            session.choose_first()
             session.wait_for_requests(3 * place)
             assert not session.requests[-1].tool_results[-1]["is_error"], session.screen.text
             assert "Do you want to proceed?" not in session.screen.words

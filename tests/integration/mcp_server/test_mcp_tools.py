@@ -488,7 +488,7 @@ def test_memory_that_get_memories_opens_counts_as_used_by_its_session(world: Wor
     with_client(world, use, CLAUDE_CODE_SESSION_ID="s-1")
     why = json.loads(world.run("why", id, "--json").stdout)
     assert why["events"] == {"search": 1}
-    assert why["used"] == {"opened": 1, "of": 1, "openings": 1}
+    assert why["used"] == {"turns": 1, "opened": 1, "of": 1, "openings": 1, "kinds": {"opened": 1}}
     assert [(given["session"], given["opened"]) for given in why["given"]] == [("s-1", True)]
 
 

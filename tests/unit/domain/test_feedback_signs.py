@@ -178,6 +178,12 @@ def test_a_file_that_is_read_and_then_changed_is_touched() -> None:
     assert session.signs(root="/home/dev/shop") == [(TOUCHED, 1, [2, 3])]
 
 
+def test_a_file_is_touched_for_a_memory_that_was_given_by_its_title_before() -> None:
+    session = asked().says("", Step("Edit", {"file_path": "ops/migrate.sh", "new_string": "exit 0"}))
+    by_title = shown(at="2026-11-17T10:00:01Z", text="", files=(), query="")
+    assert session.signs(shown(), by_title) == [("touched", 1, [2])]
+
+
 def test_a_memory_is_mentioned_by_one_of_its_words_also_if_the_prompt_has_it() -> None:
     assert asked().says("Let me look.").mentions() == []
     assert asked().says("Let me look.").says("There is a pgbouncer.").says("pgbouncer again").mentions() == [3]

@@ -110,8 +110,8 @@ def find_signs(
         elif line.source == HUMAN:
             _find_correction(place, memories, seen, signs)
     # Sessions look round. A file that was only read, without a word of the memory, was read for another reason.
-    looked_at = {memory.id for memory in memories if not memory.is_changed and not memory.is_mentioned}
-    found = [sign for sign in signs.found() if sign.kind != TOUCHED or sign.id not in looked_at]
+    telling = {memory.id for memory in memories if memory.is_changed or memory.is_mentioned}
+    found = [sign for sign in signs.found() if sign.kind != TOUCHED or sign.id in telling]
     known = {sign.id for sign in found if sign.kind != MENTIONED}
     return [sign for sign in found if sign.kind != MENTIONED or sign.id not in known]
 
