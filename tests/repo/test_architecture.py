@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -152,3 +153,15 @@ def test_only_the_store_knows_its_engine() -> None:
 def test_the_engine_is_chosen_in_two_modules_of_the_store() -> None:
     outside = [path for path in (PACKAGE / "store").glob("*.py") if "recollect.store.sqlite" in path.read_text("utf-8")]
     assert sorted(path.name for path in outside) == ["open.py", "repair.py"]
+
+
+def test_sql_has_no_numbered_placeholders() -> None:
+    """Python 3.12 warns where a sequence is bound to them, and 3.14 refuses it."""
+    numbered = re.compile(r"\?[0-9]")
+    found = [
+        f"{path.name}: {node.value}"
+        for path in (PACKAGE / "store").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and numbered.search(node.value)
+    ]
+    assert not found

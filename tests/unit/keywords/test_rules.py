@@ -161,8 +161,9 @@ def test_rules_are_total_and_deterministic(name, description, reasoning):
     assert found == validated(found)
 
 
-@given(st.lists(st.from_regex(r"[b-z]{4,9}", fullmatch=True), min_size=3, max_size=30, unique_by=lambda word: word[:3]))
+# Words without vowels have none of the endings that make a word a quality or an action.
+@given(
+    st.lists(st.from_regex(r"[bcdfghjkmnp-tvwxz]{4,9}", fullmatch=True), min_size=3, unique_by=lambda word: word[:3])
+)
 def test_three_content_words_give_three_labels(words):
-    content = [word for word in words if not {word} & (STOP | {"code", "data", "file", "error", "change", "method"})]
-    if len(content) >= 3:
-        assert 3 <= len(labels("", " ".join(content))) <= 10
+    assert 3 <= len(labels("", " ".join(words))) <= 10

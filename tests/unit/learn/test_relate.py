@@ -62,6 +62,11 @@ class Shop:
     def prompt(self, text: str, session: str = "") -> str:
         return memories_for(text, self.workspace, session).text
 
+    def start(self) -> str:
+        injection = inject(StartRequest(self.workspace, limit=20))
+        injection.finish()
+        return injection.text
+
     def lines(self) -> list[dict[str, Any]]:
         text = Path(journal(self.store)).read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
@@ -74,8 +79,8 @@ class Shop:
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     made = Shop(tmp_path)
-    with made.engine:
-        yield made
+    yield made
+    made.engine.close()
 
 
 EITHER = pytest.mark.parametrize("category", ["heuristics", "decision"])
@@ -99,7 +104,7 @@ def test_old_words_find_the_newer_entry_with_what_it_was(shop: Shop, category: s
 def test_lesson_says_at_a_start_and_when_it_is_read_what_it_supersedes(shop: Shop) -> None:
     old, new, _ = shop.three("heuristics")
     relate(shop.engine, new, "supersedes", old)
-    block = inject(StartRequest(shop.workspace, limit=20)).text
+    block = shop.start()
     assert "PostgreSQL keeps them" in block
     assert "\n- was: Carts in MySQL (until 20" in block
     assert "zebra" not in block
@@ -117,7 +122,7 @@ def test_active_entry_that_was_superseded_is_not_given_at_a_start(shop: Shop, mo
         patch.setattr(relating, "retire_old", killed)
         with pytest.raises(StorageError):
             relate(shop.engine, new, "supersedes", old)
-    block = inject(StartRequest(shop.workspace, limit=20)).text
+    block = shop.start()
     assert "zebra" not in block
     assert "\n- was: Carts in MySQL (until 20" in block
 

@@ -342,15 +342,17 @@ class SqliteSources:
 
     def _others(self, number: int, source: Source, source_number: int) -> tuple[int, int, int, int, int]:
         """Return the figures about other sources for `merged`, and how often this one has observed the entry so far."""
-        other, observed = "o.source <> ?2", "o.observation_count"
+        other, observed = "o.source <> this.source", "o.observation_count"
         (row,) = self._run(
-            f"SELECT coalesce(max(CASE WHEN {other} AND o.project = '' AND s.hash <> ?1 THEN {observed} END), 0),"
-            f" coalesce(max(CASE WHEN {other} AND o.project = ?3 THEN {observed} END), 0),"
-            " coalesce(sum(o.project NOT IN ('', ?3)), 0),"
-            f" coalesce(max(CASE WHEN {other} AND s.hash = ?1 THEN {observed} END), 0),"
-            f" coalesce(sum(CASE WHEN NOT {other} AND o.project = ?3 THEN {observed} END), 0)"
-            f" FROM (SELECT source, CASE WHEN project GLOB '{ONCE}*' THEN '' ELSE project END AS project,"
-            " observation_count FROM origins WHERE entry = ?4) o JOIN sources s ON s.number = o.source",
+            f"SELECT coalesce(max(CASE WHEN {other} AND o.project = '' AND s.hash <> this.stated THEN {observed} END),"
+            " 0),"
+            f" coalesce(max(CASE WHEN {other} AND o.project = this.project THEN {observed} END), 0),"
+            " coalesce(sum(o.project NOT IN ('', this.project)), 0),"
+            f" coalesce(max(CASE WHEN {other} AND s.hash = this.stated THEN {observed} END), 0),"
+            f" coalesce(sum(CASE WHEN NOT {other} AND o.project = this.project THEN {observed} END), 0)"
+            " FROM (SELECT ? AS stated, ? AS source, ? AS project) this"
+            f" JOIN (SELECT source, CASE WHEN project GLOB '{ONCE}*' THEN '' ELSE project END AS project,"
+            " observation_count FROM origins WHERE entry = ?) o JOIN sources s ON s.number = o.source",
             (STATED, source_number, source.project, number),
         )
         return row
@@ -452,8 +454,9 @@ class SqliteSources:
             ended = f"DELETE FROM relations WHERE old IN ({{}}) AND source = ? AND kind <> '{APART}' RETURNING new, old"
             gone = self._database.select(ended, observed, (source,))
         for each in said:
-            pair = "(new = ?2 AND old = ?3) OR (new = ?3 AND old = ?2)"
-            self._run(f"DELETE FROM relations WHERE source = ?1 AND ({pair})", (source, each.new, each.old))
+            either_way = (each.new, each.old, each.old, each.new)
+            pair = "(new, old) IN (VALUES (?, ?), (?, ?))"
+            self._run(f"DELETE FROM relations WHERE source = ? AND {pair}", (source, *either_way))
             row = (each.new, each.old, source, each.kind, visible(each.at))
             self._run("INSERT INTO relations VALUES (?, ?, ?, ?, ?)", row)
         ids = {id for pair in gone for id in pair} | {id for each in said for id in (each.new, each.old)}
