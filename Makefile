@@ -48,7 +48,7 @@ test-pythons:
 test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
 	@$(BIN)/python tools/inspector.py || true
-	@echo "Running the tests; about a quarter of an hour on two cores ..."
+	@echo "Running the tests; six minutes on two quiet cores, a quarter of an hour on busy ones ..."
 	@$(TESTED) $(BIN)/python $(PYTEST) --hypothesis-profile=whole -m "not attack"
 
 # The attacks of `make test`, and those that take minutes; the walk at every step instead of at one. Then what
