@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -113,6 +114,31 @@ def test_next_prompt_is_given_what_the_model_has_stored(client: Client) -> None:
 
     [context] = run.request_for(question).context_of("UserPromptSubmit")
     assert _DECISION["name"] in context
+
+
+@pytest.mark.oldest
+def test_later_sessions_find_by_its_triggers_what_one_has_stored(client: Client) -> None:
+    client.variables["RECOLLECT_MEMORY_KEYWORD_PROVIDER"] = "rules"
+    triggers = ["jobs vanish when the broker restarts", "adding a message broker", "choosing a place for the backlog"]
+    client.ask("Remember that.", script=[tool("store_memory", **_DECISION, triggers=triggers), says("Saved.")])
+
+    sure = client.ask("Why do jobs vanish when the broker restarts?").requests[0]
+    [start] = sure.context_of("SessionStart")
+    [text] = sure.context_of("UserPromptSubmit")
+
+    def read(request: Request) -> Turn:
+        [title] = request.context_of("UserPromptSubmit")
+        [id] = re.findall(rf"^- maybe: \[([0-9a-f]+)\] {_DECISION['name']}$", title, re.MULTILINE)
+        return tool("get_memories", ids=[id])
+
+    unsure = client.ask("Put the broker behind a flag of the deployment.", script=[read])
+
+    assert re.search(rf"^Decisions:\n- \[[0-9a-f]{{16}}\] {_DECISION['name']}$", start, re.MULTILINE)
+    assert f"- [DECISION] {_DECISION['name']} -> " in text
+    assert not [phrase for phrase in triggers if phrase in start + text], "they are for finding alone"
+    [whole] = unsure.requests[-1].tool_results
+    assert not whole["is_error"], "nobody had to allow it"
+    assert _DECISION["description"] in whole["text"]
 
 
 def test_prompts_of_a_session_are_answered_by_the_engine_in_its_server(client: Client) -> None:
