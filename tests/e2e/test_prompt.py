@@ -547,6 +547,15 @@ def test_a_memory_is_found_by_the_words_of_its_triggers_alone(semantic_world: Wo
     assert "signed in longer" not in text, "triggers are for finding alone"
 
 
+def test_a_language_with_a_sign_in_its_name_is_more_than_a_letter(semantic_world: World) -> None:
+    title = "Scripts are written in Python, never in C#"
+    content = {"status": "accepted", "context": title, "decision": title, "rationale": [title]}
+    semantic_world.write_decision("no-csharp", title=title, content=content)
+    among_others(semantic_world)
+    assert title in asked(semantic_world, "port the inventory to c#")
+    assert title not in asked(semantic_world, "port the inventory as in plan c", "s2")
+
+
 def test_a_memory_that_a_prompt_may_be_about_is_named_by_its_title_once_a_session(semantic_world: World) -> None:
     among_others(semantic_world)
     titled = (

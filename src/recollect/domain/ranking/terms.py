@@ -2,7 +2,8 @@
 """Terms for full-text search: the terms of a query, and extra terms for the index.
 
 The index splits text at everything but letters and digits, so it finds snake_case and paths by their parts. This module
-splits the rest: camelCase, and scripts without spaces between words.
+splits the rest: camelCase, and scripts without spaces between words. It also keeps what the index loses: the signs in
+the names of languages, without which C# and C++ are the letter c.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ STOP_WORDS = frozenset(
 
 _MOST_WORDS = 20_000
 
+# Names with a sign, and the terms that stand for them.
+_SIGNED = {"c#": "csharp", "c++": "cplusplus", "f#": "fsharp"}
+
 # First and last characters of scripts written without spaces.
 _UNSPACED = (
     ("\u0e00", "\u0eff"),  # Thai, Lao
@@ -44,14 +48,16 @@ _UNSPACED = (
 def query_terms(text: str) -> list[str]:
     """Return the terms of a question, lowercase, in order, each once; stop words only if there is nothing else."""
     terms = dict.fromkeys(term for word in _words(text) for term in _terms_of(word))
+    terms |= dict.fromkeys(_signed(text))
     telling = [term for term in terms if term not in STOP_WORDS]
     return telling or list(terms)
 
 
 def index_terms(*texts: str) -> str:
-    """Return the terms to index beside the texts themselves: parts of camelCase, and pairs of unspaced characters."""
+    """Return the terms to index beside the texts: parts of camelCase, pairs of unspaced characters, signed names."""
     found: dict[str, None] = {}
     for text in texts:
+        found |= dict.fromkeys(_signed(text))
         if text.isascii() and text.islower():
             continue
         glued = not text.isascii() and any(char > "\u2000" and not char.isalnum() for char in text)
@@ -81,6 +87,19 @@ def _words(text: str) -> list[str]:
     # Combining accents are part of the word.
     spaced = "".join([char if char.isalnum() or "\u0300" <= char <= "\u036f" else " " for char in text])
     return spaced.split(None, _MOST_WORDS)[:_MOST_WORDS]
+
+
+def _signed(text: str) -> Iterator[str]:
+    """Yield the terms for the names with a sign in the text."""
+    if "#" not in text and "++" not in text:
+        return
+    lower = f" {text.lower()}"
+    for name, term in _SIGNED.items():
+        at = lower.find(name)
+        while at > 0 and lower[at - 1].isalnum():  # the end of another word, as in libc++
+            at = lower.find(name, at + 1)
+        if at > 0:
+            yield term
 
 
 def _terms_of(word: str) -> Iterator[str]:

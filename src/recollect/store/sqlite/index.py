@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.connection import SqliteConnection
 
 # Change this whenever text is indexed in another way: indexes of other versions are rebuilt.
-VERSION = "2"
-
-# Earlier versions with the same texts in the column `more`: for these, the index alone is made again.
-SAME_TEXTS = ("1",)
+VERSION = "3"
 
 # The fault of an index made by another version of recollect: nothing is wrong, it is made again.
 OLDER = "of another version"

@@ -547,7 +547,7 @@ class SqliteStore:
         if self.read_only:
             return False
         with self.writing():
-            if self.get_meta("index_version") not in (index.VERSION, *index.SAME_TEXTS):
+            if self.get_meta("index_version") != index.VERSION:
                 index.remove_triggers(self._database.raw)
                 for number, *texts in self._run("SELECT number, name, description, reasoning, details FROM entries"):
                     name, description, reasoning, details = texts
