@@ -772,6 +772,15 @@ def test_sessions_that_mention_an_entry_do_not_put_it_to_rest(store: Store) -> N
     )
 
 
+def test_mention_takes_back_one_time_of_its_own_session_alone(store: Store) -> None:
+    given_to_prompts(store, 5)
+    ((session,),) = [{each.session for each in store.receipts(5)}]
+    store.note_evidence([sign(MENTIONED, session=session), sign(MENTIONED, session=session, turn=9)])
+    assert known_use(store) == (4, 0, 0), "by its title at first, and then by its text"
+    store.note_evidence([sign(MENTIONED, session="started")])
+    assert known_use(store) == (4, 0, 0), "it was not given to a prompt there"
+
+
 def test_pinned_entry_is_not_put_to_rest(store: Store) -> None:
     given_to_prompts(store, 5)
     store.put(journal(), [], marks=[Mark("a", PINNED, SHOP)])

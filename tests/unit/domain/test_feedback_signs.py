@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from recollect.domain.feedback.files import named_files, names_file, touched
 from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, SAID, TOUCHED
@@ -200,6 +201,17 @@ def test_a_file_that_the_prompt_names_is_not_touched_for_the_memory() -> None:
     assert session.signs() == []
 
 
+def test_a_file_that_a_person_names_later_was_touched_for_the_memory() -> None:
+    session = asked().says("First pgbouncer.", read("/home/dev/shop/ops/migrate.sh")).asks("Is migrate.sh right?")
+    assert session.signs() == [(TOUCHED, 1, [2])]
+
+
+def test_a_memory_given_by_its_title_and_then_as_text_is_one_sign() -> None:
+    title = shown(text="", files=(), query="", at="2026-11-17T10:00:00Z")
+    session = asked().says("Take a Postgres advisory lock.")
+    assert session.signs(title, shown()) == [(SAID, 1, [2])]
+
+
 def test_a_file_touched_before_is_not_touched_for_the_memory() -> None:
     session = (
         Session().asks("Have a look").says("", read("ops/migrate.sh")).asks(PROMPT).says("", read("ops/migrate.sh"))
@@ -279,18 +291,40 @@ def test_prompts_within_a_second_are_told_apart_by_their_words() -> None:
     assert find_signs([shown()], lines) == []
 
 
-TEXTS = st.text("abp gbouncer5433 lock\n./", max_size=60)
-LINES = st.lists(st.tuples(st.sampled_from([HUMAN, MODEL, OUTSIDE]), TEXTS), max_size=12)
+TEXTS = st.sampled_from(
+    [
+        *(
+            "pgbouncer",
+            "pooling on 5433",
+            "See ops/migrate.sh.",
+            "No, that is wrong: pgbouncer pooling",
+            "Let me look.",
+        ),
+        *("We no longer use pgbouncer.", "Migrations take a Postgres advisory lock", f"As {ID[:8]} says"),
+    ]
+)
+EDIT = Step("Edit", {"file_path": "/p/ops/migrate.sh", "old_string": "a", "new_string": "pgbouncer"})
+STEPS = st.sampled_from([(), (read("/p/ops/migrate.sh"),), (EDIT,), (bash("sh ops/migrate.sh"),)])
+LINES = st.lists(st.tuples(st.sampled_from([HUMAN, MODEL, OUTSIDE]), TEXTS, STEPS), max_size=12)
+FORMS = [shown(), shown(query=""), shown(text="", files=(), at="2026-11-17T10:00:00Z", query="")]
+GIVEN = st.lists(st.sampled_from([*FORMS, shown(id="f" * 16, at="2026-11-17T10:00:09Z")]), min_size=1, max_size=3)
 
 
-@given(LINES, st.integers(0, 12))
-def test_looking_earlier_finds_a_part_of_what_is_found_at_the_end(written: list[tuple[str, str]], seen: int) -> None:
+@settings(max_examples=examples(500))
+@given(LINES, GIVEN)
+def test_looking_earlier_finds_a_part_of_what_is_found_at_the_end(
+    written: list[tuple[str, str, tuple[Step, ...]]], memories: list[Shown]
+) -> None:
     """A stop looks at what is there; the next one finds the same again, and more."""
-    lines = [Line(at, f"2026-11-17T10:00:{at:02d}Z", source, text) for at, (source, text) in enumerate(written, 1)]
-    whole = {(sign.kind, sign.turn): list(sign.lines) for sign in find_signs([shown(query="")], lines)}
-    for sign in find_signs([shown(query="")], lines[:seen]):
-        found = whole[sign.kind, sign.turn]
-        assert found[: len(sign.lines)] == list(sign.lines)
+    session = asked()
+    for source, text, steps in written:
+        session.add(source, text, *(steps if source == MODEL else ()))
+    whole = {(sign.id, sign.kind, sign.turn): list(sign.lines) for sign in find_signs(memories, session.lines)}
+    assert all(len(set(lines)) == len(lines) for lines in whole.values())
+    for seen in range(len(session.lines)):
+        for sign in find_signs(memories, session.lines[:seen]):
+            if sign.kind != MENTIONED:  # what is used later is not only mentioned
+                assert whole[sign.id, sign.kind, sign.turn][: len(sign.lines)] == list(sign.lines)
 
 
 @pytest.mark.parametrize(

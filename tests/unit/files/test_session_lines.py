@@ -95,3 +95,11 @@ def test_a_real_transcript_has_lines_of_each_source(name: str) -> None:
     lines, size = read_lines(str(DATA / f"{name}.jsonl"))
     assert size == (DATA / f"{name}.jsonl").stat().st_size
     assert {each.source for each in lines} == {HUMAN, MODEL, OUTSIDE}
+
+
+def test_long_transcript_begins_with_a_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.files.session.lines.MOST_BYTES", 400)
+    said = [line("user", "First?"), *[line("assistant", [{"type": "text", "text": f"Answer {n}."}]) for n in range(4)]]
+    assert read(tmp_path, *said) == [], "nobody knows what was asked"
+    found = read(tmp_path, *said, line("user", "Second?"), line("assistant", [{"type": "text", "text": "Yes."}]))
+    assert found == [(6, HUMAN, "Second?"), (7, MODEL, "Yes.")]

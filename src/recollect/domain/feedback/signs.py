@@ -165,7 +165,6 @@ class _Seen:
         self._asked: dict[str, int] = {}
         self._model: dict[str, int] = {}
         self._touched: dict[str, int] = {}
-        self._human = ""
         self._is_human = [line.source == HUMAN for line in lines]
         for place, line in enumerate(lines):
             text = line.text if line.source != MODEL else "\n".join([line.text, *_inputs(line.steps)])
@@ -178,8 +177,6 @@ class _Seen:
             self._paths.append([path for step in line.steps if not is_own(step) for path in touched(step)])
             for path in self._paths[-1]:
                 self._touched.setdefault(path, place)
-            if line.source == HUMAN:
-                self._human += f" {line.text} "
 
     def is_new(self, word: str, place: int, memory: _Memory) -> bool:
         """Return True if nobody has used a word of a memory before this place, but the model after it was given it."""
@@ -188,22 +185,23 @@ class _Seen:
     def written(self, place: int) -> _Written:
         return _Written(place, self.words[place], self._texts[place], self._paths[place])
 
-    def is_touched(self, memory: _Memory, paths: Iterable[str]) -> bool:
-        """Return True if a path is a file of the memory, came after the memory, and was named by no person."""
+    def is_touched(self, memory: _Memory, written: _Written) -> bool:
+        """Return True if a line has a file of the memory, first after the memory, and named by no person before."""
         return any(
             self._touched[path] > memory.after
-            and path.rpartition("/")[2] not in self._human
             and any(names_file(file, path, self._root) for file in memory.files)
-            for path in paths
+            and not any(path.rpartition("/")[2] in self._texts[at] for at in self._prompts(written.place))
+            for path in written.paths
         )
 
     def was_asked(self, title: Sequence[str], place: int) -> bool:
         """Return True if a person has used the words of a title in a row before a place."""
         run = f" {' '.join(title)} "
-        return any(run in f" {' '.join(words)} " for words in self._prompts(place))
+        return any(run in f" {' '.join(self.words[at])} " for at in self._prompts(place))
 
-    def _prompts(self, before: int) -> Iterator[list[str]]:
-        return (self.words[at] for at in range(before) if self._is_human[at])
+    def _prompts(self, before: int) -> Iterator[int]:
+        """Yield the places of the prompts before a place."""
+        return (at for at in range(before) if self._is_human[at])
 
     def was_said(self, words: Iterable[str], after: int, before: int) -> bool:
         """Return True if the model has used one of the words between two places."""
@@ -229,7 +227,7 @@ class _Signs:
         turn = self._lines[self.turns[place]].number if self.turns[place] >= 0 else 0
         line = self._lines[place]
         sign = self._found.setdefault((turn, id, kind), Sign(id, kind, turn, line.at))
-        if len(sign.lines) < _MOST_LINES:
+        if len(sign.lines) < _MOST_LINES and line.number not in sign.lines:
             sign.lines.append(line.number)
 
     def prompts_between(self, after: int, place: int) -> int:
@@ -287,7 +285,7 @@ def _find_use(line: Line, written: _Written, memories: Sequence[_Memory], seen: 
         if is_cited or is_said:
             memory.said_last = place
         is_soon = signs.prompts_between(memory.after, place) <= _TOUCHED_WITHIN
-        is_touched = is_soon and seen.is_touched(memory, written.paths)
+        is_touched = is_soon and seen.is_touched(memory, written)
         memory.is_mentioned = memory.is_mentioned or bool(new)
         if not memory.is_noted and (memory.mentions is None or memory.mentions & written.have):
             memory.is_noted = True

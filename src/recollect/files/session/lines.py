@@ -40,8 +40,8 @@ _BLOCK = 256 * 1024
 def read_lines(path: str) -> tuple[list[Line], int]:
     """Return the lines of a transcript that somebody has written or read, oldest first, and its size in bytes.
 
-    Of a transcript of more than 32 MiB or 100,000 lines, these are the last ones. Lines of subagents are left out, and
-    so is what recollect has said itself.
+    Of a transcript of more than 32 MiB or 100,000 lines, these are the last ones, from a prompt on. Lines of subagents
+    are left out, and so is what recollect has said itself.
 
     Raises:
         StorageError: the transcript is not a regular file, or cannot be read.
@@ -50,7 +50,7 @@ def read_lines(path: str) -> tuple[list[Line], int]:
     try:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
-            number = _skipped(file, max(0, size - MOST_BYTES))
+            skipped = number = _skipped(file, max(0, size - MOST_BYTES))
             for data in file:
                 number += 1
                 if data.endswith(b"\n") or parsed_line(data) is not None:  # the last one may be half written
@@ -59,7 +59,12 @@ def read_lines(path: str) -> tuple[list[Line], int]:
         return [], 0
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
-    return reader.lines[-MOST_LINES:], size
+    lines = reader.lines[-MOST_LINES:]
+    if skipped or len(lines) < len(reader.lines):
+        # Signs are counted once for a turn, and nobody knows the turn of lines whose prompt was cut off.
+        first = next((place for place, line in enumerate(lines) if line.source == HUMAN), len(lines))
+        lines = lines[first:]
+    return lines, size
 
 
 def _skipped(file: BufferedReader, start: int) -> int:

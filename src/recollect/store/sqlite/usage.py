@@ -104,7 +104,12 @@ class SqliteUsage:
             if is_new and each.kind == CONTRADICTED:
                 self._count(each.id, "contradicted")
             elif is_new and each.kind == MENTIONED:
-                self._run("UPDATE feedback SET given = max(0, given - 1) WHERE id = ?", (each.id,))
+                self._run(
+                    "UPDATE feedback SET given = max(0, given - 1) WHERE id = ? AND EXISTS"
+                    " (SELECT 1 FROM receipts r JOIN receipt_lines l ON l.receipt = r.number WHERE r.session = ?"
+                    " AND r.event = ? AND l.id = feedback.id AND l.form <> ?)",
+                    (each.id, each.session, PROMPT, TITLE),
+                )
             elif is_first and each.kind in USES:
                 self._count(each.id, "used")
                 self._run(
@@ -115,14 +120,12 @@ class SqliteUsage:
                 self.wake(each.id, each.at)
 
     def _is_new(self, sign: Evidence) -> tuple[bool, bool]:
-        """Return whether a sign is not known yet, and whether it is the first of use in its turn, or its session."""
-        known = {
-            kind
-            for (kind,) in self._run(
-                "SELECT kind FROM evidence WHERE id = ? AND session = ? AND turn = ?",
-                (sign.id, sign.session, sign.turn),
-            )
-        }
+        """Return whether a sign is not known yet, and whether it is the first of use in its turn.
+
+        A session mentions an entry once: the title that it was given first and the text are the same entry.
+        """
+        rows = self._run("SELECT kind, turn FROM evidence WHERE id = ? AND session = ?", (sign.id, sign.session))
+        known = {kind for kind, turn in rows if turn == sign.turn or kind == sign.kind == MENTIONED}
         return sign.kind not in known, known.isdisjoint(USES)
 
     def evidence(self, id: str) -> list[Evidence]:
