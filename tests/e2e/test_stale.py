@@ -160,6 +160,43 @@ def test_revert_to_the_same_content_says_nothing_any_more(repository: World) -> 
     assert checks(prompted(repository)) == []
 
 
+@pytest.mark.usefixtures("day")
+@pytest.mark.parametrize("how", ["mode", "line ends"])
+def test_change_of_no_content_says_nothing(repository: World, how: str) -> None:
+    path = repository.project / "src/pay.py"
+    if how == "mode":
+        path.chmod(0o755)
+    else:
+        path.write_bytes(FIRST.replace("\n", "\r\n").encode())
+    git(repository, "commit", "-qam", "No other content")
+    assert stale(repository) == []
+    assert checks(prompted(repository)) == []
+    commit(repository, "x = 2\n", "Other content")
+    [entry] = stale(repository)
+    assert entry["files"][0]["by"][0]["subject"] == "Other content"
+    assert how != "mode" or entry["files"][0]["commits"] == 1
+
+
+@pytest.mark.parametrize("data", [b"\0\1\2\xff" * 300, b"a\r\n\0\r\n", b""])
+def test_file_that_is_no_text_is_compared_as_any_other(repository: World, data: bytes) -> None:
+    path = repository.project / "src/pay.py"
+    path.write_bytes(data)
+    git(repository, "commit", "-qam", "A picture of it")
+    remember(repository)
+    assert stale(repository) == []
+    path.write_bytes(data + b"\0")
+    assert [entry["files"][0]["state"] for entry in stale(repository)] == ["changed"]
+
+
+def test_locked_index_costs_nothing(repository: World, day: str) -> None:
+    commit(repository, "x = 2\n", "Capture at once")
+    (repository.project / ".git/index.lock").touch()
+    assert [by["subject"] for by in stale(repository)[0]["files"][0]["by"]] == ["Capture at once"]
+    assert checks(prompted(repository)) == [f"check: src/pay.py changed since {day} (1 commit)"]
+    assert repository.run("confirm", "payments-are-captured-by-the-worker-queue").returncode == 0
+    assert stale(repository) == []
+
+
 def test_uncommitted_change_is_said_without_a_number(repository: World, day: str) -> None:
     write(repository, "x = 2\n")
     [entry] = stale(repository)

@@ -222,10 +222,17 @@ def _joined(memory: MemoryFile, other: MemoryFile, *, retold: bool) -> Record:
 
 
 def _hand_on(engine: Engine, old: Named, new: Named) -> list[str]:
-    """Copy how often an entry was given to the one that stays, and its marks; return warnings."""
+    """Copy how often an entry was given to the one that stays, and its marks; return warnings.
+
+    The one that stays is at rest only if both were.
+    """
+    store, gone, kept = engine.store, old.entry.id, new.entry.id
     try:
-        engine.store.hand_on(old.entry.id, new.entry.id)
-        hand_on_marks(engine, old.entry.id, new.entry.id)
+        store.hand_on(gone, kept)
+        known = store.feedback([gone])
+        if gone not in known or not known[gone].resting:
+            store.wake(kept, utc_text(time.gmtime()))
+        hand_on_marks(engine, gone, kept)
     except RecollectError as error:
-        return [f"if {old.entry.id} was pinned or muted, pin or mute {new.entry.id}: {error}"]
+        return [f"if {gone} was pinned or muted, pin or mute {kept}: {error}"]
     return []

@@ -15,6 +15,7 @@ from recollect.learn import relate as relating
 from recollect.learn.duplicates import find_duplicates, likeliest, merge_same, undo_merge
 from recollect.learn.relate import relate
 from recollect.memories.forget import bring_back
+from recollect.store.values import PROMPT, Receipt, ReceiptLine
 from recollect.sync.memories import sync_memories
 from recollect.sync.sync import sync
 
@@ -100,6 +101,19 @@ def test_memories_are_merged_with_history_and_undone(shop: Shop) -> None:  # noq
     undo_merge(shop.engine, gone.id)
     assert merge_same(shop.engine).merged == []
     assert {id for id, _ in shop.hits("jitter gateway")} == {kept.id, gone.id}
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_lesson_at_rest_is_given_again_if_the_one_that_it_takes_in_was_not_at_rest(shop: Shop, both: bool) -> None:  # noqa: F811
+    bank(shop, _OTHER_DRESS, _RETRY)
+    store = shop.engine.store
+    [(kept, gone)] = merge_same(shop.engine, dry_run=True).merged
+    lines = [ReceiptLine(each.id, 0.0, vector=0.0, keyword=0.0, prominence=0.0) for each in (kept, gone)]
+    store.recalled(Receipt(at="2026-01-01T00:00:00Z", event=PROMPT, project="", session="s", query="", lines=lines))
+    resting = [kept.id, gone.id] if both else [kept.id]
+    assert store.rest(resting, at="2026-01-02T00:00:00Z", since="", times=1) == resting
+    merge_same(shop.engine)
+    assert bool(store.feedback([kept.id])[kept.id].resting) is both
 
 
 def test_memory_that_somebody_restored_is_not_merged_again(shop: Shop) -> None:  # noqa: F811
