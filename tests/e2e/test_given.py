@@ -159,7 +159,7 @@ def test_why_shows_starts_in_a_row_as_one_line(shop: World) -> None:
     for number in range(7):
         begin(shop, f"s{number}")
     text = run(shop, "why", cookie(shop))
-    assert "The last 8 of 8 times, starts in a row on one line\n" in text
+    assert "The last 8 of 8 times that it was given, starts in a row on one line\n" in text
     assert "  7 starts since " in text
     assert "  prompt, text\n" in text
 

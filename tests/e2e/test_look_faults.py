@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import BARE_ENTRY, World
-from tests.e2e.test_feedback import ANSWER, BY_WORDS, PROMPT, Talk, cookie, shop, signs
+from tests.e2e.test_feedback import ANSWER, BY_WORDS, PROMPT, Talk, cookie, run, shop, signs
 
 from recollect.hooks.stdin import Event
 from recollect.hooks.stop import handle
@@ -73,7 +73,7 @@ def test_use_is_found_once_in_a_damaged_transcript(shop: World, damage: Callable
     talk.stop()
     assert counts(shop) == (1, 1, 0)
     assert log(shop) == ""
-    assert "\x1b" not in shop.run("why", cookie(shop), **BY_WORDS).stdout
+    assert "\x1b" not in run(shop, "why", cookie(shop))
 
 
 @pytest.mark.parametrize("size", [0, 40])

@@ -192,7 +192,7 @@ def test_list_of_nothing_says_why_and_how_to_begin(world: World) -> None:
     assert json.loads(world.run("list", "--json").stdout) == {"memories": [], "warnings": []}
     put(world, "a")
     assert world.run("list", "--state", "retired", "--category", "runbook").stdout == (
-        "There are no retired runbook memories like that, but 1 other: `recollect list --all` shows all.\n"
+        "There are no retired runbook memories, but 1 other: `recollect list --all` shows all.\n"
     )
 
 

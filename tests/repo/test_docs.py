@@ -17,6 +17,16 @@ from tests.conftest import RECOLLECT, World
 
 from recollect.cli.main import COMMANDS, cli
 from recollect.config.settings_keys import KEYS
+from recollect.domain.feedback import confidence, signs, weight, words
+from recollect.domain.stored import MOST_ANCHORS
+from recollect.domain.triage import quoted
+from recollect.files.session import transcript
+from recollect.hooks import stop
+from recollect.learn import duplicates
+from recollect.memories import likeness
+from recollect.sessions import look
+from recollect.store.sqlite import usage
+from recollect.truth import check
 from recollect.version import VERSION
 
 TOP = Path(__file__).parents[2]
@@ -134,3 +144,69 @@ def test_package_installs_nothing_but_what_it_declares() -> None:
     }
     assert declared == {"click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers"}
     assert all(importlib.util.find_spec(name) for name in declared)
+
+
+def test_page_on_learning_has_the_numbers_of_the_code() -> None:
+    page = " ".join((TOP / "docs" / "learning.md").read_text(encoding="utf-8").replace("**", "").split())
+    factors = {
+        "used once": weight.factor(1, 1, 0),
+        "used five times": weight.factor(5, 5, 0),
+        "given in vain once": weight.factor(1, 0, 0),
+        "given in vain five times": weight.factor(5, 0, 0),
+        "contradicted once": weight.factor(0, 0, 1),
+    }
+    limit = next(each for each in commands_of(cli, "recollect")["recollect dedupe"].params if each.name == "limit")
+    files, size, seconds = check._MOST_FILES, check._MOST_BYTES, check._SECONDS
+    for told in (
+        f"It ends within {stop._LOOKING:.0f} seconds",
+        f"at most {transcript.MOST_BYTES >> 20} MiB and {transcript.MOST_LINES:,} lines",
+        f"The last {usage._KEPT_EVIDENCE:,} signs are kept",
+        f"the last {usage._KEPT_RECEIPTS:,} receipts",
+        f"within {signs._TOUCHED_WITHIN} prompts a file",
+        f"{signs._ENOUGH} rare words within {signs._WINDOW} words, or a run of {words._RUN} words with {words._RARE}",
+        f"{signs._ENOUGH + 1} if the entry has more than {signs._LONG[0]} rare words,"
+        f" {signs._ENOUGH + 2} if more than {signs._LONG[1]}",
+        f"slug ({signs._SHORTEST_NAME} letters or more) or its title of {signs._TITLE_WORDS} words or more",
+        f"you corrected it within {signs._CORRECTED_WITHIN} prompts",
+        f"in at most {look._FREQUENT} entries or {100 // look._SHARE} % of them",
+        f"A factor between {weight.LOWEST} and {weight.HIGHEST}",
+        f"(u \N{MINUS SIGN} {weight._CONTRADICTION}c + {weight._EXPECTED * weight._PRIOR:.0f})"
+        f" / (g + {weight._CONTRADICTION}c + {weight._PRIOR})",
+        *(f"| {name} | {factor:.2f} |" for name, factor in factors.items()),
+        f"Given {weight.REST_TIMES} times as text for prompts within {weight.REST_DAYS} days",
+        f"fewer than {signs._TELLABLE} rare words",
+        f"low to medium at {confidence._OBSERVED['low']} observations",
+        f"medium to high at {confidence._OBSERVED['medium']} with",
+        f"in runs of {quoted._RUN} words",
+        f"two thirds of their telling words, at least {quoted._TELLING}, in one entry",
+        f"at most {MOST_ANCHORS}, the content",
+        f"at most {files} files and {size >> 20} MB in {1000 * seconds:.0f} milliseconds",
+        f"\N{MINUS SIGN} {check._CHANGED_NATS:.0f} nat | \N{MULTIPLICATION SIGN} {check._CHANGED_FACTOR} |",
+        f"\N{MINUS SIGN} {check._GONE_NATS:.0f} nats | \N{MULTIPLICATION SIGN} {check._GONE_FACTOR} |",
+        f"answers with at most {likeness._MOST_ALIKE} such texts",
+        f"with its {duplicates.LIKELIEST} likeliest others, from a likeness of {duplicates.LEAST} on,"
+        f" the {limit.default} likeliest pairs first",
+    ):
+        assert told in page
+
+
+def test_page_on_learning_has_the_measured_numbers() -> None:
+    """Each of them is measured by a benchmark, and published with the others."""
+    page, published = (
+        " ".join((TOP / "docs" / name).read_text(encoding="utf-8").replace("**", "").split())
+        for name in ("learning.md", "benchmarks.md")
+    )
+    for told, measured in (
+        ("Of what counts as used, .96 was used in", "| used | .96 /"),
+        (".85 (11 of 13) in held-out ones", "(11 of 13)"),
+        ("held out, by words | .797 | .797 |", "| with it: open, terse | .797 |"),
+        ("the same with vectors | .884 | .870 |", "| .973 | .870 |"),
+        ("leaves any trace | .797 | .696 |", "| with it: half hidden | .696 |"),
+        ("five days | .67 | .25 to .54 |", "| .67 (.29) | .54 (.25) |"),
+        ("after five days | .38 | .04 |", "| .38 (.38) | .04 (.04) |"),
+        ("those worth keeping | | 2, 1 |", "by words and the judge | 2 | 1 |"),
+        ("none of 498 hard pairs", "498 hard pairs"),
+        (".885 are among the three likeliest, .910 if either", "| .885 | .910 |"),
+    ):
+        assert told in page
+        assert measured in published

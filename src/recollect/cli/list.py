@@ -67,7 +67,7 @@ def _moment(_context: click.Context, _parameter: click.Parameter, value: str | N
     "--since", metavar="TIME", callback=_moment, help="Only entries changed since: a date, or 7d, 2w, 3m, 1y."
 )
 @click.option("--muted", is_flag=True, help="Only muted entries, in any state.")
-@click.option("--at-rest", is_flag=True, help="Only entries at rest: given in vain, and no more by themselves.")
+@click.option("--at-rest", is_flag=True, help="Only entries at rest: given in vain, and not unasked any more.")
 @click.option("--all", "everything", is_flag=True, help="All entries in all states, however many there are.")
 @json_option
 @workspace_options
@@ -173,5 +173,5 @@ def _nothing(workspace: Workspace, count: int, category: str | None, state: str)
         )
     wanted = " ".join(word for word in ("" if state == _ALL else state, category) if word)
     others = counted(count, "other", "others")
-    some = f"{wanted} memories" if wanted else "memories"
-    return f"There are no {some} like that, but {others}: `recollect list --all` shows all."
+    some = f"{wanted} memories" if wanted else "memories like that"
+    return f"There are no {some}, but {others}: `recollect list --all` shows all."

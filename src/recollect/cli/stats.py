@@ -131,7 +131,7 @@ def _named(stats: Stats) -> Iterator[str]:
         yield _title(each, f"given {counted(each.count, 'time', 'times')}")
     if stats.resting:
         resting = counted(len(stats.resting), "entry", "entries")
-        yield f"{styled('At rest', 'cyan')}      {resting}, given in vain and no more by themselves"
+        yield f"{styled('At rest', 'cyan')}      {resting}, given in vain, and not unasked any more"
         for each in stats.resting[:_MOST_NAMED]:
             yield _title(each, f"since {each.since[:10]}")
         if len(stats.resting) > _MOST_NAMED:

@@ -112,7 +112,9 @@ def _lines(account: Account, of_all: bool) -> Iterator[str]:
     yield ""
     rows = rows_of(given, lambda each: kind_of(each[0]))[:_LAST]
     times = counted(len(given), "time", "times")
-    yield styled(f"The last {sum(map(len, rows)):,} of {times}, starts in a row on one line", "cyan")
+    told = f"The last {sum(map(len, rows)):,} of {times}" if len(given) > 1 else "The only time"
+    in_a_row = ", starts in a row on one line" if any(len(row) > 1 for row in rows) else ""
+    yield styled(f"{told} that it was given{in_a_row}", "cyan")
     for row in rows:
         yield f"  {_time(row, account, of_all)}"
         receipt, line = row[0]

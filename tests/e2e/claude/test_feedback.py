@@ -79,3 +79,15 @@ def test_memory_that_the_answer_has_nothing_of_is_not_shown_as_used(client: Clie
     why = _why(client)
     assert why["texts"] == 1
     assert why["signs"] == []
+
+
+def test_memory_whose_file_changed_is_given_with_a_check(client: Client) -> None:
+    _write(client)
+    assert client.recollect("confirm", _SLUG).returncode == 0
+    (client.project / _FILE).write_text("def import_order(number): lock(number)\n", encoding="utf-8")
+    run = client.ask(_LOCKS, script=[says("With a lock.")])
+    (given,) = run.requests[0].context_of("UserPromptSubmit")
+    assert f"check: {_FILE} changed since " in given
+    assert client.recollect("confirm", _SLUG).returncode == 0
+    run = client.ask(_LOCKS, script=[says("With a lock.")])
+    assert all("check: " not in text for text in run.requests[0].context_of("UserPromptSubmit"))
