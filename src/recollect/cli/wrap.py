@@ -51,7 +51,7 @@ def _lines(line: str, width: int) -> Iterator[str]:
             yield now
         deep = indent if now else len(piece) - len(word)
         now = " " * (min(deep, room) if room > 0 else deep) + word
-    yield now + line[len(line.rstrip()) :]  # a question ends with a space
+    yield now + line[len(line.rstrip()) :][: max(0, width - columns(now))]  # a question ends with a space
 
 
 def _pieces(line: str, width: int) -> Iterator[str]:

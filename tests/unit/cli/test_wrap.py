@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollect.cli.wrap import columns, wrapped
@@ -50,6 +50,7 @@ def test_colours_take_no_room() -> None:
     assert wrapped(line, 30).split("\n")[1] == "        in it"
 
 
+@example(text=":::::::::::::::::::一\t:\t:\t", width=20)
 @given(st.text("ab `-:\t一é", max_size=300), st.integers(20, 60))
 def test_breaking_loses_nothing_and_no_line_is_longer_than_it_must_be(text: str, width: int) -> None:
     found = wrapped(text, width)
