@@ -272,9 +272,29 @@ def test_a_correction_three_turns_later_is_about_something_else() -> None:
     assert session.asks("No, pgbouncer on 5433 is wrong.").signs() == [(SAID, 1, [2])]
 
 
-def test_a_memory_that_supersedes_it_contradicts_it() -> None:
-    step = Step("mcp__plugin_memory_recollect__store_memory", {"text": "new", "supersedes": ID})
-    assert asked().says("", step).signs() == [(CONTRADICTED, 1, [2])]
+STORE = "mcp__plugin_memory_recollect__store_memory"
+SLUG = "migrations-advisory-lock"
+
+
+@pytest.mark.parametrize(
+    ("step", "is_replaced"),
+    [
+        (Step(STORE, {"text": "new", "supersedes": ID}), True),
+        (Step(STORE, {"text": "new", "supersedes": f"decision/{SLUG}"}), True),
+        (Step(STORE, {"id": "f" * 16, "relation": "supersedes", "other": ID}), True),
+        (Step(STORE, {"id": "f" * 16, "relation": "keep_both", "other": ID}), False),
+        (Step(STORE, {"id": ID, "relation": "supersedes", "other": "f" * 16}), False),
+        (bash(f"recollect add 'Something new' --supersedes={ID[:8]}"), True),
+        (bash(f'recollect add "Something new" --supersedes "{SLUG}"'), True),
+        (bash(f"recollect dedupe --supersede {'f' * 16} {ID}"), True),
+        (bash(f"recollect dedupe --supersede {ID} {'f' * 16}"), False),
+        (bash(f"echo recollect add --supersedes {ID}"), False),
+    ],
+)
+def test_a_memory_that_supersedes_it_contradicts_it(step: Step, is_replaced: bool) -> None:
+    session = asked().says("", step)
+    found = [sign for sign in session.signs(shown(names=(ID, SLUG))) if sign[0] == CONTRADICTED]
+    assert found == [(CONTRADICTED, 1, [2])] * is_replaced
 
 
 def test_signs_of_a_turn_are_one_with_all_lines() -> None:

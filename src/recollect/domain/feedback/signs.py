@@ -47,6 +47,8 @@ _NEVER = 1 << 60
 
 _SERVER = "recollect__"
 _SUPERSEDES = "supersedes"
+_REPLACING = {"--supersedes": 1, "--supersede": 2}  # options of commands, and the place of the older one after them
+_AROUND = str.maketrans("='\"", "   ")
 _REPLACED = "old_string"  # the file's own words
 
 # Beginnings of a correction, and phrases in one. Words are without marks: "don't" is two of them.
@@ -405,13 +407,25 @@ def is_own(step: Step) -> bool:
 
 
 def _supersedes(step: Step, memory: _Memory) -> bool:
-    """Return True if a use of recollect stores something that replaces a memory."""
-    value = step.given.get(_SUPERSEDES)
-    if isinstance(value, str) and len(value) >= _SHOWN_ID:
-        return memory.id.startswith(value) or value.lower() in memory.names
-    return any(
-        f"--supersedes {name}" in command for command in step.commands() for name in (*memory.marks, *memory.names)
-    )
+    """Return True if a use of recollect says that something replaces a memory."""
+    for name in _superseded(step):
+        slug = name.rpartition("/")[2].removesuffix(".json")
+        if (len(name) >= _SHOWN_ID and memory.id.startswith(name)) or not memory.names.keys().isdisjoint((name, slug)):
+            return True
+    return False
+
+
+def _superseded(step: Step) -> Iterator[str]:
+    """Yield the names of what a use of recollect replaces, in lower case."""
+    given = step.given
+    for value in (given.get(_SUPERSEDES), given.get("other") if given.get("relation") == _SUPERSEDES else None):
+        if isinstance(value, str):
+            yield value.strip().lower()
+    for command in step.commands():
+        words = command.lower().translate(_AROUND).split()
+        for option, place in _REPLACING.items():
+            if option in words:
+                yield from words[words.index(option) + place :][:1]
 
 
 def _inputs(steps: Sequence[Step]) -> list[str]:
