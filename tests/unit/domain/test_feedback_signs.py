@@ -277,6 +277,20 @@ SLUG = "migrations-advisory-lock"
 
 
 @pytest.mark.parametrize(
+    "step",
+    [
+        Step(STORE, {"text": "Bypass pgbouncer with 5433, see ops/migrate.sh."}),
+        bash("recollect add 'Bypass pgbouncer with 5433' --file ops/migrate.sh"),
+        bash("cd /p && /opt/recollect/bin/recollect search 'pgbouncer 5433'"),
+        bash('recollect write --input - <<\'END\'\n{"decision": "Bypass pgbouncer with 5433"}\nEND'),
+        bash("cat ops/migrate.sh | recollect add 'Bypass pgbouncer with 5433'"),
+    ],
+)
+def test_a_use_of_recollect_itself_is_no_sign(step: Step) -> None:
+    assert asked().says("", step).signs() == []
+
+
+@pytest.mark.parametrize(
     ("step", "is_replaced"),
     [
         (Step(STORE, {"text": "new", "supersedes": ID}), True),

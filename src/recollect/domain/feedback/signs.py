@@ -403,7 +403,8 @@ def is_own(step: Step) -> bool:
     """Return True for a use of recollect itself: a call of its server, or its command."""
     if _SERVER in step.tool:
         return True
-    return any(command.split(" ", 1)[0] == "recollect" for command in step.commands())
+    parts = (part.split(maxsplit=1)[:1] for command in step.commands() for part in command.split("|"))
+    return any(name.rpartition("/")[2] == "recollect" for word in parts for name in word)
 
 
 def _supersedes(step: Step, memory: _Memory) -> bool:
