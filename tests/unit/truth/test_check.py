@@ -9,9 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.config.settings import load_settings
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import file_hash
 from recollect.domain.stored import MOST_ANCHORS, Anchor, anchors_in, file_named
-from recollect.truth.check import GONE, LARGE, Changed, FileHashes, check_note, factor, lowered, nats_lost, title_note
+from recollect.truth.check import (
+    GONE,
+    LARGE,
+    Changed,
+    FileHashes,
+    Truth,
+    check_note,
+    factor,
+    lowered,
+    nats_lost,
+    title_note,
+)
 from recollect.truth.take import take_anchors
 
 DAY = "2026-11-02"
@@ -121,6 +134,16 @@ def test_files_are_read_within_bounds_of_number_bytes_and_time(tmp_path: Path) -
     assert [small.of(name) is None for name in "abc"] == [False, False, True]
     late = FileHashes(str(tmp_path), files=9, largest=1000, seconds=-1)
     assert late.of("a") is None
+
+
+def test_nothing_is_said_about_a_file_that_nobody_could_read_in_time(tmp_path: Path) -> None:
+    workspace = Workspace(str(tmp_path), str(tmp_path / "store"), load_settings(str(tmp_path)))
+    anchors = {id: [Anchor(id, "0" * 16, "", DAY)] for id in "abc"}
+    for name in anchors:
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    assert list(Truth(workspace, None).compare(anchors)) == ["a", "b", "c"]
+    assert list(Truth(workspace, None, files=2).compare(anchors)) == ["a", "b"]
+    assert Truth(workspace, None, seconds=-1).compare(anchors) == {}
 
 
 def test_link_is_followed_inside_the_project_alone(tmp_path: Path) -> None:
