@@ -216,6 +216,10 @@ def test_constraint_is_given_until_its_day_is_over(semantic_world: World) -> Non
     start = hook(world, "session-start", "s1", source="startup")
     assert "giraffe" in start
     assert "zebra" not in start
+    event = {"session_id": "s2", "cwd": str(world.project), "source": "startup"}
+    files_alone = world.run_hook("session-start", event, RECOLLECT_MEMORY_SEMANTIC_ENABLED="false").stdout
+    assert "giraffe" in files_alone
+    assert "zebra" not in files_alone
     for animal, is_given in (("zebra", False), ("giraffe", True)):
         said = ask(world, f"which payments thing is frozen for the {animal} audit?", animal)
         assert (f"{animal} audit" in said) == is_given
