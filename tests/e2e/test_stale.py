@@ -531,6 +531,7 @@ def test_prompt_never_starts_git_and_a_missing_or_hanging_git_costs_only_numbers
     done = repository.run("stale", "--json", PATH=str(nothing))
     assert json.loads(done.stdout)["stale"][0]["files"][0]["commits"] is None
     assert "git cannot be run" in done.stderr
+    assert "in this history" not in repository.run("stale", PATH=str(nothing)).stdout, "nobody knows that"
 
 
 @pytest.mark.usefixtures("day")

@@ -71,7 +71,7 @@ def _lines(each: StaleEntry, with_project: bool) -> list[str]:
 
 def _why(file: StaleFile) -> str:
     """Return what git can tell besides the commits."""
-    if not file.changed.anchor.commit:
+    if not file.changed.anchor.commit or not file.is_known:
         return ""
     if not file.is_exact:
         return ": the commit it was true for is not in this history" + (", lately there were" * bool(file.commits))

@@ -30,11 +30,15 @@ _MOMENT = 0.5
 
 @dataclass(frozen=True)
 class StaleFile:
-    """A changed file of an entry, with the commits that did it. `is_exact` is False for all since the anchor's day."""
+    """A changed file of an entry, with the commits that did it. `is_exact` is False for all since the anchor's day.
+
+    `is_known` is False if git has not answered.
+    """
 
     changed: Changed
     commits: Sequence[Commit] = ()
     is_exact: bool = True
+    is_known: bool = True
 
 
 @dataclass
@@ -164,4 +168,5 @@ def _told(each: Changed, history: History) -> StaleFile:
     exact = history.commits(each.anchor, names)
     if exact is not None:
         return StaleFile(each, exact)
-    return StaleFile(each, history.commits_since(each.anchor, names), is_exact=False)
+    lately = history.commits_since(each.anchor, names)
+    return StaleFile(each, lately, is_exact=False, is_known=not history.failure)
