@@ -31,8 +31,11 @@ READING = [
     ("search", QUESTION, "--explain"),
     ("show", SLUG, "--history"),
     ("show", "retry-with-jitter"),
+    ("stale",),
+    ("stats",),
     ("status",),
     ("triggers", SLUG),
+    ("triggers", "--missing"),
     ("try", QUESTION),
     ("uninstall", "--dry-run"),
     ("why", SLUG),
@@ -52,7 +55,7 @@ CHANGING = [
     ("retire", SLUG, "--reason", LONG),
     ("rebuild",),
 ]
-WITH_ANOTHER_LAYOUT = ("list", "review")  # on a narrow terminal
+WITH_ANOTHER_LAYOUT = ("list", "review", "stats")  # on a narrow terminal
 
 
 @pytest.fixture

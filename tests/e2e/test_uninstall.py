@@ -250,7 +250,7 @@ def test_the_copy_of_an_earlier_database_stays_and_is_named(semantic_world: Worl
     assert world.run("rebuild").returncode == 0
     told = json.loads(world.run("uninstall", "--yes", "--json").stdout)
     copy = world.store / "memory.db.before-recollect"
-    assert told["unknown"] == [str(copy)]
+    assert (told["kept"], told["unknown"]) == ([str(world.store / "session-captures.jsonl"), str(copy)], [])
     assert sorted(path.name for path in world.store.iterdir()) == [copy.name, "session-captures.jsonl"]
 
 
@@ -286,7 +286,8 @@ def test_purge_removes_memories_too_and_nothing_else(world: World) -> None:
     assert set(files(world.home, world.store)) == {bank, *theirs}
     removed = {item["path"] for item in told["removed"]}
     assert {str(memory), str(world.store / "session-captures.jsonl"), str(world.store / "patterns.md")} <= removed
-    assert told["kept"] == [str(bank.parent), str(world.project / ".claude" / "memory")]
+    assert told["kept"] == [str(bank.parent), str(world.project / ".claude" / "memory" / "memory-config.json")]
+    assert sorted(told["unknown"]) == sorted(str(path) for path in theirs if path.suffix == ".txt")
 
 
 def test_purge_leaves_no_empty_folders(world: World) -> None:
