@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_other_things_in_the_folders_that_are_named_stay(world: World, tmp_path:
     assert (world.store / ".sessions" / "a-session").exists()
     uninstall(world, CLAUDE_PLUGIN_DATA=str(tmp_path / "data of another plugin"))
     assert set(files(tmp_path)) - theirs == {bank, *(world.store / name for name in KEPT)}
+
+
+def test_nothing_in_a_folder_that_goes_is_said_to_stay(world: World) -> None:
+    folder = world.home / ".claude" / "plugins" / "data" / "memory-recollect"
+    folder.mkdir(parents=True)
+    (folder / "interpreter").write_text(sys.executable, encoding="utf-8")
+    told = json.loads(world.run("uninstall", "--yes", "--json").stdout)
+    assert (told["removed"], told["unknown"]) == ([{"path": str(folder), "what": ""}], [])
+    assert not folder.exists()
 
 
 def test_records_of_sessions_go_whatever_they_begin_with(world: World) -> None:

@@ -97,7 +97,8 @@ def plan(workspace: Workspace, *, keep_store: bool, purge: bool = False) -> Remo
     removal.kept += [driver.attributes for driver in removal.drivers if driver.attributes]
     removal.unknown = [*_unknown(store, [*removal.paths, *removal.kept, *_of_store(store)])]
     for folder in data_folders():
-        removal.unknown += _unknown(folder, removal.paths)
+        if folder not in removal.paths:
+            removal.unknown += _unknown(folder, removal.paths)
     if purge and removal.root:
         left = _unknown(removal.root, [*removal.paths, *removal.kept])
         stays = [path for path in left if _stays(path, removal.paths)]
