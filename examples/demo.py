@@ -15,7 +15,11 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from recollect.cli.screen import width_of
+from recollect.cli.wrap import wrapped
+
 SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sample-project")
+WIDEST_STORY = 110
 RECOLLECT = os.path.join(os.path.dirname(sys.executable), "recollect")
 
 # What each commit of the sample's history adds, the oldest first.
@@ -105,9 +109,9 @@ CALLS = (
 
 SCENES = (
     Scene(
-        "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session there starts with those that matter now:\n"
-        "feature 012 is active, and the last commits are about webhooks. The embedding model is part of the package;\n"
-        "the first start takes a moment to embed the lessons:",
+        "parcel-tracker has 30 lessons in docs/knowledge-bank/. A session there starts with those that matter now: "
+        "feature 012 is active, and the last commits are about webhooks. The first start finds by words, and makes "
+        "the vectors afterwards:",
         "parcel-tracker",
         ("inject",),
         head=16,
@@ -118,7 +122,7 @@ SCENES = (
         ("search", "everybody came back at once and the server fell over again", "--limit", "2", "--explain"),
     ),
     Scene(
-        "Lessons that hold everywhere are promoted to the global bank. A lesson that names this project, its files,\n"
+        "Lessons that hold everywhere are promoted to the global bank. A lesson that names this project, its files, "
         "classes or services stays:",
         "parcel-tracker",
         ("promote",),
@@ -132,7 +136,7 @@ SCENES = (
         head=15,
     ),
     Scene(
-        "Later billing-api learns one of those lessons the hard way. Promoting it stores nothing twice: the lesson\n"
+        "Later billing-api learns one of those lessons the hard way. Promoting it stores nothing twice: the lesson "
         "gains an observation, and ranks higher from now on:",
         "billing-api",
         ("promote",),
@@ -163,7 +167,7 @@ SCENES = (
     ),
     Scene("", "parcel-tracker", ("search", "which database did we choose", "--category", "decision")),
     Scene(
-        "In Claude Code the plugin does all this by itself. A prompt gets the memories it is about, or nothing\n"
+        "In Claude Code the plugin does all this by itself. A prompt gets the memories it is about, or nothing "
         "(this is the text that the model sees):",
         "parcel-tracker",
         ("hook", "prompt"),
@@ -171,7 +175,7 @@ SCENES = (
         sent_as="prompt.json",
     ),
     Scene(
-        "A lesson has triggers: they say when it will matter, in other words than its own. This prompt has some of\n"
+        "A lesson has triggers: they say when it will matter, in other words than its own. This prompt has some of "
         'them: "customer was charged twice, what can we do?" Where recollect is not sure, it gives only the title:',
         "parcel-tracker",
         ("hook", "prompt"),
@@ -179,7 +183,7 @@ SCENES = (
         sent_as="charged-twice.json",
     ),
     Scene(
-        "In the middle of its work the agent stores and searches by itself, through the plugin's MCP server. It works\n"
+        "In the middle of its work the agent stores and searches by itself, through the plugin's MCP server. It works "
         "in any MCP client (this is the text of its answers to two calls):",
         "parcel-tracker",
         ("mcp",),
@@ -188,7 +192,7 @@ SCENES = (
         sent_as="calls.jsonl",
     ),
     Scene(
-        "At the end of a turn, rules decide in milliseconds whether it is a good moment to ask what was learned. You\n"
+        "At the end of a turn, rules decide in milliseconds whether it is a good moment to ask what was learned. You "
         "have just said why you chose something, so the agent is asked once, and stores it as above:",
         "parcel-tracker",
         ("hook", "stop"),
@@ -291,15 +295,17 @@ def main() -> None:
         sys.exit("The demo needs git to make a sample repository; on Debian: apt-get install git")
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     bold, dim, plain = ("\033[1m", "\033[2m", "\033[0m") if colour else ("", "", "")
+    columns = width_of(sys.stdout)
     with tempfile.TemporaryDirectory(prefix="recollect-demo-") as folder:
         environment = prepare(folder)
-        print(f"Made two sample projects in {folder}; both are removed at the end.")
+        print(wrapped(f"Made two sample projects in {folder}; both are removed at the end.", columns))
         number = 0
         for scene in SCENES:
             number += bool(scene.story)
-            print(f"\n{bold}{number}. {scene.story}{plain}\n" if scene.story else "")
+            story = wrapped(f"{number}. {scene.story}", min(columns, WIDEST_STORY))
+            print(f"\n{bold}{story}{plain}\n" if scene.story else "")
             for line in run(scene, folder, environment):
-                print(f"  {dim}{line}{plain}" if line.startswith("[…") else f"  {line}")
+                print(wrapped(f"  {dim}{line}{plain}" if line.startswith("[…") else f"  {line}", columns))
     print("\nNext: docs/quickstart.md shows how to use it in your own project.")
 
 

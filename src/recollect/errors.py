@@ -73,7 +73,7 @@ class WriteRefused(RecollectError):
 
 class UnknownMemory(RecollectError):
     code = "unknown_memory"
-    way_out = "`recollect list --state all` shows the memories, `recollect search` finds lessons"
+    way_out = "`recollect list --all` shows all there are"
 
 
 class LockTimeout(RecollectError):

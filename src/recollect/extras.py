@@ -14,6 +14,9 @@ EXTRAS = {
     "voyage": ("voyageai", "voyageai"),
 }
 
+# No index of packages is named: what has our name there may be somebody else's.
+AGAIN = "install recollect again from where you got it, in a clone of it by `pipx install --force .`"
+
 
 def way_to_add(extra: str) -> str:
     """Return the advice for a missing extra. The plugin has an environment of its own, where pip adds nothing."""

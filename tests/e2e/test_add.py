@@ -128,7 +128,7 @@ def test_similar_entries_are_named(world: World) -> None:
 def test_credential_is_refused(world: World) -> None:
     done = world.run("add", "decision", "The token of the gateway is ghp_" + "a1" * 20)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "seems to hold a GitHub token" in done.stderr
+    assert "Error: TEXT seems to hold a GitHub token" in done.stderr
     assert not (world.project / ".claude" / "memory").exists()
 
 
@@ -205,6 +205,11 @@ def test_without_a_text_the_editor_opens_a_form(world: World) -> None:
     assert record["content"]["impact"] == ["No server."]
     assert "carts" in record["tags"]
     assert added(world, EDITOR=editor(world, code))["guessed"] is True
+
+
+def test_form_fits_into_eighty_columns(world: World) -> None:
+    done = world.run("add", EDITOR=editor(world, "assert max(map(len, text.splitlines())) <= 80"))
+    assert (done.returncode, done.stdout) == (0, "Nothing was kept: the text is empty.\n")
 
 
 def test_form_without_a_text_keeps_nothing(world: World) -> None:

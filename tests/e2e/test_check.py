@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import RECOLLECT, World
 
+SHARING = Path(__file__).parents[2] / "docs" / "sharing.md"
 FOLDER = ".claude/memory/decisions"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
 
@@ -172,6 +175,25 @@ def test_base_that_is_no_commit_is_a_usage_error(world: World, revision: str) ->
     done = world.run("check", f"--base={revision}")
     assert done.returncode == 2
     assert "fetch-depth: 0" in done.stderr
+
+
+def test_the_example_workflow_finds_what_a_pull_request_brings(world: World, tmp_path: Path) -> None:
+    (step,) = re.findall(r"- run: (recollect check .*)", SHARING.read_text(encoding="utf-8"))
+    git(world, "init", "-q", "-b", "main")
+    write(world, "one")
+    commit(world)
+    git(world, "checkout", "-q", "-b", "side")
+    (world.project / FOLDER / "two.json").write_text("{", encoding="utf-8")
+    commit(world)
+    clone = tmp_path / "clone"
+    git(world, "clone", "-q", str(world.project), str(clone))
+    path = f"{Path(RECOLLECT).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "HOME": str(tmp_path), "GITHUB_BASE_REF": "main"}
+    done = subprocess.run(
+        ["bash", "-c", step], cwd=clone, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith(f"::error file={FOLDER}/two.json,line=1,")
 
 
 def test_base_outside_a_repository_says_so(world: World) -> None:

@@ -113,6 +113,11 @@ def test_what_cannot_be_stored_is_named_and_the_rest_is_taken(semantic_world: Wo
     assert names(semantic_world.project / "docs" / "knowledge-bank") == ["Close every handle"]
 
 
+def test_a_folder_is_called_that(world: World) -> None:
+    done = world.run("import", str(world.project), "--dry-run")
+    assert (done.returncode, done.stderr) == (1, f"Error: {world.project} is a folder; give one file of it\n")
+
+
 def test_without_a_terminal_nothing_is_written_unasked(world: World) -> None:
     path = world.write_bank("patterns", LOOSE)
     done = world.run("import", str(path))

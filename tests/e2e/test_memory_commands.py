@@ -87,6 +87,12 @@ def test_list_begins_with_what_was_changed_last(world: World, category: str) -> 
     assert everything == ["c", "other", "b", "a", "e", "d"]
 
 
+def test_a_category_with_a_typo_is_a_usage_error_that_names_the_one_meant(world: World) -> None:
+    done = world.run("list", "--category", "desicion")
+    assert done.returncode == 2
+    assert "'desicion' is no category. Did you mean decision?" in done.stderr
+
+
 def test_list_by_state_and_category(world: World) -> None:
     put(world, "a", record_status="retired")
     put(world, "b", record_status="archived")

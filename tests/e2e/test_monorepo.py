@@ -77,6 +77,26 @@ def test_command_lists_them_as_the_hook_does(monorepo: World) -> None:
     assert order(done.stdout) == ["web", "billing", "search"]
 
 
+@pytest.mark.parametrize("name", PACKAGES)
+def test_package_at_hand_comes_first_by_meaning_too(semantic_world: World, name: str) -> None:
+    world = semantic_world
+    world.make_repository()
+    for each in PACKAGES:
+        (world.project / "packages" / each / "src").mkdir(parents=True)
+        (world.project / "packages" / each / "package.json").touch()
+        world.write_decision(
+            f"gateway-of-{each}",
+            title=f"Request timeout of the gateway in {each}",
+            related_files=[f"packages/{each}/src/gateway.py"],
+            content={"status": "accepted", "context": "c", "decision": "Two seconds.", "rationale": ["measured"]},
+        )
+    done = world.run("try", QUESTION, "--json", cwd=world.project / "packages" / name)
+    tried = json.loads(done.stdout)
+    assert tried["compared"] == "words and meaning"
+    assert tried["texts"][0]["title"] == f"Request timeout of the gateway in {name}"
+    assert len(tried["texts"]) == len(PACKAGES)
+
+
 def test_better_match_elsewhere_stays_first(semantic_world: World) -> None:
     world = semantic_world
     world.make_repository()

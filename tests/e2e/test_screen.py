@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
 import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
 
 import pytest
-from tests.conftest import World, days_ago
+from tests.conftest import World, days_ago, read_terminal
 
+DEMO = str(Path(__file__).parents[2] / "examples" / "demo.py")
 SLUG = "orders-live-in-one-postgresql-database"
 QUESTION = "where do the orders live, in PostgreSQL or in another database"
 LONG = "Retries of webhooks need jitter, or they overload the payment gateway together, as on 2026-03-14. " * 3
@@ -31,8 +40,11 @@ READING = [
     ("search", QUESTION, "--explain"),
     ("show", SLUG, "--history"),
     ("show", "retry-with-jitter"),
+    ("stale",),
+    ("stats",),
     ("status",),
     ("triggers", SLUG),
+    ("triggers", "--missing"),
     ("try", QUESTION),
     ("uninstall", "--dry-run"),
     ("why", SLUG),
@@ -52,7 +64,7 @@ CHANGING = [
     ("retire", SLUG, "--reason", LONG),
     ("rebuild",),
 ]
-WITH_ANOTHER_LAYOUT = ("list", "review")  # on a narrow terminal
+WITH_ANOTHER_LAYOUT = ("list", "review", "stats")  # on a narrow terminal
 
 
 @pytest.fixture
@@ -88,6 +100,19 @@ def test_lines_of_every_command_fit_the_terminal_and_no_word_is_broken(shop: Wor
             assert words(narrow) == words(shown(shop, command, WIDEST))
     for command in CHANGING:
         assert_fits(shown(shop, command, columns), columns)
+
+
+@pytest.mark.slow
+def test_lines_of_the_demo_fit_the_terminal(world: World) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = world.environment({"NO_COLOR": "1"})
+    with subprocess.Popen([sys.executable, DEMO], stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = read_terminal(ours).decode().replace("\r\n", "\n")
+    assert process.returncode == 0, shown
+    assert "Next: docs/quickstart.md" in shown
+    assert_fits(shown, 80)
 
 
 def words(text: str) -> list[str]:

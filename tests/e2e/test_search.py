@@ -207,7 +207,7 @@ def test_an_empty_result_says_why(library: World) -> None:
     empty = library.home / "empty-store"
     nothing = library.run("search", "parser", "--global-store", str(empty), cwd=library.home, **BY_WORDS)
     assert (nothing.returncode, nothing.stdout) == (0, "")
-    assert nothing.stderr.startswith("Nothing found: nothing is stored yet")
+    assert nothing.stderr.startswith("Nothing found: nothing is stored yet; `recollect add` adds an entry")
     unmatched = library.run("search", "xylophone", **BY_WORDS)
     assert (unmatched.returncode, unmatched.stdout) == (0, "")
     assert "Nothing found: nothing matched: none of 7 entries" in unmatched.stderr

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_other_things_in_the_folders_that_are_named_stay(world: World, tmp_path:
     assert (world.store / ".sessions" / "a-session").exists()
     uninstall(world, CLAUDE_PLUGIN_DATA=str(tmp_path / "data of another plugin"))
     assert set(files(tmp_path)) - theirs == {bank, *(world.store / name for name in KEPT)}
+
+
+def test_nothing_in_a_folder_that_goes_is_said_to_stay(world: World) -> None:
+    folder = world.home / ".claude" / "plugins" / "data" / "memory-recollect"
+    folder.mkdir(parents=True)
+    (folder / "interpreter").write_text(sys.executable, encoding="utf-8")
+    told = json.loads(world.run("uninstall", "--yes", "--json").stdout)
+    assert (told["removed"], told["unknown"]) == ([{"path": str(folder), "what": ""}], [])
+    assert not folder.exists()
 
 
 def test_records_of_sessions_go_whatever_they_begin_with(world: World) -> None:
@@ -250,7 +260,7 @@ def test_the_copy_of_an_earlier_database_stays_and_is_named(semantic_world: Worl
     assert world.run("rebuild").returncode == 0
     told = json.loads(world.run("uninstall", "--yes", "--json").stdout)
     copy = world.store / "memory.db.before-recollect"
-    assert told["unknown"] == [str(copy)]
+    assert (told["kept"], told["unknown"]) == ([str(world.store / "session-captures.jsonl"), str(copy)], [])
     assert sorted(path.name for path in world.store.iterdir()) == [copy.name, "session-captures.jsonl"]
 
 
@@ -286,7 +296,8 @@ def test_purge_removes_memories_too_and_nothing_else(world: World) -> None:
     assert set(files(world.home, world.store)) == {bank, *theirs}
     removed = {item["path"] for item in told["removed"]}
     assert {str(memory), str(world.store / "session-captures.jsonl"), str(world.store / "patterns.md")} <= removed
-    assert told["kept"] == [str(bank.parent), str(world.project / ".claude" / "memory")]
+    assert told["kept"] == [str(bank.parent), str(world.project / ".claude" / "memory" / "memory-config.json")]
+    assert sorted(told["unknown"]) == sorted(str(path) for path in theirs if path.suffix == ".txt")
 
 
 def test_purge_leaves_no_empty_folders(world: World) -> None:

@@ -324,9 +324,9 @@ def output_of(code: str) -> str:
         ("openai", "openai", "pip install 'recollect[openai]'"),
         ("voyage", "voyageai", "pip install 'recollect[voyage]'"),
         ("ollama", "httpx", "pip install 'recollect[ollama]'"),
-        ("local", "onnxruntime", "the package onnxruntime, which is missing: pip install recollect"),
-        ("local", "tokenizers", "the package tokenizers, which is missing: pip install recollect"),
-        ("local", "numpy", "the package numpy, which is missing: pip install recollect"),
+        ("local", "onnxruntime", "the package onnxruntime, which is missing; install recollect again"),
+        ("local", "tokenizers", "the package tokenizers, which is missing; install recollect again"),
+        ("local", "numpy", "the package numpy, which is missing; install recollect again"),
     ],
 )
 def test_missing_package_is_told_at_once_with_its_command(provider: str, module: str, command: str) -> None:

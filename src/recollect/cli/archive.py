@@ -18,7 +18,7 @@ _SENTENCES = {
 def command(name: str, workspace: Workspace, as_json: bool, reason: str) -> None:
     """Archive a memory: it is found no more, and kept for good.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them. A lesson is not archived but retired.
     """
     change(

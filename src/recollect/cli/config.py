@@ -7,7 +7,16 @@ import click
 
 from recollect.cli.help import Group
 from recollect.cli.screen import whole
-from recollect.cli.shared import fields_of, json_option, print_json, project_root_option, settings_of, styled, warn
+from recollect.cli.shared import (
+    fields_of,
+    json_option,
+    print_json,
+    project_root_option,
+    screen_width,
+    settings_of,
+    styled,
+    warn,
+)
 from recollect.config.memory_root import left_behind, memory_root
 from recollect.config.needed_extras import needed_extras
 from recollect.config.settings import DEFAULT, Settings, load_settings
@@ -16,6 +25,8 @@ from recollect.config.settings_keys import KEYS, Key, as_text
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryRoot
 from recollect.plugin.environment import prepare
+
+_VALUE = 22  # columns
 
 
 @click.group("config", cls=Group, invoke_without_command=True)
@@ -37,11 +48,8 @@ def command(context: click.Context, project_root: str, as_json: bool) -> None:
     if as_json:
         print_json({"settings": [_as_object(settings, key) for key in KEYS], "problems": complaints(settings)})
         return
-    width = max(len(key.name) for key in KEYS)
     for key in KEYS:
-        source = settings.source(key.name)
-        value = f"{key.name:<{width}}  {as_text(settings.value(key.name)):<22}"
-        click.echo(f"{value}  {styled(source, 'bright_black' if source == DEFAULT else 'green')}")
+        click.echo(_row(settings, key))
 
 
 @command.command("get")
@@ -111,6 +119,17 @@ def _places(project_root: str, key: str) -> MemoryRoot | None:
         return memory_root(project_root, load_settings(project_root))
     except WriteRefused:
         return None
+
+
+def _row(settings: Settings, key: Key) -> str:
+    """Return a setting in columns; on a narrow terminal in two lines."""
+    value, source = as_text(settings.value(key.name)), settings.source(key.name)
+    width, screen = max(len(each.name) for each in KEYS), screen_width()
+    if screen < width + _VALUE:
+        begun = f"{key.name}\n  {value}"
+    else:  # a long source moves to the left, beside a short value
+        begun = f"{key.name:<{width}}  {value:<{max(min(_VALUE, screen - width - len(source) - 4), 0)}}"
+    return f"{begun}  {styled(source, 'bright_black' if source == DEFAULT else 'green')}"
 
 
 def _as_object(settings: Settings, key: Key) -> dict[str, object]:

@@ -20,7 +20,8 @@ def command(names: tuple[str, ...], workspace: Workspace, as_json: bool) -> None
     From then on, each is compared with its files as they are now. A file that was moved is followed, and one that is
     gone is compared no more. `recollect stale` lists what to look at.
 
-    NAME is an id, a slug, CATEGORY/SLUG, a path, or the beginning of an id or a slug, as `recollect list` shows them.
+    NAME is an id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
+    them.
     """
     done: list[Confirmed] = []
     with Engine(workspace) as engine:

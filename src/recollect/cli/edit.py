@@ -39,7 +39,7 @@ _INSTEAD_OF_LESSON = "`recollect add CATEGORY TEXT` keeps the new text, and `rec
 def command(name: str, workspace: Workspace, as_json: bool, given: str | None, no_editor: bool) -> None:
     """Edit a memory or a lesson in your editor.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them. The editor is $VISUAL or $EDITOR; one that opens a window must wait until it is closed, as `code --wait` does.
     Without a terminal, only an editor that needs none is started.
     A lesson is known by its text: a new text becomes a new lesson, and the old one is retired with a pointer to it.

@@ -22,7 +22,7 @@ def command(name: str, workspace: Workspace, as_json: bool, everywhere: bool) ->
     It stays where it is. Searches still find it, marked as muted, and `recollect list --muted` lists it. If it was
     pinned here, it is no more.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them.
     """
     with Engine(workspace) as engine:

@@ -21,7 +21,7 @@ def command(name: str, workspace: Workspace, as_json: bool) -> None:
     At most five entries of a project are pinned. They come first in the block and count towards its limit
     (memory_injection_limit). A lesson is given whole, a memory by its description and reasoning.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them.
     """
     with Engine(workspace) as engine:

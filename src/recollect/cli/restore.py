@@ -22,7 +22,7 @@ _SENTENCES = {
 def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """Make a retired or archived memory, or a retired lesson, active again.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list --all`
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list --all`
     shows them. Of one that is active already, nothing changes.
     """
     change(

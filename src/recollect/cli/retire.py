@@ -19,7 +19,7 @@ _SENTENCES = {
 def command(name: str, workspace: Workspace, as_json: bool, reason: str) -> None:
     """Retire a memory or a lesson that no longer holds.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them. It is found no more, and can be restored: a memory within the grace period (delete.grace_period_days), a
     lesson for good.
     """

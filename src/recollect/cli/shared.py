@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -18,7 +17,7 @@ from recollect.config.memory_root import memory_root_at, project_of
 from recollect.config.settings import Settings, load_settings
 from recollect.config.settings_edit import complaints
 from recollect.config.workspace import Workspace
-from recollect.domain.category_names import category_named
+from recollect.domain.category_names import category_named, near_category
 from recollect.domain.data_text import data_line
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import json_safe, one_line
@@ -83,8 +82,12 @@ class CategoryChoice(click.Choice[str]):
     """A choice of categories, by any of the names that `recollect add` takes."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        with suppress(InvalidEntry):
+        try:
             value = category_named(value)
+        except InvalidEntry:
+            near = near_category(value)
+            if near in self.choices:
+                self.fail(f"{value!r} is no category. Did you mean {near}?", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -50,7 +50,7 @@ _ELSEWHERE = (
 def command(name: str, history: bool, raw: bool, as_json: bool, workspace: Workspace) -> None:
     """Show one memory, or one lesson, with all that is known of it.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them.
     """
     if raw and (as_json or history):

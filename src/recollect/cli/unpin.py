@@ -18,7 +18,7 @@ _SENTENCES = {
 def command(name: str, workspace: Workspace, as_json: bool) -> None:
     """Give a pinned entry only when it matters.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them.
     """
     with Engine(workspace) as engine:

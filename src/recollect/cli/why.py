@@ -32,7 +32,7 @@ def command(name: str, all_projects: bool, workspace: Workspace, as_json: bool) 
     was cited, or a person has contradicted it; and by get_memories or `recollect show` it was opened. Each has its
     session and the numbers of lines. Without a sign an entry may still have helped.
 
-    NAME is its id, its slug, CATEGORY/SLUG, its path, or the beginning of an id or a slug, as `recollect list` shows
+    NAME is its id, title, slug, CATEGORY/SLUG, path, or the beginning of an id or a slug, as `recollect list` shows
     them.
     """
     with Engine(workspace) as engine:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import cut, one_line
-from recollect.extras import way_to_add
+from recollect.extras import AGAIN, way_to_add
 from recollect.plugin import environment
 from recollect.plugin.environment_state import site_packages
 from recollect.store.open import DRIVER, describe_driver
@@ -110,7 +110,7 @@ def _failures() -> dict[str, str]:
 def _install(case: Case) -> str:
     if case.environ.get("CLAUDE_PLUGIN_DATA"):
         return "any other command of the plugin installs them, /memory:status for example"
-    return f"{sys.executable} -m pip install --force-reinstall recollect"
+    return AGAIN
 
 
 def driver(_case: Case) -> Iterator[Finding]:

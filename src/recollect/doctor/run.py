@@ -10,6 +10,7 @@ from recollect.config.workspace import Workspace
 from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.domain.text import one_line
 from recollect.errors import RecollectError
+from recollect.extras import AGAIN
 from recollect.store.open import DRIVER
 
 __all__ = ["CHECKS", "ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
@@ -124,5 +125,5 @@ def _said(error: BaseException) -> str:
 
 def _advice(error: BaseException) -> str:
     if isinstance(error, ImportError):
-        return "install recollect again, with all that it needs: pip install --force-reinstall recollect"
+        return AGAIN
     return "if this goes on, report it with what `recollect doctor --json` prints"

@@ -31,4 +31,14 @@ def category_named(given: object) -> str:
         found = _BY_WORDS.get(name)
         if found:
             return found
-    raise InvalidEntry(f"category must not be {cut(one_line(given[:400]), 40)!r} but one of: {listed}")
+    near = near_category(words)
+    hint = f" (did you mean {near}?)" if near else ""
+    raise InvalidEntry(f"category must not be {cut(one_line(given[:400]), 40)!r}{hint} but one of: {listed}")
+
+
+def near_category(given: str) -> str:
+    """Return the category whose name is nearly the given one; empty if there is none."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(given[:_LONGEST].lower(), _BY_WORDS, 1, 0.75)
+    return _BY_WORDS[near[0]] if near else ""

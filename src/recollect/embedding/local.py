@@ -13,6 +13,7 @@ from typing import Any
 from recollect.embedding.base import Kind, Telling
 from recollect.embedding.identity import LOCAL_IDENTITY, LOCAL_MODEL
 from recollect.errors import EmbeddingError
+from recollect.extras import AGAIN
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "minilm")
 SHA256 = {
@@ -179,7 +180,7 @@ def missing(module: str) -> EmbeddingError:
     if os.environ.get("CLAUDE_PLUGIN_DATA"):
         advice = "; the plugin installs it by itself, and /memory:status says how far that is"
     else:
-        advice = ": pip install recollect"
+        advice = f"; {AGAIN}"
     return EmbeddingError(f"the local embedding model needs the package {module}, which is missing{advice}")
 
 
@@ -191,12 +192,10 @@ def _verified(folder: str, name: str) -> bytes:
             content = file.read()
     except OSError as error:
         raise EmbeddingError(
-            f"the installed embedding model is damaged: {path} cannot be read ({error.strerror}); "
-            "reinstall it: pip install --force-reinstall recollect"
+            f"the installed embedding model is damaged: {path} cannot be read ({error.strerror}); {AGAIN}"
         ) from error
     if hashlib.sha256(content).hexdigest() != SHA256[name]:
         raise EmbeddingError(
-            f"the installed embedding model is damaged: {path} is not the file that was released; "
-            "reinstall it: pip install --force-reinstall recollect"
+            f"the installed embedding model is damaged: {path} is not the file that was released; {AGAIN}"
         )
     return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from textwrap import wrap
 from typing import TYPE_CHECKING, cast
 
 from recollect.domain.categories import CATEGORIES, KNOWLEDGE, PROJECT
@@ -26,11 +27,13 @@ _SOURCE = "manual"
 _MOST_AROUND = 200
 _ELSEWHERE = "heuristics"  # where there is no project, only a lesson can be kept
 _HEAD = (
-    "# Write the text, save, and close the editor to keep it. Without a text, nothing is kept.",
-    "# All other fields may stay empty. The form is TOML: a text of several lines stands between",
-    '# """ and """.',
-    "#",
+    "Write the text, save, and close the editor to keep it. Without a text, nothing is kept.",
+    'All other fields may stay empty. The form is TOML: a text of several lines stands between """ and """.',
+    "",
+    f"Lessons, for every project: {', '.join(KNOWLEDGE)}.",
+    f"For this project: {', '.join(PROJECT)}.",
 )
+_WIDTH = 78  # a form is read in a terminal of 80 columns
 _HINTS = {
     "category": "guessed from the text if empty",
     "title": "the first sentence of the text if empty",
@@ -80,6 +83,9 @@ def add(
     """
     guessed = not note.category.strip()
     category = _guessed(engine, note.text) if guessed else category_named(note.category)
+    names = {**_IN_FORM, **(called or {})}
+    if not note.title.strip():
+        names["name"] = names["description"]  # the title is made of the text
     checked = parse_input(
         note.title.strip() or title_of(note.text),
         note.text,
@@ -88,7 +94,7 @@ def add(
         note.files,
         note.when,
         note.tags,
-        by_hand={**_IN_FORM, **(called or {})},
+        by_hand=names,
     )
     done = keep(engine, checked, source=_SOURCE, supersedes=supersedes)
     if done.superseded:
@@ -101,8 +107,8 @@ def add(
 
 def note_form(note: Note, about: str = "") -> str:
     """Return a note as a form to edit; `read_note_form` reads it back. Texts `about` it become comments."""
-    lines = [*_HEAD, f"# Lessons, for every project: {', '.join(KNOWLEDGE)}."]
-    lines += [f"# For this project: {', '.join(PROJECT)}.", ""]
+    head = (line for text in _HEAD for line in wrap(text, _WIDTH, break_on_hyphens=False) or [""])
+    lines = [*(f"# {line}".rstrip() for line in head), ""]
     for each in fields(Note):
         value = getattr(note, each.name)
         hint = _HINTS.get(each.name)

@@ -49,6 +49,8 @@ def plan_import(workspace: Workspace, path: str, category: str = "", *, everywhe
     path = os.path.abspath(os.path.expanduser(path))
     if not os.path.exists(path):
         raise InvalidEntry(f"there is no file {path}")
+    if os.path.isdir(path):
+        raise InvalidEntry(f"{path} is a folder; give one file of it")
     category = category or os.path.basename(path).removesuffix(".md")
     if category not in KNOWLEDGE:
         raise InvalidEntry(f"{path} does not tell the category; give --category with one of {', '.join(KNOWLEDGE)}")

@@ -1,4 +1,4 @@
-"""Find an entry of any category by its id, its slug, its path, or the beginning of an id or a slug."""
+"""Find an entry of any category by its id, its slug, its title, its path, or the beginning of one of them."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def find_named(engine: Engine, name: str, warnings: list[str]) -> Named:
 
     The name is an id, a slug, category/slug, the path of a memory file, the path of a bank's file (with `#slug` if it
     has several lessons), or the beginning of an id (6 digits at least) or of a slug. A lesson's slug is that of its
-    name. Whole names win over beginnings, and those of memory files over those of lessons. Warnings of a sync are
-    added to `warnings`.
+    name, and a title stands for its slug. Whole names win over beginnings, and those of memory files over those of
+    lessons. Warnings of a sync are added to `warnings`.
 
     Raises:
         UnknownMemory: no entry or several have the name, or it belongs to another project.
@@ -177,7 +177,7 @@ class _Stored:
         """Return the slug in a name, and the lessons whose slug begins with it."""
         held = self._held
         above, _, slug = name.rpartition("/") if held is None else name.partition("#")
-        slug = slug.lower()
+        slug = _slug_in(slug)
         if held is None and (above not in ("", *KNOWLEDGE) or not slug):
             return slug, []
         near = [id for id, known in slugs.items() if known.startswith(slug) and (held is None or id in held)]
@@ -271,7 +271,7 @@ def _meant(root: MemoryRoot, files: list[Found], name: str, project_root: str) -
     """Return the memory files with a name, and those whose name begins with it."""
     above, _, slug = name.rpartition("/")
     categories = {category for category, folder in root.folders.items() if above in ("", category, folder)}
-    slug = slug.removesuffix(ENDING).lower()
+    slug = _slug_in(slug.removesuffix(ENDING))
     if not categories:
         try:
             path, _ = target_file(root, f"{name.removesuffix(ENDING)}{ENDING}", project_root)
@@ -280,6 +280,11 @@ def _meant(root: MemoryRoot, files: list[Found], name: str, project_root: str) -
         return [file for file in files if file.path == path], []
     near = [file for file in files if slug and file.category in categories and file.slug.startswith(slug)]
     return [file for file in near if file.slug == slug], near
+
+
+def _slug_in(name: str) -> str:
+    """Return the slug that a name without a path stands for: people type titles, too."""
+    return slugify(name) if " " in name else name.lower()
 
 
 def _ambiguous(rows: Sequence[Sequence[str]], count: int, name: str) -> UnknownMemory:
@@ -318,6 +323,8 @@ def _unknown(
         near = _near(root, files, name, lessons)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         message = f"no memory is called {_quoted(name)}.{hint} `recollect list --all` shows all there are"
+        if is_hexadecimal(name.strip().lower()):
+            message += f"; of an id give {SHORTEST_ID} digits or more"
     else:
         place = f": there are none in {root.shown(root.path)} yet" if root else ""
         message = f"no memory is called {_quoted(name)}{place}"
@@ -327,7 +334,7 @@ def _unknown(
 def _near(root: MemoryRoot | None, files: list[Found], name: str, lessons: Sequence[str]) -> list[str]:
     from difflib import get_close_matches
 
-    slug = name.strip().rpartition("/")[2].removesuffix(ENDING).lower()[:_LONGEST_SHOWN]
+    slug = _slug_in(name.strip().rpartition("/")[2].removesuffix(ENDING))[:_LONGEST_SHOWN]
     slugs = dict.fromkeys([*(file.slug for file in files), *lessons])
     inside = [known for known in slugs if slug and slug in known]
     near = inside[:_MOST_NEAR] or get_close_matches(slug, slugs, _MOST_NEAR)

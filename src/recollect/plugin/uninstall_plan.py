@@ -34,7 +34,7 @@ from recollect.plugin.environment_state import LOCK as BUILD_LOCK
 from recollect.plugin.register import Registered, registered
 from recollect.share.traces import Driver, drivers_of
 from recollect.store.open import database_name, is_store_file
-from recollect.store.repair import is_own, read_sources
+from recollect.store.repair import is_own, kept_copies, read_sources
 from recollect.sync.sync import roots_of
 
 # The files that recollect makes in the global store, besides the database and the journal.
@@ -92,13 +92,16 @@ def plan(workspace: Workspace, *, keep_store: bool, purge: bool = False) -> Remo
     if purge:
         removal.root = roots[project]
         removal.paths += _purged(workspace, removal.root)
-    removal.kept = [path for path in _memories(project, store, roots[project]) if _stays(path, removal.paths)]
+    root = "" if purge else roots[project]
+    removal.kept = [path for path in _yours(project, store, root) if _stays(path, removal.paths)]
     removal.kept += [driver.attributes for driver in removal.drivers if driver.attributes]
     removal.unknown = [*_unknown(store, [*removal.paths, *removal.kept, *_of_store(store)])]
     for folder in data_folders():
-        removal.unknown += _unknown(folder, removal.paths)
+        if folder not in removal.paths:
+            removal.unknown += _unknown(folder, removal.paths)
     if purge and removal.root:
-        stays = [path for path in _unknown(removal.root, removal.paths) if _stays(path, removal.paths)]
+        left = _unknown(removal.root, [*removal.paths, *removal.kept])
+        stays = [path for path in left if _stays(path, removal.paths)]
         removal.unknown += [path for path in stays if path not in removal.unknown]
     return removal
 
@@ -252,11 +255,13 @@ def _temporary(store: str) -> Iterator[str]:
                 yield path
 
 
-def _memories(project: str, store: str, root: str) -> Iterator[str]:
+def _yours(project: str, store: str, root: str) -> Iterator[str]:
+    """Yield the memories and settings that may stay; without a memory root the project's settings in it."""
     yield from bank_paths(store, "global")[0]
     yield locations.journal(store)
+    yield from kept_copies(database_name(store))
     yield locations.bank(project)
-    yield root
+    yield root or os.path.join(project, locations.PROJECT_SETTINGS)
     yield os.path.join(project, locations.LOCAL_SETTINGS)
 
 

@@ -96,9 +96,11 @@ def pick(entries: Sequence[Entry | Candidate], wanted: Sequence[str]) -> list[En
         found = [entry for entry in entries if key in _names(entry)]
         if not found:
             near = get_close_matches(text, [entry.name for entry in entries], 3, 0.4)
-            hint = f"; there is {', '.join(map(repr, near))}" if near else ""
+            there = (
+                f"there is {', '.join(map(repr, near))}" if near else "`recollect promote --dry-run` shows what is new"
+            )
             place = "in the project's knowledge bank, nor in what its sessions have stored"
-            raise InvalidEntry(f"no entry is named {text!r} {place}{hint}")
+            raise InvalidEntry(f"no entry is named {text!r} {place}; {there}")
         if len({entry.title for entry in found}) > 1:
             titles = ", ".join(repr(entry.title) for entry in found)
             raise InvalidEntry(f"{text!r} names several entries; give one of {titles}")

@@ -42,7 +42,7 @@ _SENTENCES = {
     WITHHELD: "what matches best is withheld ({count}); `recollect doctor` names it",
 }
 _REEMBED = "`recollect reembed` makes them all"
-_PEOPLE = {"store": "`recollect upsert`", "everywhere": "--all-projects searches them all"}
+_PEOPLE = {"store": "`recollect add`", "everywhere": "--all-projects searches them all"}
 _MODELS = {"store": "store_memory", "everywhere": 'project "all" searches them all'}
 
 # The remaining way of searching. Models are told, to judge the results.

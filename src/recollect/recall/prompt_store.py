@@ -17,7 +17,7 @@ from recollect.domain.ranking.aboutness import (
     is_asked_for,
     without_triggers,
 )
-from recollect.domain.ranking.at_hand import BONUS, is_at_hand
+from recollect.domain.ranking.at_hand import bonus, is_at_hand
 from recollect.domain.ranking.fusion import TermStatistics, share, surprise
 from recollect.domain.ranking.trust import trusted_first
 from recollect.domain.stored import MUTED
@@ -281,7 +281,8 @@ def ask(
             own_words = by_words(question, rarity, themselves[entry.id], entry.name)
             judgement = best(judgement, bar.judged(own_words, own_meanings.get(entry.id)))
         shown = stand_ins.get(newer.get(entry.id, ""), entry)  # old words find the entry in its place
-        hit = Hit(shown, judgement, bonus=BONUS * is_at_hand(entry.references, package), use=uses.get(shown.id, 1.0))
+        nearer = bonus(judgement.meaning) if is_at_hand(entry.references, package) else 0.0
+        hit = Hit(shown, judgement, bonus=nearer, use=uses.get(shown.id, 1.0))
         is_named = entry.category in PROJECT and is_asked_for(question, rarity, found)
         hit.is_muted = shown.id in muted
         hit.is_resting = shown.id in known and bool(known[shown.id].resting)

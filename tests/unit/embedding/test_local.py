@@ -87,14 +87,14 @@ def test_changed_file_is_refused(folder: Path, name: str) -> None:
     content = bytearray((folder / name).read_bytes())
     content[len(content) // 2] ^= 1
     (folder / name).write_bytes(content)
-    with pytest.raises(EmbeddingError, match=f"model is damaged: .*{name} is not the file.*reinstall"):
+    with pytest.raises(EmbeddingError, match=f"model is damaged: .*{name} is not the file.*install recollect again"):
         UnitEmbedder(LocalSource(str(folder))).embed(["x"], "query")
 
 
 @pytest.mark.parametrize("name", SHA256)
 def test_missing_file_is_refused(folder: Path, name: str) -> None:
     (folder / name).unlink()
-    with pytest.raises(EmbeddingError, match=f"model is damaged: .*{name} cannot be read .*reinstall"):
+    with pytest.raises(EmbeddingError, match=f"model is damaged: .*{name} cannot be read .*install recollect again"):
         UnitEmbedder(LocalSource(str(folder))).embed(["x"], "query")
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
-from recollect.domain.category_names import category_named
+from recollect.domain.category_names import category_named, near_category
 from recollect.domain.text import visible
 from recollect.errors import InvalidEntry
 from recollect.learn.input import MemoryInput, parse_input
@@ -59,6 +59,14 @@ def test_every_category_is_known_by_its_own_name(category: str) -> None:
 )
 def test_obvious_variants_mean_their_category(written: str, meant: str) -> None:
     assert category_named(written) == meant
+
+
+@pytest.mark.parametrize(("typed", "near"), [("decsion", "decision"), ("Paterns", "patterns"), ("fact", "")])
+def test_a_typo_in_a_category_is_told_the_one_that_was_meant(typed: str, near: str) -> None:
+    assert near_category(typed) == near
+    with pytest.raises(InvalidEntry) as caught:
+        category_named(typed)
+    assert (f"(did you mean {near}?)" in str(caught.value)) == bool(near)
 
 
 @pytest.mark.parametrize("written", ["", "  ", "fact", "s", "pattern\0decision", "x" * 10_000, None, 7])

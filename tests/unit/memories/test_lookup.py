@@ -38,6 +38,8 @@ def complaint(root: MemoryRoot, name: str) -> str:
     [
         "use-postgres",
         "  Use-Postgres ",
+        "Use Postgres",
+        "decision/Use Postgres.",
         "use-postgres.json",
         "decision/use-postgres",
         "decisions/use-postgres.json",
@@ -58,6 +60,7 @@ def test_unique_prefix_finds_a_memory_in_any_state(root: MemoryRoot) -> None:
     put(root, "decision", "use-postgres")
     put(root, "decision", "rest-over-rpc")
     assert read_named(root, "restart").path == path
+    assert read_named(root, "Restart the").path == path
     assert read_named(root, "runbooks/r").path == path
 
 
@@ -123,6 +126,8 @@ def test_unknown_name_is_answered_with_near_ones(root: MemoryRoot) -> None:
     assert "Did you mean use-postgres?" in complaint(root, "use-posgres")
     assert "Did you mean use-postgres?" in complaint(root, "postgres")
     assert "Did you mean restart-the-queue?" in complaint(root, "decision/restart-the-queue")
+    assert "Did you mean use-postgres?" in complaint(root, "Use Posgres")
+    assert complaint(root, "beef").endswith("; of an id give 6 digits or more")
     said = complaint(root, "zzz")
     assert said == "no memory is called 'zzz'. `recollect list --all` shows all there are"
 

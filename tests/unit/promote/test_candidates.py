@@ -345,7 +345,7 @@ def test_unknown_name_is_refused_with_the_nearest():
 def test_unknown_name_like_no_other_is_refused_without_a_guess():
     with pytest.raises(
         InvalidEntry,
-        match=r"no entry is named 'qqq' in the project's knowledge bank, nor in what its sessions have stored$",
+        match=r"no entry is named 'qqq' in .*, nor in what its sessions have stored; `recollect promote",
     ):
         pick(entries(), ["qqq"])
 

@@ -32,7 +32,7 @@ def test_people_are_told_commands_and_models_tools() -> None:
     elsewhere = Degradation(ELSEWHERE, outside=1, total=2)
     assert str(elsewhere).endswith("; --all-projects searches them all")
     assert elsewhere.for_models().endswith('; project "all" searches them all')
-    assert "`recollect upsert` adds" in str(Degradation(NOTHING_STORED))
+    assert "`recollect add` adds" in str(Degradation(NOTHING_STORED))
     assert "store_memory adds" in Degradation(NOTHING_STORED).for_models()
 
 
