@@ -70,7 +70,7 @@ def look(workspace: Workspace, session: str, transcript: str, answer: str = "") 
             raise_confidence(engine)
         set_looked(workspace.global_store, session, seen)
     except (StorageError, StoreError, LockTimeout) as error:
-        return [f"it was not looked at what this session used: {error}"]
+        return [f"the use of memories in this session was not recorded: {error}"]
     return []
 
 

@@ -1,4 +1,4 @@
-"""Which files a memory names, and which files a tool use touches."""
+"""The files that a memory names, and those that a tool use touches."""
 
 from __future__ import annotations
 

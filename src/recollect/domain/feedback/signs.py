@@ -55,39 +55,23 @@ _CORRECTING = (
     *("that is wrong", "that s wrong", "this is wrong", "thats wrong", "that s not", "that is not", "it s not"),
 )
 _HARMLESS = ("no problem", "no worries", "no need", "no idea", "no thank", "no rush", "stop here", "no that s fine")
+_FORMER = (
+    *("no longer", "anymore", "any more", "is outdated", "out of date", "obsolete", "we left", "we dropped"),
+    *("moved to", "we moved", "we switched", "we migrated", "we replaced", "nicht mehr"),
+)
 _CORRECTED = (
-    *("no longer", "not anymore", "any more", "anymore", "is outdated", "out of date", "obsolete", "is wrong"),
-    *("we left", "we dropped", "moved to", "outdated", "not right", "nicht mehr", "stimmt nicht"),
-    *("was wrong", "not true", "not correct", "incorrect", "don t use", "do not use", "stop using", "we switched"),
-    *("we moved", "we migrated", "we replaced", "never use", "that s old", "is not how", "isn t how", "dropped"),
+    *(*_FORMER, "outdated", "dropped", "is wrong", "was wrong", "not right", "not true", "not correct", "incorrect"),
+    *("don t use", "do not use", "stop using", "never use", "that s old", "is not how", "isn t how", "stimmt nicht"),
 )
 
 # Phrases for something that was so before: one word in common tells what.
-_CHANGED = (
-    *(
-        "no longer",
-        "anymore",
-        "any more",
-        "is outdated",
-        "out of date",
-        "obsolete",
-        "we left",
-        "we dropped",
-        "moved to",
-    ),
-    *("we moved", "we switched", "we migrated", "we replaced", "not since", "used to", "nicht mehr", "veraltet"),
-)
+_CHANGED = (*_FORMER, "not since", "used to", "veraltet")
+
 # Beginnings that mean the last answer.
 _BACK = (
     *("that is outdated", "that s outdated", "that is wrong", "that s wrong", "that is not right", "that s not right"),
-    *(
-        "that is no longer",
-        "that s no longer",
-        "that is not true",
-        "that s not true",
-        "das stimmt nicht",
-        "das ist veraltet",
-    ),
+    *("that is no longer", "that s no longer", "that is not true", "that s not true"),
+    *("das stimmt nicht", "das ist veraltet"),
 )
 
 
