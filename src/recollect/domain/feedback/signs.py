@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from recollect.domain.feedback.files import named_files, names_file, only_reads, touched
+from recollect.domain.feedback.files import named_files, names_file, touched
 from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, SAID, TOUCHED
 from recollect.domain.feedback.lines import HUMAN, MODEL, OUTSIDE, Line, Shown, Sign
 from recollect.domain.feedback.words import known_in, runs_in, runs_of, weight, words_of
 from recollect.domain.ranking.order import days_of
-from recollect.domain.triage.signs import Step
+from recollect.domain.triage.signs import Step, only_reads
 
 # A memory is said with rare words of this weight within so many words; a longer memory needs more, as chance does.
 _ENOUGH = 2
