@@ -257,7 +257,7 @@ def print_added(done: Memorized, guessed: bool, *, as_json: bool) -> None:
             f" with its category first: `recollect add CATEGORY TEXT`, with one of {others}."
         )
     if done.similar:
-        click.echo("Similar entries; `recollect dedupe` settles what this one is to them:")
+        click.echo("Similar entries; `recollect dedupe` merges them, replaces one by the other, or keeps both:")
         for each in done.similar:
             click.echo(f"  {each.id}  {each.category}  {cut(redact(one_line(each.name)), _LONGEST_TITLE)}")
 

@@ -89,7 +89,7 @@ def _accept_all(captures: list[Staged], workspace: Workspace, edit: bool, as_jso
     for done in kept:
         print_added(*done, as_json=False)
     if len(kept) < len(captures):
-        click.echo("Nothing was kept of what has an empty text.")
+        click.echo("Captures with an empty text were not kept.")
     click.echo(f"{counted(left, 'capture awaits', 'captures await')} review.")
 
 

@@ -64,7 +64,7 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
     """Store one memory, or count one more observation of it; or settle what one is to another."""
     relation, other = given.choice("relation", ("", *WAYS), ""), given.text("other").strip()
     if bool(relation) != bool(other):
-        raise InvalidEntry("relation and other go together: say what this memory is to which other one")
+        raise InvalidEntry("relation and other go together: give the relation, and the id of the other memory")
     if given.text("id").strip():
         if not relation or any(given.text(field) for field in (*_NEEDED, "supersedes")):
             raise InvalidEntry("give id with relation and other and nothing else, or a new memory without id")
