@@ -218,7 +218,7 @@ def test_gc_archives_what_is_past_its_grace_and_says_so(world: World) -> None:
     assert young.read_bytes() == before
     assert world.run("index", "--validate").returncode == 0
     again = world.run("index", "--gc")
-    assert (again.returncode, again.stdout) == (0, "Nothing in .claude/memory has had its time.\n")
+    assert (again.returncode, again.stdout) == (0, "Nothing to put away in .claude/memory.\n")
 
 
 def test_gc_removes_files_where_that_is_set(world: World) -> None:

@@ -323,5 +323,5 @@ def test_journal_that_cannot_be_written_leaves_a_captured_lesson_promoted_and_co
     assert "1 universal entries promoted" in done.stdout
     assert "A lesson of a session." in (place.store / "patterns.md").read_text(encoding="utf-8")
     [warning] = warnings(done)
-    assert warning.endswith("what sessions had stored counts there and in its bank")
+    assert warning.endswith("observations by sessions are counted twice, in the journal and in the bank")
     assert path.read_text(encoding="utf-8") == text

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from recollect.cli.editor import Draft, asks_again, find_editor, run_editor
-from recollect.cli.shared import is_terminal, json_option, print_json, styled, warn, workspace_options
+from recollect.cli.shared import is_terminal, json_option, pressed, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.category_names import category_named
@@ -39,7 +39,7 @@ _OPTIONS = {
 }
 _KEYS = "s supersedes it, u updates it, k keep both, n next, q quit: "
 _WAYS = {"s": SUPERSEDES, "u": UPDATES, "k": KEEP_BOTH}
-_NEXT, _QUIT = "nq"
+_QUIT = "q"
 _DONE = {
     STORED: "Stored",
     REINFORCED: "Known already, and counted once more",
@@ -133,7 +133,7 @@ def _ask(workspace: Workspace, added: Memorized) -> None:
         click.echo(
             f"\n{each.id}  {each.category}  {cut(redact(one_line(each.name)), _LONGEST_TITLE)}\n  {redact(each.text)}"
         )
-        key = _pressed()
+        key = pressed(_KEYS, "suknq")
         if key == _QUIT:
             return
         if key in _WAYS:
@@ -147,19 +147,6 @@ def _ask(workspace: Workspace, added: Memorized) -> None:
             click.echo(f"{_told(done)}.")
             if done.kept.entry.id != added.id and done.gone:
                 return  # the added one was taken in
-
-
-def _pressed() -> str:
-    """Return the next key that means something; the end of the input and Ctrl-C leave the rest as it is."""
-    click.echo(_KEYS, nl=False)
-    while True:
-        try:
-            key = click.getchar()[:1].lower()
-        except (EOFError, KeyboardInterrupt):
-            key = _QUIT
-        if key in (*_WAYS, _NEXT, _QUIT):
-            click.echo(key)
-            return key
 
 
 def _parted(words: tuple[str, ...]) -> tuple[str, str]:
@@ -270,7 +257,7 @@ def print_added(done: Memorized, guessed: bool, *, as_json: bool) -> None:
             f" with its category first: `recollect add CATEGORY TEXT`, with one of {others}."
         )
     if done.similar:
-        click.echo("Similar entries; `recollect dedupe` settles what this one is to them:")
+        click.echo("Similar entries; `recollect dedupe` merges them, replaces one by the other, or keeps both:")
         for each in done.similar:
             click.echo(f"  {each.id}  {each.category}  {cut(redact(one_line(each.name)), _LONGEST_TITLE)}")
 

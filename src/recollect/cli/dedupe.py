@@ -10,6 +10,7 @@ import click
 from recollect.cli.shared import (
     is_terminal,
     json_option,
+    pressed,
     print_json,
     screen_width,
     styled,
@@ -21,14 +22,10 @@ from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import KEEP_BOTH, MERGED, SUPERSEDES, StoredEntry
 from recollect.domain.text import counted, cut, one_line
-from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
-from recollect.learn.duplicates import Duplicates, Pair, find_duplicates, synced, undo_merge
+from recollect.learn.duplicates import Duplicates, Pair, find_duplicates, undo_merge
 from recollect.learn.relate import Related, relate
-
-# In seconds: how long entries without a vector are embedded first.
-_EMBEDDING = 20.0
 
 _LONGEST_TITLE = 70
 _LONGEST_TEXT = 600
@@ -79,13 +76,10 @@ def command(
             [(relation, (one, other))] = said
             _print_settled(relate(engine, one, relation, other), as_json)
             return
-        warnings = synced(engine)
-        if is_behind(engine):
-            warnings += embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings
         found = find_duplicates(engine, dry_run=dry_run, most=limit)
-        warn([*warnings, *found.warnings, *found.failed])
+        warn([*found.warnings, *found.failed])
         if as_json:
-            print_json(_document(found, dry_run, warnings))
+            print_json(_document(found, dry_run))
         else:
             _print_merged(found, dry_run)
             if found.pairs and is_terminal(sys.stdin) and is_terminal(sys.stdout) and not dry_run:
@@ -118,7 +112,7 @@ def _named(entry: StoredEntry) -> dict[str, str]:
     return {"id": entry.id, "category": entry.category, "title": redact(one_line(entry.name))}
 
 
-def _document(found: Duplicates, dry_run: bool, warnings: Sequence[str]) -> dict[str, Any]:
+def _document(found: Duplicates, dry_run: bool) -> dict[str, Any]:
     return {
         "dry_run": dry_run,
         "merged": [{"kept": _named(kept), "gone": _named(gone)} for kept, gone in found.merged],
@@ -132,7 +126,7 @@ def _document(found: Duplicates, dry_run: bool, warnings: Sequence[str]) -> dict
             for pair in found.pairs
         ],
         "failed": found.failed,
-        "warnings": [*warnings, *found.warnings],
+        "warnings": found.warnings,
     }
 
 
@@ -155,7 +149,7 @@ def _print_pairs(pairs: Sequence[Pair]) -> None:
 
 def _lines(pair: Pair, number: int, count: int) -> Iterator[str]:
     """Yield a pair: both names and texts, and the words that differ, no wider than the screen."""
-    yield f"{styled(f'{number} of {count}', 'cyan')}  {counted(round(100 * pair.likeness), 'percent', 'percent')} alike"
+    yield f"{styled(f'{number} of {count}', 'cyan')}  {round(100 * pair.likeness)} percent alike"
     for place, entry in enumerate((pair.one, pair.other), 1):
         yield cut(f"{place}. {entry.id}  {entry.category}  {entry.created_at[:10]}  {_title(entry)}", screen_width())
     yield from _wrapped(_difference(pair))
@@ -218,7 +212,7 @@ def _by_keys(engine: Engine, pairs: Sequence[Pair]) -> None:
 def _settled(engine: Engine, pair: Pair) -> tuple[str, Related | None]:
     """Ask for keys until one settles a pair or leaves it. The newer entry supersedes, the first takes in the second."""
     while True:
-        key = _pressed()
+        key = pressed(_KEYS, "msknq")
         if key in (_NEXT, _QUIT):
             return key, None
         relation = {_MERGE: MERGED, _SUPERSEDE: SUPERSEDES, _KEEP: KEEP_BOTH}[key]
@@ -230,16 +224,3 @@ def _settled(engine: Engine, pair: Pair) -> tuple[str, Related | None]:
             continue
         _print_settled(done, as_json=False)
         return key, done
-
-
-def _pressed() -> str:
-    """Return the next key that means something; the end of the input and Ctrl-C quit."""
-    click.echo(_KEYS, nl=False)
-    while True:
-        try:
-            key = click.getchar()[:1].lower()
-        except (EOFError, KeyboardInterrupt):
-            key = _QUIT
-        if key in (_MERGE, _SUPERSEDE, _KEEP, _NEXT, _QUIT):
-            click.echo(key)
-            return key

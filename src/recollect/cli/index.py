@@ -58,7 +58,7 @@ _MERGE, _MERGED = "MERGE", "MERGED"
     "--query", "keyword", metavar="KEYWORD", help="Show the lines of the index that hold a text, in any case."
 )
 @click.option("--health", "examines", is_flag=True, help="Report what there is and what needs attention.")
-@click.option("--gc", "collects", is_flag=True, help="Put away what has had its time.")
+@click.option("--gc", "collects", is_flag=True, help="Archive, retire and merge memories that are due.")
 @click.option("--dry-run", is_flag=True, help="gc: show what would be done, but change nothing.")
 @root_options
 @json_option
@@ -192,7 +192,7 @@ def _report(place: MemoryRoot, result: Collected, dry_run: bool) -> None:
     acted = sum(one.verb in (*DONE, *DONE.values(), _MERGE, _MERGED) for one in result.outcomes)
     memories = counted(acted, "memory", "memories")
     if not result.outcomes:
-        click.echo(f"Nothing in {one_line(place.shown(place.path))} has had its time.")
+        click.echo(f"Nothing to put away in {one_line(place.shown(place.path))}.")
     else:
         click.echo(f"{memories} would be put away; nothing was changed." if dry_run else f"{memories} put away.")
 

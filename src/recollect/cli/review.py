@@ -9,6 +9,7 @@ from recollect.cli.shared import (
     fields_of,
     is_terminal,
     json_option,
+    pressed,
     print_json,
     screen_width,
     styled,
@@ -88,7 +89,7 @@ def _accept_all(captures: list[Staged], workspace: Workspace, edit: bool, as_jso
     for done in kept:
         print_added(*done, as_json=False)
     if len(kept) < len(captures):
-        click.echo("Nothing was kept of what has an empty text.")
+        click.echo("Captures with an empty text were not kept.")
     click.echo(f"{counted(left, 'capture awaits', 'captures await')} review.")
 
 
@@ -125,7 +126,7 @@ def _by_keys(captures: list[Staged], workspace: Workspace) -> None:
 def _settled(capture: Staged, workspace: Workspace) -> str:
     """Ask for keys until one settles the capture or leaves it; return `a`, `d`, `s` or `q`."""
     while True:
-        key = _pressed()
+        key = pressed(_KEYS, "aedsmq")
         if key in (_SKIP, _QUIT):
             return key
         if key == _DISMISS:
@@ -143,19 +144,6 @@ def _settled(capture: Staged, workspace: Workspace) -> str:
                 print_added(*done, as_json=False)
                 return _ACCEPT
             click.echo("Nothing was kept: the text is empty.")
-
-
-def _pressed() -> str:
-    """Return the next key that means something; the end of the input and Ctrl-C quit."""
-    click.echo(_KEYS, nl=False)
-    while True:
-        try:
-            key = click.getchar()[:1].lower()
-        except (EOFError, KeyboardInterrupt):
-            key = _QUIT
-        if key in (_ACCEPT, _EDIT, _DISMISS, _SKIP, _MORE, _QUIT):
-            click.echo(key)
-            return key
 
 
 def _mark(

@@ -206,6 +206,19 @@ def warn(sentences: Iterable[str]) -> None:
         click.echo(f"{styled('Warning:', 'yellow', sys.stderr)} {redact(sentence)}", err=True)
 
 
+def pressed(question: str, keys: str) -> str:
+    """Ask, and return the first of these keys that is pressed; the end of the input and Ctrl-C count as q."""
+    click.echo(question, nl=False)
+    while True:
+        try:
+            key = click.getchar()[:1].lower()
+        except (EOFError, KeyboardInterrupt):
+            key = "q"
+        if key and key in keys:
+            click.echo(key)
+            return key
+
+
 def fields_of(value: object, *names: str) -> dict[str, Any]:
     """Return an object's attributes by their names, for JSON."""
     return {name: getattr(value, name) for name in names}

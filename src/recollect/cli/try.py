@@ -45,7 +45,9 @@ def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: W
         print_block(f"{asked.text}\n")
     else:
         is_silent = any((hit.is_muted or hit.is_resting) and hit.nats >= 0 for hit in asked.found)
-        click.echo(f"Nothing would be given: {'what is about it is muted or at rest' if is_silent else asked.reason}.")
+        click.echo(
+            f"Nothing would be given: {'the entries about it are muted or at rest' if is_silent else asked.reason}."
+        )
     scores = {hit.entry.id: hit for hit in asked.found}
     if not scores:
         return

@@ -117,7 +117,7 @@ def _shared(data: bytes, at: int, size: int) -> str:
         if name == b"link":
             shared = data[at + 8 : at + 8 + size].hex()
         elif name != b"sdir" and not name[:1].isupper():
-            raise ValueError("an extension that must be understood")
+            raise ValueError("the index has a required extension that is unknown here")
         at += 8 + length
     if at != len(data) - size:
         raise ValueError("not the end")

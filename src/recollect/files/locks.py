@@ -129,7 +129,7 @@ def _held(path: str, seconds: float, opened: Callable[[], int]) -> Generator[Non
         hint = "; keep it on a file system that knows locks" if error.errno in _WITHOUT_LOCKS else ""
         raise StorageError(f"cannot lock {path}: {error.strerror or error}{hint}") from error
     if not acquired:
-        raise LockTimeout(f"no turn at {path} within {seconds:g} seconds; try again when other writers are done")
+        raise LockTimeout(f"other writers held {path} for {seconds:g} seconds; try again when they are done")
     try:
         yield
     finally:

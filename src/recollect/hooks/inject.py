@@ -35,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
         limit = _limit(options.get("--limit"), warnings)
         event = options.get("--event", "")
         if event and event not in EVENTS:
-            warnings.append(f"{event[:40]!r} is no event that is known; nothing is injected on it")
+            warnings.append(f"{event[:40]!r} is an unknown event; nothing is injected")
         asked = StartRequest(workspace, event=event, limit=limit)
         result = inject(asked)
         write_all(1, result.text)

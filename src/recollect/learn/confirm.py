@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from recollect.domain.stored import Anchored, StoredEntry
 from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
-from recollect.errors import StoreError
 from recollect.files.journal.kinds import ANCHORED
-from recollect.files.journal.log import append_lines
 from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.lookup import Named, find_named
-from recollect.sync.sync import sync_journal
+from recollect.sync.write import write_lines
 from recollect.truth.stale import new_names
 from recollect.truth.take import take_anchors
 
@@ -67,12 +65,5 @@ def _in_memory(engine: Engine, found: Named, anchored: Anchored, moved: Mapping[
 
 
 def _in_journal(engine: Engine, anchored: Anchored) -> Sequence[str]:
-    workspace = engine.workspace
     anchored.at = utc_text(time.gmtime())
-    append_lines(workspace.journal, ANCHORED, [anchored])
-    try:
-        return sync_journal(engine.store, workspace.global_store, engine.labels())
-    except StoreError as error:
-        raise StoreError(
-            f"{error}. {workspace.journal} says it, and the store will follow later; do not repeat it"
-        ) from error
+    return write_lines(engine, ANCHORED, [anchored])

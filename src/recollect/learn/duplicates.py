@@ -14,6 +14,7 @@ from recollect.domain.ranking.terms import query_terms
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import ACTIVE, MERGED, StoredEntry
 from recollect.domain.text import counted, one_line
+from recollect.engine.embed import embed_pending, is_behind
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import harmless_entries
 from recollect.errors import EmbeddingError, InvalidEntry, RecollectError, StoreError, WriteRefused
@@ -22,8 +23,8 @@ from recollect.memories.forget import Forgotten, bring_back
 from recollect.memories.likeness import compares_meanings
 from recollect.memories.lookup import Named, find_named
 from recollect.store.open import store_exists
-from recollect.sync.memories import pointed_id, sync_memories
-from recollect.sync.sync import sync
+from recollect.sync.memories import pointed_id
+from recollect.sync.rebuild import sync_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,6 +49,9 @@ LEAST = 0.45
 
 # How much shared words add to the nearness in meaning.
 _WORDS = 0.1
+
+# In seconds: how long entries without a vector are embedded first.
+_EMBEDDING = 20.0
 
 _COMPARED = tuple(category for category in CATEGORIES if category != SESSION_SUMMARY)
 _RESTORED = ("Restored", "Unarchived")
@@ -116,27 +120,25 @@ def collect_same(workspace: Workspace, root: MemoryRoot, *, dry_run: bool = Fals
         if not is_own or not store_exists(workspace.global_store):
             return result
         with Engine(workspace) as engine:
-            warnings = synced(engine)
+            warnings = sync_all(engine)
             result = merge_same(engine, dry_run=dry_run)
             result.warnings[:0] = warnings
     except (StoreError, WriteRefused) as error:
-        result.warnings.append(f"entries that say the same were not looked for: {error}")
+        result.warnings.append(f"duplicates were not merged: {error}")
     return result
 
 
-def synced(engine: Engine) -> list[str]:
-    """Sync the store with all files of the project, and return warnings.
+def find_duplicates(engine: Engine, *, dry_run: bool = False, most: int = 50) -> Duplicates:
+    """Sync the store, merge what says the same, and return the likely pairs that are left, the likeliest first.
 
     Raises:
-        StoreError: the store cannot be written.
+        StoreError: the store cannot be read or written.
     """
-    workspace = engine.workspace
-    return [*sync(engine.store, workspace, engine.labels()), *sync_memories(engine.store, workspace)]
-
-
-def find_duplicates(engine: Engine, *, dry_run: bool = False, most: int = 50) -> Duplicates:
-    """Merge what says the same, and return the likely pairs that are left, the likeliest first. Raises as above."""
+    warnings = sync_all(engine)
+    if is_behind(engine):
+        warnings += embed_pending(engine, most=-1, seconds=_EMBEDDING).warnings
     result = merge_same(engine, dry_run=dry_run)
+    result.warnings[:0] = warnings
     gone = {each.id for _, each in result.merged}
     entries = [entry for entry in _entries(engine) if entry.id not in gone]
     if len(entries) > _MOST_COMPARED:
@@ -170,9 +172,7 @@ def likeliest(engine: Engine, entries: Sequence[StoredEntry], most: int = LIKELI
     """
     ids = {entry.id for entry in entries}
     scope = engine.scope(engine.project, _COMPARED)
-    whole, bare = (
-        _vectors(engine, [text for entry in entries for text in [_text(entry, named)]]) for named in (True, False)
-    )
+    whole, bare = (_vectors(engine, [_text(entry, named) for entry in entries]) for named in (True, False))
     likeness: dict[str, dict[str, float]] = {}
     for place, entry in enumerate(entries):
         words = {id: score for id, score in _shared(engine, entry, scope).items() if id in ids}

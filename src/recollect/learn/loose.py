@@ -59,7 +59,7 @@ def plan_import(workspace: Workspace, path: str, category: str = "", *, everywhe
     folder = workspace.global_store if origin == "global" else workspace.bank
     text = read_text(path, LARGEST)
     if BankFile(text, category).entries:
-        raise InvalidEntry(f"{path} holds entries already (lines that begin with `### `); nothing is to be made of it")
+        raise InvalidEntry(f"{path} holds entries already (lines that begin with `### `); there is nothing to import")
     plan = Import(path, category, os.path.join(folder, f"{category}.md"), origin)
     known = {entry.content_hash for entry in read_bank(folder, origin)[0]}
     lessons, plan.left_out = loose_lessons(text)

@@ -128,9 +128,9 @@ def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, source: str
     elif known and known[0].status != ACTIVE:
         warnings.append(f"it was {known[0].status} and is found again")
     if not done.added and plain(entry.name) != plain(given.name):
-        warnings.append(f"it was known as {entry.name!r}, which stays its name")
+        warnings.append(f"it is stored as {entry.name!r} already, and keeps that name")
     if plain(entry.reasoning) != plain(given.reasoning):
-        warnings.append("the reasoning that it was stored with stays; this one is in the journal only")
+        warnings.append("the earlier reasoning is kept; the new one is in the journal only")
     result = Memorized(entry.id, entry.name, entry.category, STORED if done.added else REINFORCED, warnings=warnings)
     if old:
         result.retire(engine, old, entry.id)

@@ -19,7 +19,6 @@ from recollect.domain.stored import ACTIVE, APART, KEEP_BOTH, MERGED, SUPERSEDES
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry, RecollectError, WriteRefused
 from recollect.files.journal.kinds import RELATION
-from recollect.files.journal.log import append_lines
 from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.learn.content import Draft
 from recollect.learn.merge import history, merged_content
@@ -29,6 +28,7 @@ from recollect.memories.finish import finish
 from recollect.memories.lookup import Named, find_named
 from recollect.memories.marks import hand_on_marks
 from recollect.sync.sync import sync_journal
+from recollect.sync.write import write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,14 +150,12 @@ def _is_apart(engine: Engine, one: Named, other: Named) -> bool:
 
 def _note(engine: Engine, relation: Relation) -> list[str]:
     """Write a relation to the journal, unless it says so already, and sync the store."""
-    store, workspace = engine.store, engine.workspace
-    warnings = sync_journal(store, workspace.global_store, engine.labels())
+    warnings = sync_journal(engine.store, engine.workspace.global_store, engine.labels())
     pairs = [(relation.new, relation.old), (relation.old, relation.new)][: 2 if relation.kind == APART else 1]
-    known = {(each.new, each.old) for each in store.relations([relation.new]) if each.kind == relation.kind}
+    known = {(each.new, each.old) for each in engine.store.relations([relation.new]) if each.kind == relation.kind}
     if known.isdisjoint(pairs):
         relation.at = utc_text(time.gmtime())
-        append_lines(workspace.journal, RELATION, [relation])
-        warnings += sync_journal(store, workspace.global_store, engine.labels())
+        warnings += write_lines(engine, RELATION, [relation])
     return warnings
 
 

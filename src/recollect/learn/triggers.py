@@ -23,8 +23,9 @@ from recollect.memories.finish import finish
 from recollect.memories.lookup import find_named
 from recollect.store.values import BANK
 from recollect.sync.entry_input import checked_triggers, refuse_secrets
-from recollect.sync.memories import entry_id, sync_memories
-from recollect.sync.sync import CARRIED_LINES, sync
+from recollect.sync.memories import entry_id
+from recollect.sync.rebuild import sync_all
+from recollect.sync.sync import CARRIED_LINES
 
 _PAGE = 200
 
@@ -49,7 +50,7 @@ def without_triggers(engine: Engine) -> tuple[list[StoredEntry], dict[str, str],
     Raises:
         StoreError: the store cannot be used.
     """
-    warnings = _synced(engine)
+    warnings = sync_all(engine)
     found: list[StoredEntry] = []
     offset, total = 0, 1
     while offset < total:
@@ -83,7 +84,7 @@ def triggers_of(engine: Engine, name: str, given: list[str] | None = None) -> Tr
     if triggers is None:
         return Triggered(entry.id, entry.category, entry.name, entry.triggers, warnings=warnings)
     path = _put_in_bank(engine, entry, trigger_line(triggers))
-    warnings += _synced(engine) + embed_pending(engine).warnings
+    warnings += sync_all(engine) + embed_pending(engine).warnings
     (entry,) = engine.store.entries([entry.id])
     if not set(triggers) <= set(entry.triggers):
         warnings.append(
@@ -138,8 +139,3 @@ def _put_in_bank(engine: Engine, entry: StoredEntry, line: str) -> str:
     if all(source.path.endswith(CARRIED_LINES) for source in sources if not source.project):
         raise UnknownMemory(told)  # promotion takes no lesson that was taken over
     raise UnknownMemory(f"{told}, or promote it first: `recollect promote {entry.id}`")
-
-
-def _synced(engine: Engine) -> list[str]:
-    warnings = sync(engine.store, engine.workspace, engine.labels())
-    return warnings + sync_memories(engine.store, engine.workspace)

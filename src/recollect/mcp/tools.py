@@ -64,7 +64,7 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
     """Store one memory, or count one more observation of it; or settle what one is to another."""
     relation, other = given.choice("relation", ("", *WAYS), ""), given.text("other").strip()
     if bool(relation) != bool(other):
-        raise InvalidEntry("relation and other go together: say what this memory is to which other one")
+        raise InvalidEntry("relation and other go together: give the relation, and the id of the other memory")
     if given.text("id").strip():
         if not relation or any(given.text(field) for field in (*_NEEDED, "supersedes")):
             raise InvalidEntry("give id with relation and other and nothing else, or a new memory without id")
@@ -86,6 +86,8 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         supersedes=other if is_new else given.text("supersedes"),
         session=given.text("session").strip(),
     )
+    if relation and not is_new:
+        return _settled(relate(engine, done.id, relation, other), done.warnings)
     data: dict[str, Any] = {**named(done.id, done.category, done.name), "outcome": done.outcome}
     data |= filled(path=done.path, changed=done.changed)
     lines = [f"{done.outcome.capitalize()}: {done.name} (id: {done.id}){f' in {done.path}' if done.path else ''}"]
@@ -95,8 +97,6 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         data["superseded"] = {**named(old.id, old.category, old.name), "restore": old.restore}
         lines.append(f"Superseded: {named_line(data['superseded'])}. `{old.restore}` brings it back.")
     alike = [named(each.id, each.category, each.name, each.text, each.path) for each in done.similar]
-    if relation and not is_new:
-        return _settled(relate(engine, done.id, relation, other), done.warnings)
     if alike:
         data |= {"similar": alike}
         lines += ["Similar:", *map(named_line, alike)]

@@ -9,7 +9,7 @@ from recollect.domain.secrets.detect import find_secret
 from recollect.domain.stored import ACTIVE, APART, ARCHIVED, LONGEST_REASON, Relation, Retirement, StoredEntry
 from recollect.domain.text import cut, one_line, utc_text
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, StoreError, UnknownMemory
+from recollect.errors import InvalidEntry, UnknownMemory
 from recollect.files.journal.kinds import RELATION, RETIREMENT
 from recollect.files.journal.log import append_lines
 from recollect.files.memory.memories import MemoryFile, read_memory
@@ -17,6 +17,7 @@ from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.lookup import Known, Named, find_named, of_memory, shortest_name
 from recollect.sync.sync import sync_journal
+from recollect.sync.write import write_lines
 
 
 @dataclass
@@ -82,26 +83,16 @@ def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str]
     Two processes at once may both write a line; the result is the same. The store is not locked meanwhile: others need
     it, and the lock of the journal may take time.
     """
-    journal = engine.workspace.journal
-    written = False
-    try:
-        warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
+    warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
+    [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
+    lines = _lines(known, reason, ended=ended)
+    apart = _stands_again(engine, id) if ended else []
+    if apart:  # first, so that a kill leaves an entry that is retired still and can be restored again
+        append_lines(engine.workspace.journal, RELATION, apart)
+    if lines or apart:
+        warnings += write_lines(engine, RETIREMENT, lines)
         [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
-        apart = _stands_again(engine, id) if ended else []
-        if apart:  # first, so that a kill leaves an entry that is retired still and can be restored again
-            append_lines(journal, RELATION, apart)
-        lines = _lines(known, reason, ended=ended)
-        if lines:
-            append_lines(journal, RETIREMENT, lines)
-            written = True
-        if lines or apart:
-            warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
-            [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
-    except StoreError as error:
-        if not written:
-            raise
-        raise StoreError(f"{error}. {journal} says it, and the store will follow later; do not repeat it") from error
-    if not written:
+    if not lines:
         outcome = "already_active" if known.entry.status == ACTIVE else "already_retired"
     else:
         outcome = "restored" if ended else "retired"

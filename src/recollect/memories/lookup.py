@@ -18,8 +18,8 @@ from recollect.errors import StorageError, StoreError, UnknownMemory, WriteRefus
 from recollect.files.bank.bank import read_bank_file
 from recollect.files.memory.memories import ENDING, Found, MemoryFile, MemoryRoot, find_memories, read_memory, slug_of
 from recollect.store.values import Scope
-from recollect.sync.memories import memory_entry, sync_memories
-from recollect.sync.sync import sync
+from recollect.sync.memories import memory_entry
+from recollect.sync.rebuild import sync_all
 
 SHORTEST_ID = 6
 _BANK_ENDING = ".md"
@@ -153,8 +153,7 @@ class _Stored:
     """The entries of the store with a name, and those whose id or slug begins with it."""
 
     def __init__(self, engine: Engine, name: str, warnings: list[str]) -> None:
-        warnings += sync(engine.store, engine.workspace, engine.labels())
-        warnings += sync_memories(engine.store, engine.workspace)
+        warnings += sync_all(engine)
         self._engine = engine
         self._held = _held(engine.workspace, name)
         by_id = self._known(

@@ -9,11 +9,11 @@ from recollect.domain.start_block import MOST_PINNED
 from recollect.domain.stored import ACTIVE, MUTED, PINNED, Mark, StoredEntry
 from recollect.domain.text import cut, one_line, utc_text
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, StoreError
+from recollect.errors import InvalidEntry
 from recollect.files.journal.kinds import MARK
-from recollect.files.journal.log import append_lines
 from recollect.memories.lookup import find_named
 from recollect.sync.sync import sync_journal
+from recollect.sync.write import write_lines
 
 _LONGEST_NAME = 60
 
@@ -95,11 +95,9 @@ def hand_on_marks(engine: Engine, old: str, new: str) -> None:
 
     Raises as `mute` does.
     """
-    store, workspace = engine.store, engine.workspace
-    marks = [] if store.marks(new) else store.marks(old)
+    marks = [] if engine.store.marks(new) else engine.store.marks(old)
     if marks:
-        append_lines(workspace.journal, MARK, [Mark(new, mark.kind, mark.project, at=mark.at) for mark in marks])
-        sync_journal(store, workspace.global_store, engine.labels())
+        write_lines(engine, MARK, [Mark(new, mark.kind, mark.project, at=mark.at) for mark in marks])
 
 
 def named_entry(engine: Engine, name: str) -> tuple[StoredEntry, list[str]]:
@@ -134,10 +132,5 @@ def _marked(engine: Engine, entry: StoredEntry, outcome: str, lines: list[Mark],
     now = utc_text(time.gmtime())
     for line in lines:
         line.at = now
-    journal = engine.workspace.journal
-    append_lines(journal, MARK, lines)
-    try:
-        warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
-    except StoreError as error:
-        raise StoreError(f"{error}. {journal} says it, and the store will follow later; do not repeat it") from error
+    warnings += write_lines(engine, MARK, lines)
     return Marked(entry, outcome, _is_everywhere(lines, lines[0].kind), list(dict.fromkeys(warnings)))

@@ -215,10 +215,10 @@ def _nearest(
 
     embedder, store = engine.embedder(), engine.store
     if embedder.identity not in LEAST_COSINE:
-        raise EmbeddingError(f"how near is near enough was never measured for {embedder.identity}")
+        raise EmbeddingError(f"there is no threshold for {embedder.identity}")
     own = engine.workspace.memory_root()
     if own.path != root.path and os.path.isdir(own.path):
-        raise StorageError(f"the store follows the project's own memories in {own.path}")
+        raise StorageError(f"the store has only the memories in {own.path}")
     warnings += sync_memories(store, engine.workspace, root)
     failed = embed_pending(engine, most=-1, seconds=_MOMENT).reason if is_behind(engine) else ""
     if failed:

@@ -33,7 +33,7 @@ from recollect.plugin.environment_state import INTERPRETER, MADE
 from recollect.plugin.environment_state import LOCK as BUILD_LOCK
 from recollect.plugin.register import Registered, registered
 from recollect.share.traces import Driver, drivers_of
-from recollect.store.open import database_name, is_store_file
+from recollect.store.open import database_name, database_of, is_store_file
 from recollect.store.repair import is_own, kept_copies, read_sources
 from recollect.sync.sync import roots_of
 
@@ -121,20 +121,13 @@ def _of_environment() -> Iterator[str]:
 def _of_store(store: str) -> Iterator[str]:
     """Yield our files in the store. Only known files count: the folder may hold other things, too."""
     yield from _files(store, IN_STORE.__contains__)
-    yield from (path for path in _files(store, is_store_file) if is_own(_database_of(path)))
+    yield from (path for path in _files(store, is_store_file) if is_own(database_of(path)))
     yield from (
         path for path in _files(store, lambda name: name == locations.PROMOTION_LOCK) if not os.path.getsize(path)
     )
     yield from _files(store, is_temporary)
     sessions = os.path.join(store, SESSIONS)
     yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_files(sessions, is_temporary)])
-
-
-def _database_of(path: str) -> str:
-    """Return the path of the database that a file of a store belongs to."""
-    for ending in ("-wal", "-shm", "-journal"):
-        path = path.removesuffix(ending)
-    return path
 
 
 def _purged(workspace: Workspace, root: str) -> Iterator[str]:

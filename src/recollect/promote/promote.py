@@ -175,12 +175,12 @@ def _tell_journal(workspace: Workspace, result: Promotion) -> None:
         back += [Retirement(id, workspace.identity, at=now, ended=True) for id in ids if id in here]
         append_lines(workspace.journal, RETIREMENT, back)
     except (LockTimeout, StorageError) as error:
-        result.warnings.append(f"{error}; what was retired before is still so")
+        result.warnings.append(f"{error}; promoted lessons that were retired stay retired")
     observed = {each.content_hash: each.observations for each in written if each.captured}
     try:
         append_lines(workspace.journal, MOVED, [Moved(id, now, count) for id, count in observed.items()])
     except (LockTimeout, StorageError) as error:
-        result.warnings.append(f"{error}; what sessions had stored counts there and in its bank")
+        result.warnings.append(f"{error}; observations by sessions are counted twice, in the journal and in the bank")
 
 
 def _carry_out_in_turn(workspace: Workspace, result: Promotion, only_new: bool) -> None:

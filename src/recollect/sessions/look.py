@@ -18,14 +18,13 @@ from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import LockTimeout, StorageError, StoreError, WriteRefused
 from recollect.files.journal.kinds import RAISED
-from recollect.files.journal.log import append_lines
 from recollect.files.memory.memories import slug_of
 from recollect.files.session.lines import read_lines
 from recollect.files.session.record import read_record, set_looked
 from recollect.sessions.stop import checked_transcript
 from recollect.store.open import store_exists
 from recollect.store.values import PROMPT, TEXT, TITLE, Evidence, Receipt
-from recollect.sync.sync import sync_journal
+from recollect.sync.write import write_lines
 
 # In seconds: how long to wait for another writer of the store.
 _PATIENCE = 5.0
@@ -70,7 +69,7 @@ def look(workspace: Workspace, session: str, transcript: str, answer: str = "") 
             raise_confidence(engine)
         set_looked(workspace.global_store, session, seen)
     except (StorageError, StoreError, LockTimeout) as error:
-        return [f"it was not looked at what this session used: {error}"]
+        return [f"the use of memories in this session was not recorded: {error}"]
     return []
 
 
@@ -122,8 +121,7 @@ def raise_confidence(engine: Engine) -> list[Raised]:
         if risen and len(found) < _MOST_RAISED:
             found.append(Raised(entry.id, risen[0], at=now, reason=risen[1]))
     if found:
-        append_lines(engine.workspace.journal, RAISED, found)
-        sync_journal(store, engine.workspace.global_store, engine.labels())
+        write_lines(engine, RAISED, found)
     return found
 
 

@@ -60,9 +60,8 @@ def _edited(root: str, steps: Sequence[Step]) -> set[str]:
     tops = [top.rstrip(os.sep) + os.sep for top in (root, os.path.realpath(root))]
     found: set[str] = set()
     for step in steps[-_MOST_EDITED:]:
-        path = step.given.get("file_path") or step.given.get("notebook_path")
-        if is_change(step) and isinstance(path, str):
-            inside = next((path.removeprefix(top) for top in tops if path.startswith(top)), "")
+        if is_change(step):
+            inside = next((step.path.removeprefix(top) for top in tops if step.path.startswith(top)), "")
             found |= {os.path.normpath(inside).replace(os.sep, "/")} if inside else set()
     return found
 

@@ -396,7 +396,7 @@ def _redact(heard: Heard, done: Capture) -> bool:
     count = sum(new.text is not old.text for new, old in zip(reversed(said), reversed(heard.said), strict=False))
     if count:
         heard.said = said
-        done.warnings.append(f"secrets in {count} of {kept} messages were redacted before anything of them was kept")
+        done.warnings.append(f"secrets in {count} of {kept} messages were redacted")
     return count > 0
 
 

@@ -18,14 +18,14 @@ from recollect.files.git_index import is_tracked
 from recollect.files.memory.memories import ENDING, INDEX
 from recollect.files.textfile import read_text, refuse_link, write_text
 from recollect.share.driver import CONFLICTS
+from recollect.share.traces import ATTRIBUTES, NAMED, SECTION
 
 if TYPE_CHECKING:
     from recollect.config.workspace import Workspace
 
-ATTRIBUTES = ".gitattributes"
 _IGNORE = ".gitignore"
-_DRIVER = "merge.recollect.driver"
-_NAME = "merge.recollect.name"
+_DRIVER = f"{SECTION}.driver"
+_NAME = f"{SECTION}.name"
 _LARGEST = 1024 * 1024
 _SECONDS = 10.0
 _SPECIAL = "*?[\\"
@@ -60,7 +60,7 @@ def plan_git(workspace: Workspace, command: str) -> GitSetup:
         raise InstallError(f"{workspace.project_root} is no git repository; `git init` makes one")
     place = "/" + _literal(os.path.relpath(memory_root.path, root).replace(os.sep, "/"))
     notes: list[str] = []
-    lines = {ATTRIBUTES: [f"{place}/*/*{ENDING} merge=recollect", f"{place}/{INDEX} merge=union"]}
+    lines = {ATTRIBUTES: [f"{place}/*/*{ENDING} {NAMED}", f"{place}/{INDEX} merge=union"]}
     if is_tracked(project.git_dir(root), os.path.relpath(memory_root.index, root)):
         notes.append(
             f"git tracks {memory_root.shown(memory_root.index)}. It merges without conflicts now, and is made again"
@@ -103,7 +103,7 @@ def set_up_git(planned: GitSetup) -> None:
 def offers_git(workspace: Workspace) -> bool:
     """Return True if a project is a repository whose .gitattributes does not name the merge driver."""
     root = git.repository(workspace.project_root)
-    return bool(root) and not any("merge=recollect" in line for line in _lines(root, ATTRIBUTES))
+    return bool(root) and not any(NAMED in line for line in _lines(root, ATTRIBUTES))
 
 
 def _driver(command: str) -> str:

@@ -14,7 +14,8 @@ from recollect.files.textfile import read_text
 
 SECTION = "merge.recollect"
 _HEADING = '[merge "recollect"]'  # as git writes it
-_ATTRIBUTES = ".gitattributes"
+ATTRIBUTES = ".gitattributes"
+NAMED = "merge=recollect"  # in .gitattributes, beside the files that the driver merges
 _LARGEST = 1024 * 1024
 _SECONDS = 10.0
 
@@ -34,8 +35,8 @@ def drivers_of(projects: Iterable[str]) -> list[Driver]:
         root = git.repository(project.checkout(folder))
         config = os.path.join(project.git_dir(root), "config") if root else ""
         if config and _HEADING in map(str.strip, _lines(config)):
-            attributes = os.path.join(root, _ATTRIBUTES)
-            is_named = any("merge=recollect" in line for line in _lines(attributes))
+            attributes = os.path.join(root, ATTRIBUTES)
+            is_named = any(NAMED in line for line in _lines(attributes))
             found[config] = Driver(config, attributes if is_named else "")
     return list(found.values())
 

@@ -39,6 +39,13 @@ def store_files(global_store: str) -> list[str]:
     return [database_name(global_store) + ending for ending in ("", "-wal", "-shm")]
 
 
+def database_of(path: str) -> str:
+    """Return the path of the database that a file of a store belongs to."""
+    for ending in ("-wal", "-shm", "-journal"):
+        path = path.removesuffix(ending)
+    return path
+
+
 def is_store_file(name: str) -> bool:
     """Return True for the name of a file of a store, in use or set aside."""
     import re

@@ -34,6 +34,16 @@ class Rebuilt:
     warnings: list[str] = field(default_factory=list[str])
 
 
+def sync_all(engine: Engine) -> list[str]:
+    """Sync the store with all files of the project; return warnings.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    store, workspace = engine.store, engine.workspace
+    return [*sync(store, workspace, engine.labels()), *sync_memories(store, workspace)]
+
+
 def sync_and_embed(workspace: Workspace) -> list[str]:
     """Sync the store with files just written; return warnings.
 
@@ -43,9 +53,7 @@ def sync_and_embed(workspace: Workspace) -> list[str]:
         return []
     try:
         with Engine(workspace) as engine:
-            warnings = sync(engine.store, workspace, engine.labels())
-            warnings += sync_memories(engine.store, workspace)
-            return warnings + embed_pending(engine).warnings + engine.store.findings
+            return sync_all(engine) + embed_pending(engine).warnings + engine.store.findings
     except StoreError as error:
         return [f"the search index is not updated yet; the next command tries again: {error}"]
 

@@ -128,7 +128,9 @@ class _Restoring:
         claude = os.path.dirname(fixed[LOCAL_SETTINGS])
         self._group(SETTINGS, place, lambda: locked_folder(claude))
         if self._dry_run and self._result.of(WRITTEN, REPLACED):
-            self._result.warnings.append("settings come first; where memories go is shown as the present ones have it")
+            self._result.warnings.append(
+                "the paths of memories are shown by the present settings; restored settings may move them"
+            )
         restored = workspace.reloaded()
         self._memories(restored.memory_root())
         self._group(BANK, place, lambda: locked_folder(restored.bank))

@@ -138,7 +138,7 @@ def test_nothing_to_do_is_said_without_a_turn_of_the_model(client: Client) -> No
     client.world.write_decision("locks", title="Advisory locks keep importers apart")
     run = client.ask("/memory:gc", "/memory:review", script=[says("MODEL")])
     collected, reviewed = (str(result["result"]) for result in run.results)
-    assert "Nothing in .claude/memory has had its time." in collected
+    assert "Nothing to put away in .claude/memory." in collected
     assert "Nothing awaits review in this project." in reviewed
     assert run.requests == []
 

@@ -6,6 +6,7 @@ import pytest
 
 from recollect.config.settings import check, load_settings
 from recollect.config.settings_keys import BY_NAME, KEYS, LOCAL, PROJECT_FILE
+from recollect.domain.categories import PROJECT
 
 # memory-config.default.json as the catalogue of the plugin gives it, with two differences that are decided:
 # `retrieval.enabled` is read by the scripts but missing from the file, and prompts are matched by the engine
@@ -94,6 +95,8 @@ def test_there_is_no_key_beyond_the_documented_ones_and_a_few_of_our_own():
     own = {"triage.mode", "triage.flow", "triage.after_prompts", "retrieval.show", "permissions.approve_own_steps"}
     own |= {"retrieval.unproven_elsewhere"}
     own |= {"worktree_memories"}
+    new = {category for category in PROJECT if f"triage.thresholds.{category}" not in PROJECT_DEFAULTS}
+    own |= {name for name in BY_NAME if new.intersection(name.split("."))}  # keys of a later category
     assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, *own}
 
 

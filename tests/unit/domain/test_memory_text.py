@@ -59,7 +59,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("category", PROJECT)
+@pytest.mark.parametrize("category", CONTENTS)
 def test_memory_is_told_by_what_sums_it_up_with_the_rest_as_details(category: str) -> None:
     content, told = CONTENTS[category]
     assert described(category, "A title", content) == told
@@ -97,7 +97,7 @@ def test_any_content_is_told_in_bounds_one_line_a_field(category: str, title: st
     keyed = {**content, **dict(zip(CATEGORIES[category].key_fields, content.values(), strict=False))}
     description, reasoning, details = described(category, title, keyed)
     assert len(description) <= max(LONGEST_DESCRIPTION, len(title))
-    assert len(description.splitlines()) <= 2
+    assert len(description.splitlines()) <= len(CATEGORIES[category].key_fields)
     assert len(reasoning.splitlines()) <= 1
     assert all(line.startswith("- ") for line in details.split("\n") if line)
     assert "\x1b" not in description + reasoning + details

@@ -414,7 +414,8 @@ def test_titles_without_any_lesson_are_a_block() -> None:
 def test_titles_are_ordered_by_what_binds_most_and_hold_two_summaries() -> None:
     titles = [title(number, category) for number, category in enumerate(list(reversed(TITLED)) * 4)]
     fitting = fitting_titles(titles)
-    assert TITLED == ("decision", "constraint", "preference", "runbook", "tech_debt", "session_summary")
+    order = ("decision", "constraint", "preference", "runbook", "tech_debt", "session_summary")
+    assert tuple(filter(order.__contains__, TITLED)) == order
     assert [each.category for each in fitting] == sorted((each.category for each in fitting), key=TITLED.index)
     assert sum(each.category == "session_summary" for each in fitting) == 2
 

@@ -389,8 +389,8 @@ def test_knowledge_with_another_name_or_reason_says_what_stays(shop: Shop) -> No
     done = shop.memorize("patterns", name="Look first", reasoning="Another.")
     assert (done.outcome, done.name) == ("reinforced", "Read first")
     assert done.warnings == [
-        "it was known as 'Read first', which stays its name",
-        "the reasoning that it was stored with stays; this one is in the journal only",
+        "it is stored as 'Read first' already, and keeps that name",
+        "the earlier reasoning is kept; the new one is in the journal only",
     ]
 
 

@@ -724,7 +724,7 @@ def test_model_whose_scale_is_unknown_is_not_used(shop: MemoryRoot) -> None:
     settings = Settings({"memory_embedding_provider": ("ollama", "test")}, [])
     result = resolve(shop, settings, "decision", "anything", open_engine=partial(open_engine, shop, settings))
     assert result.structural_cud == "CREATE"
-    assert "was never measured for ollama" in result.warnings[0]
+    assert "there is no threshold for ollama" in result.warnings[0]
 
 
 def test_copy_of_the_memory_root_does_not_take_its_place_in_the_store(shop: MemoryRoot) -> None:
@@ -733,7 +733,7 @@ def test_copy_of_the_memory_root_does_not_take_its_place_in_the_store(shop: Memo
     Path(copy.path).mkdir(parents=True)
     keep(copy, "decision", "a", "Login with cookies")
     result = resolve(copy, DEFAULTS, "decision", "anything", open_engine=partial(open_engine, shop))
-    assert "the store follows the project's own memories" in result.warnings[0]
+    assert "the store has only the memories in" in result.warnings[0]
     with open_engine(shop) as engine:
         sources = engine.store.sources(MEMORY, engine.project)
     assert {os.path.dirname(os.path.dirname(path)) for path in sources} == {shop.path}

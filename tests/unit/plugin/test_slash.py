@@ -65,7 +65,7 @@ def test_command_with_nothing_to_do_is_answered_and_with_something_left_to_the_m
 
     assert answer("gc").startswith("Error: there is no folder "), "there is no memory yet"
     world.write_decision("locks")
-    assert answer("gc") == "Nothing in .claude/memory has had its time."
+    assert answer("gc") == "Nothing to put away in .claude/memory."
     assert answer("review") == "Nothing awaits review in this project."
 
     world.write_decision("old", record_status="retired", retired_at=days_ago(90))

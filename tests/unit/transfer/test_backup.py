@@ -450,10 +450,12 @@ def test_a_dry_run_says_when_settings_would_change_before_memories_are_placed(
     (here.project / ".claude" / "elsewhere").mkdir()
     (here.project / ".claude" / "decisions").rename(here.project / ".claude" / "elsewhere" / "decisions")
     here.create(backup)
-    assert any("settings come first" in warning for warning in there.restore(backup, dry_run=True).warnings)
-    assert not any("settings come first" in warning for warning in there.restore(backup).warnings)
+    assert any("restored settings may move them" in warning for warning in there.restore(backup, dry_run=True).warnings)
+    assert not any("restored settings may move them" in warning for warning in there.restore(backup).warnings)
     assert there.files() == here.files()
-    assert not any("settings come first" in warning for warning in there.restore(backup, dry_run=True).warnings)
+    assert not any(
+        "restored settings may move them" in warning for warning in there.restore(backup, dry_run=True).warnings
+    )
 
 
 def test_a_memory_that_says_it_is_newer_is_kept_unless_given_up(here: Place, backup: Path) -> None:

@@ -1,4 +1,4 @@
-"""Which files a memory names, and which files a tool use touches."""
+"""The files that a memory names, and those that a tool use touches."""
 
 from __future__ import annotations
 
@@ -6,16 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from recollect.domain.triage.signs import Step
 
-_TOOLS = {
-    "Read": "file_path",
-    "Edit": "file_path",
-    "MultiEdit": "file_path",
-    "Write": "file_path",
-    "NotebookEdit": "notebook_path",
-    "NotebookRead": "notebook_path",
-    "Grep": "path",
-}
-_READING = ("Read", "NotebookRead", "Grep", "Glob")
 _LONGEST_COMMAND = 4_000
 _LONGEST_PATH = 500
 _BETWEEN = str.maketrans(dict.fromkeys("\"'`;|&<>()=,", " "))
@@ -58,20 +48,11 @@ def names_file(reference: str, path: str, root: str = "") -> bool:
 
 def touched(step: Step) -> Iterator[str]:
     """Yield the paths that a tool use reads or changes; of a command, every word that may be one."""
-    field = _TOOLS.get(step.tool)
-    value = step.given.get(field) if field else None
-    if isinstance(value, str):
-        yield value[:_LONGEST_PATH]
-    command = step.given.get("command") if step.tool == "Bash" else None
-    if isinstance(command, str):
-        for word in command[:_LONGEST_COMMAND].translate(_BETWEEN).split():
-            if "." in word or "/" in word:
-                yield word[:_LONGEST_PATH]
-
-
-def only_reads(step: Step) -> bool:
-    """Return True if a tool use can only read files."""
-    return step.tool in _READING
+    if step.path:
+        yield step.path[:_LONGEST_PATH]
+    for word in step.shell_line[:_LONGEST_COMMAND].translate(_BETWEEN).split():
+        if "." in word or "/" in word:
+            yield word[:_LONGEST_PATH]
 
 
 def _plain(path: str) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from recollect.domain.feedback.files import named_files, names_file, only_reads, touched
+from recollect.domain.feedback.files import named_files, names_file, touched
 from recollect.domain.feedback.kinds import CITED, CONTRADICTED, MENTIONED, SAID, TOUCHED
 from recollect.domain.feedback.lines import HUMAN, MODEL, OUTSIDE, Line, Shown, Sign
 from recollect.domain.feedback.words import known_in, runs_in, runs_of, weight, words_of
 from recollect.domain.ranking.order import days_of
-from recollect.domain.triage.signs import Step
+from recollect.domain.triage.signs import Step, only_reads
 
 # A memory is said with rare words of this weight within so many words; a longer memory needs more, as chance does.
 _ENOUGH = 2
@@ -57,39 +57,23 @@ _CORRECTING = (
     *("that is wrong", "that s wrong", "this is wrong", "thats wrong", "that s not", "that is not", "it s not"),
 )
 _HARMLESS = ("no problem", "no worries", "no need", "no idea", "no thank", "no rush", "stop here", "no that s fine")
+_FORMER = (
+    *("no longer", "anymore", "any more", "is outdated", "out of date", "obsolete", "we left", "we dropped"),
+    *("moved to", "we moved", "we switched", "we migrated", "we replaced", "nicht mehr"),
+)
 _CORRECTED = (
-    *("no longer", "not anymore", "any more", "anymore", "is outdated", "out of date", "obsolete", "is wrong"),
-    *("we left", "we dropped", "moved to", "outdated", "not right", "nicht mehr", "stimmt nicht"),
-    *("was wrong", "not true", "not correct", "incorrect", "don t use", "do not use", "stop using", "we switched"),
-    *("we moved", "we migrated", "we replaced", "never use", "that s old", "is not how", "isn t how", "dropped"),
+    *(*_FORMER, "outdated", "dropped", "is wrong", "was wrong", "not right", "not true", "not correct", "incorrect"),
+    *("don t use", "do not use", "stop using", "never use", "that s old", "is not how", "isn t how", "stimmt nicht"),
 )
 
 # Phrases for something that was so before: one word in common tells what.
-_CHANGED = (
-    *(
-        "no longer",
-        "anymore",
-        "any more",
-        "is outdated",
-        "out of date",
-        "obsolete",
-        "we left",
-        "we dropped",
-        "moved to",
-    ),
-    *("we moved", "we switched", "we migrated", "we replaced", "not since", "used to", "nicht mehr", "veraltet"),
-)
+_CHANGED = (*_FORMER, "not since", "used to", "veraltet")
+
 # Beginnings that mean the last answer.
 _BACK = (
     *("that is outdated", "that s outdated", "that is wrong", "that s wrong", "that is not right", "that s not right"),
-    *(
-        "that is no longer",
-        "that s no longer",
-        "that is not true",
-        "that s not true",
-        "das stimmt nicht",
-        "das ist veraltet",
-    ),
+    *("that is no longer", "that s no longer", "that is not true", "that s not true"),
+    *("das stimmt nicht", "das ist veraltet"),
 )
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Known(Protocol):
-        """What is known of the use of an entry."""
+        """The counts of an entry's use."""
 
         given: int
         used: int

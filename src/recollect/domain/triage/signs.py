@@ -10,6 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+# The client's tools for files: the field with the path, and those that change a file or can only read.
+_PATHS = {
+    **dict.fromkeys(("Read", "Edit", "MultiEdit", "Write"), "file_path"),
+    **dict.fromkeys(("NotebookEdit", "NotebookRead"), "notebook_path"),
+    "Grep": "path",
+}
+_CHANGING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+_READING = ("Read", "NotebookRead", "Grep", "Glob")
+_SHELL = "Bash"
+
 # Programs and their first arguments that run tests, and commands that end a piece of work.
 _TESTS = (
     *("pytest", "py.test", "tox", "nox", "jest", "vitest", "mocha", "rspec", "phpunit", "ctest", "playwright test"),
@@ -44,7 +54,6 @@ _NOT_RUN = (
 )
 
 _LONGEST_WORD = 20
-_CHANGING = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _LONGEST_LINE = 300
 # Words to know a fault by: numbers, times and most names in paths differ from one time to the next.
 _SHORTEST_WORD = 3
@@ -61,11 +70,20 @@ class Step:
         self.id = id
         self.error = error
 
+    @property
+    def path(self) -> str:
+        """Return the path given to a tool for files; empty for other tools."""
+        path = self.given.get(_PATHS.get(self.tool, ""))
+        return path if isinstance(path, str) else ""
+
+    @property
+    def shell_line(self) -> str:
+        line = self.given.get("command") if self.tool == _SHELL else ""
+        return line if isinstance(line, str) else ""
+
     def commands(self) -> list[str]:
         """Return the commands of a shell line, without those that only prepare others."""
-        line = self.given.get("command") if self.tool == "Bash" else None
-        if not isinstance(line, str):
-            return []
+        line = self.shell_line
         for mark in ("&&", "||", ";"):
             line = line.replace(mark, "\n")
         found = [_plain(part) for part in line[:_LONGEST_COMMAND].split("\n")]
@@ -75,6 +93,11 @@ class Step:
 def is_change(step: Step) -> bool:
     """Return True if a step has changed a file by a tool for that."""
     return step.tool in _CHANGING and step.error is None
+
+
+def only_reads(step: Step) -> bool:
+    """Return True if a tool use can only read files."""
+    return step.tool in _READING
 
 
 class Fault:

@@ -78,7 +78,7 @@ class SqliteConnection:
     def begin(self) -> None:
         """Begin a write transaction and keep other writers out. A nested one is a savepoint: it can fail by itself."""
         if self._depth and not self.raw.in_transaction:
-            ended = sqlite3.DatabaseError("damage has ended the transaction")
+            ended = sqlite3.DatabaseError("the transaction was ended by damage to the database")
             raise StoreDamaged(f"cannot use {self.path}: {ended}; try again") from ended
         self.run(f"SAVEPOINT inner_{self._depth}" if self._depth else "BEGIN IMMEDIATE")
         self._depth += 1
