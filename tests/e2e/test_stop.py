@@ -381,6 +381,14 @@ def test_what_an_agent_finds_while_it_plans_is_staged(session: Session) -> None:
     assert_passed(session.stops())
 
 
+def test_what_nobody_could_judge_is_not_staged_but_asked_about_when_the_plan_is_made(session: Session) -> None:
+    session.says("Look at the gateway.")
+    session.says("The gateway allows ten requests per second at most, and the plan has no higher limit.", "assistant")
+    assert_passed(session.stops(permission_mode="plan"))
+    assert journal_of(session.world) == []
+    assert held_for(session.stops()) == ["constraint"]
+
+
 @pytest.mark.parametrize(
     ("variables", "held"),
     [
