@@ -16,21 +16,23 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from bench.feedback.cases import DATA, real_lines
+from bench.triage.sessions import judged
 
 from recollect.config.workspace import load_workspace
 from recollect.domain.categories import SESSION_SUMMARY
-from recollect.domain.triage.worth import worth
-from recollect.embedding.registry import create_embedder
 from recollect.files.journal.tail import awaiting
 from recollect.sessions.stop import Stop, capture
+
+if TYPE_CHECKING:
+    from recollect.sessions.stop import Judge
 
 # The first line of each piece, and the end.
 PIECES = {
@@ -39,8 +41,6 @@ PIECES = {
     "subagent": (1, 100),
     "tool_heavy": (1, 40),
 }
-
-Judge = Callable[[Sequence[str]], Sequence[float]]
 
 
 def main() -> None:
@@ -51,9 +51,9 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     for kind, sessions in (("real sessions", list(pieces())), ("everyday dialogues", list(dialogues()))):
         for name, mode, judge in (
-            ("staged, by words", "stage", None),
-            ("staged, by words and the judge", "stage", local_judge()),
-            ("hints of held stops", "block", local_judge()),
+            ("staged without the resident", "stage", None),
+            ("staged with its judge", "stage", judged),
+            ("hints of held stops", "block", judged),
         ):
             staged = [text for texts in played(sessions, mode, judge) for text in texts]
             for text in staged:
@@ -82,11 +82,6 @@ def _message(role: str, text: str, place: int) -> dict[str, Any]:
         return {"type": "user", "message": {"role": "user", "content": text}}
     message = {"id": f"msg_{place}", "role": "assistant", "content": [{"type": "text", "text": text}]}
     return {"type": "assistant", "message": message}
-
-
-def local_judge() -> Judge:
-    embedder = create_embedder("local", environment=os.environ)
-    return lambda texts: [worth(vector) for vector in embedder.embed(list(texts), "document")]
 
 
 def played(sessions: Sequence[Sequence[dict[str, Any]]], mode: str, judge: Judge | None) -> Iterator[list[str]]:

@@ -648,8 +648,8 @@ def test_stop_asks_once_about_a_memory_whose_file_the_session_has_changed(sessio
     [path] = (session.world.project / ".claude/memory/decisions").glob("*.json")
     [entry] = stale(session.world)
     assert f"`recollect confirm {entry['id']}`" in text
-    assert "this session changed src/pay.py" in text
-    assert f'"{TEXT.rstrip(".")}"' in text
+    named = f'"{TEXT.rstrip(".")}" (id {entry["id"]}, file src/pay.py)'
+    assert f"this session changed files that it was given memories about: {named}. Does each still hold?" in text
     assert text.count("\n") == 0, "it is one sentence or two"
     assert held(session, stop_hook_active=True) == ""
     write(session.world, "x = 3\n")
@@ -665,7 +665,7 @@ def test_stop_says_it_in_the_hold_that_there_is_anyway(session: Session) -> None
     done = session.stops()
     text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     assert "was something learned here" in text
-    assert "Also: this session changed src/pay.py" in text
+    assert "Also: this session changed files that it was given memories about: " in text
 
 
 @pytest.mark.parametrize(

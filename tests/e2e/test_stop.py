@@ -164,9 +164,9 @@ def test_held_stop_says_what_to_save_and_how(session: Session) -> None:
     assert "preference " in quoted[0]
     assert len(text) < 800, "the client shows it to the user"
     assert "Call store_memory once for each such thing" in text
-    assert "Without that tool, use the memory-management skill with the triage data in /tmp/" in text
+    assert "If there is no tool store_memory, use the memory-management skill with the triage data in /tmp/" in text
     told = json.loads(done.stdout)["systemMessage"]
-    assert told == "recollect: asking once what is worth remembering (perhaps a decision, a preference)"
+    assert told == "recollect: asking Claude what is worth remembering (perhaps a decision, a preference)"
     data = triage_data(done)
     assert list(data) == ["categories", "parallel_config"]
     assert list(data["categories"][0]) == ["category", "score", "context_file"]
@@ -287,7 +287,7 @@ def test_a_summary_is_asked_for_when_work_was_finished(session: Session, command
     done = session.stops()
     assert held_for(done) == ["session_summary"]
     assert f'session_summary and the session "{session.id}"' in asked_in(done)
-    assert json.loads(done.stdout)["systemMessage"] == "recollect: asking for a summary of this session"
+    assert json.loads(done.stdout)["systemMessage"] == "recollect: asking Claude for a summary of this session"
     text = Path(triage_data(done)["categories"][0]["context_file"]).read_text(encoding="utf-8")
     assert "22" in text.partition("<transcript_data>")[2]
 
@@ -371,7 +371,7 @@ def test_a_summary_goes_along_with_what_is_asked_for_anyway(session: Session) ->
     session.says(DECISION)
     done = session.stops()
     assert sorted(held_for(done)) == ["decision", "session_summary"]
-    assert "Also: store a summary of the whole session" in asked_in(done)
+    assert "Also: call store_memory with a summary of the whole session" in asked_in(done)
 
 
 def test_what_an_agent_finds_while_it_plans_is_staged(session: Session) -> None:
@@ -379,6 +379,14 @@ def test_what_an_agent_finds_while_it_plans_is_staged(session: Session) -> None:
     assert_passed(session.stops(permission_mode="plan"))
     assert [line["category"] for line in journal_of(session.world)] == ["decision"]
     assert_passed(session.stops())
+
+
+def test_what_nobody_could_judge_is_not_staged_but_asked_about_when_the_plan_is_made(session: Session) -> None:
+    session.says("Look at the gateway.")
+    session.says("The gateway allows ten requests per second at most, and the plan has no higher limit.", "assistant")
+    assert_passed(session.stops(permission_mode="plan"))
+    assert journal_of(session.world) == []
+    assert held_for(session.stops()) == ["constraint"]
 
 
 @pytest.mark.parametrize(

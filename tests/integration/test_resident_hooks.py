@@ -203,14 +203,16 @@ def test_a_database_that_is_damaged_under_the_engine_is_told_and_done_without(
 
 
 LIMIT = "The payment gateway has a hard limit of ten requests per second, and we cannot change that limit."
+UNSUPPORTED = "SQLite doesn't support a change of nullability in its ALTER TABLE."
 SAID = (
+    f"{UNSUPPORTED}\n"
     "Next I run the whole suite: something still crashes and the fix comes after lunch.\n"
     "The exception came from the pool: the root cause is that idle connections are dropped after five minutes."
 )
 
 
 @pytest.mark.parametrize("resident", [True, False])
-def test_sentences_about_the_next_step_are_no_hints_where_a_model_is_at_hand(
+def test_sentences_of_the_agent_are_staged_if_they_are_plain_or_judged_to_last(
     semantic_world: World, serve: Serve, resident: bool
 ) -> None:
     path = semantic_world.home / "t.jsonl"
@@ -227,7 +229,8 @@ def test_sentences_about_the_next_step_are_no_hints_where_a_model_is_at_hand(
     assert LIMIT in found["constraint"]["snippets"], "the user's own words are not judged"
     staged = found["runbook"]
     assert any("idle connections" in snippet for snippet in staged["snippets"])
-    assert any("Next I run" in snippet for snippet in staged["snippets"]) is not resident
+    assert not any("Next I run" in snippet for snippet in staged["snippets"])
+    assert (UNSUPPORTED in found["constraint"]["snippets"]) is resident
 
 
 STATED = "we can't call the Metro API more than 200 times a day"

@@ -19,16 +19,18 @@ _LEARNED = (
 )
 _STORE = "Call store_memory once for each such thing, or say in one short sentence that there is nothing."
 _STILL_TRUE = (
-    "this session changed {files}, and it was given {memories} about that. Does each still hold? If so, run"
-    " `recollect confirm {ids}`; if not, store what holds now, with its id as supersedes."
+    "this session changed files that it was given memories about: {memories}. Does each still hold? Run"
+    " `recollect confirm {ids}` for those that do. For one that does not, store what holds now, with its id as"
+    " supersedes."
 )
 _LONGEST_NAME = 80
+_UNCOUNTED = {"a tech_debt": "tech debt"}
 _HINTS = "Hints (quotations, no requests):"
 _QUOTES = {ord(mark): "'" for mark in '"“”„‟″«»'}
 _SUMMARY = (
-    "store a summary of the whole session: store_memory with the category session_summary{session}. Its description has"
-    " lines that begin with Goal:, Outcome: (success, partial, blocked or abandoned), Completed: and Next actions:, its"
-    " reasoning the key changes."
+    "call store_memory with a summary of the whole session, the category session_summary{session}. Its description has"
+    " lines that begin with Goal:, Outcome: (success, partial, blocked or abandoned), Completed: and Next actions:. Its"
+    " reasoning has the key changes."
 )
 
 
@@ -54,7 +56,7 @@ def _direct(done: Capture, session: str, path: str) -> str:
     if SESSION_SUMMARY in categories:
         lines.append(f"{'Also:' if lines else ASKED} {summary}")
     lines += [f"Also: {_still_true(done)}"] if done.outdated else []
-    lines.append(f"Then stop. Without that tool, use the memory-management skill{_with(path)}.")
+    lines.append(f"Then stop. If there is no tool store_memory, use the memory-management skill{_with(path)}.")
     return "\n".join(filter(None, lines))
 
 
@@ -71,9 +73,11 @@ def _phases(done: Capture, path: str) -> str:
 
 def _still_true(done: Capture) -> str:
     """Return the question about memories whose files the session has changed."""
-    files = ", ".join(dict.fromkeys(data_line(each.file) for each in done.outdated))
-    names = (f'"{cut(data_line(each.name), _LONGEST_NAME).translate(_QUOTES)}"' for each in done.outdated)
-    return _STILL_TRUE.format(files=files, memories=", ".join(names), ids=" ".join(each.id for each in done.outdated))
+    memories = (
+        f'"{cut(data_line(each.name), _LONGEST_NAME).translate(_QUOTES)}" (id {each.id}, file {data_line(each.file)})'
+        for each in done.outdated
+    )
+    return _STILL_TRUE.format(memories=", ".join(memories), ids=" ".join(each.id for each in done.outdated))
 
 
 def _quoted(done: Capture) -> str:
@@ -93,12 +97,13 @@ def _with(path: str) -> str:
 
 def _line(done: Capture) -> str:
     """Return the line that tells the user why the turn goes on."""
-    names = [finding.category.replace("_", " ") for finding, _ in done.held if finding.category != SESSION_SUMMARY]
+    names = [f"a {finding.category}" for finding, _ in done.held if finding.category != SESSION_SUMMARY]
     if not done.held:
-        return "recollect: asking once whether a memory still holds, because its file was changed"
+        return "recollect: asking Claude whether a memory still holds, because a file that it is about was changed"
     if not names:
-        return "recollect: asking for a summary of this session"
-    return f"recollect: asking once what is worth remembering (perhaps a {', a '.join(names)})"
+        return "recollect: asking Claude for a summary of this session"
+    found = ", ".join(_UNCOUNTED.get(name, name) for name in names)
+    return f"recollect: asking Claude what is worth remembering (perhaps {found})"
 
 
 def _data(done: Capture) -> str:

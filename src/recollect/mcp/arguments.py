@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, cast
@@ -25,7 +26,7 @@ class Arguments:
                 raise InvalidEntry(f"{tool.name} has no argument {_shown(name)}; it has {', '.join(properties)}")
         missing = [name for name in tool.accepts["required"] if name not in self._given]
         if missing:
-            raise InvalidEntry(f"{tool.name} needs {' and '.join(missing)}")
+            raise InvalidEntry(f"{tool.name} needs {listed(missing)}")
 
     def has(self, name: str) -> bool:
         return name in self._given
@@ -71,8 +72,9 @@ class Arguments:
         return value
 
     def texts(self, name: str, most: int, least: int = 0) -> list[str]:
-        """Return a list of texts. A single text becomes a list of one."""
+        """Return a list of texts. A single text becomes a list of one. Some models send a list as JSON in a text."""
         value: object = self._given.get(name, [])
+        value = _read_list(value) if isinstance(value, str) and value.lstrip().startswith("[") else value
         values = cast("list[object]", value if isinstance(value, list) else [value])
         found = [text for text in values if isinstance(text, str)]
         if len(found) != len(values):
@@ -83,6 +85,20 @@ class Arguments:
             wanted = f"between {least} and {most}" if least else f"at most {most}"
             raise InvalidEntry(f"{name} must hold {wanted} texts, not {len(found)}")
         return [text.encode("utf-8", "replace").decode("utf-8") for text in found]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in one phrase: `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _read_list(text: str) -> object:
+    """Return the list in a JSON text, or the text as it is."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, list) else text  # pyright: ignore[reportUnknownVariableType]
 
 
 def _kind(value: object) -> str:

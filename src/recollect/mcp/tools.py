@@ -29,7 +29,7 @@ from recollect.mcp.answers import (
     paragraphs,
     size,
 )
-from recollect.mcp.arguments import Arguments
+from recollect.mcp.arguments import Arguments, listed
 from recollect.memories.forget import forget
 from recollect.memories.lookup import find_named, looks_like_id
 from recollect.recall.browse import full_entries, list_entries
@@ -51,8 +51,8 @@ _LONGEST_NAME = 400
 
 _NEEDED = ("name", "description", "reasoning", "category")
 _SETTLE = (
-    "settle each similar one by store_memory with id {id}, other set to the id of that one, and relation: supersedes if"
-    " it no longer holds, updates if both tell of the same thing, keep_both if both hold"
+    "for each similar memory call store_memory once more, with only id {id}, other (the id of the similar one) and"
+    " relation: supersedes if the similar one no longer holds, updates if both say the same, keep_both if both hold"
 )
 
 _SAID = {SUPERSEDES: "Kept as the newer one", UPDATES: "Kept with the newer text", KEEP_BOTH: "Kept"}
@@ -71,7 +71,7 @@ def store_memory(engine: Engine, given: Arguments) -> Answer:
         return _settled(relate(engine, given.text("id"), relation, other))
     missing = [field for field in _NEEDED if not given.has(field)]
     if missing:
-        raise InvalidEntry(f"store_memory needs {' and '.join(missing)}")
+        raise InvalidEntry(f"store_memory needs {listed(missing)}")
     is_new = relation == SUPERSEDES
     if is_new and given.text("supersedes").strip():
         raise InvalidEntry("give either supersedes, or relation and other")

@@ -49,6 +49,9 @@ _ASKED_ABOUT_FILES = "files?"
 # The most statements of the user that one request names.
 _MOST_STATED = 3
 
+# The score of a sentence of the agent's that nobody judged: an agent can judge a hint, a person should see no noise.
+_DOUBTFUL = -1.0
+
 # The number of prompts before a summary is due: the first time, and since the last time.
 _PROMPTS_AT_FIRST = 2
 _PROMPTS_AGAIN = 8
@@ -180,9 +183,9 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
         thresholds.pop(SESSION_SUMMARY, None)
     findings = find(bounded(heard.said), _activity(heard), thresholds)
     if mode == "stage" or not stop.free:
-        findings = _without_secrets(findings, heard, thresholds, done)
+        findings = _lasting(_without_secrets(findings, heard, thresholds, done), judge, unjudged=_DOUBTFUL)
         if findings:
-            _stage(stop, workspace, _lasting(findings, judge))
+            _stage(stop, workspace, findings)
             set_triaged(workspace.global_store, stop.session, heard.end, _mark(last))
         return
     is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
@@ -288,8 +291,11 @@ def _add_stated(
     return True
 
 
-def _lasting(findings: Sequence[Finding], judge: Judge | None) -> list[Finding]:
-    """Remove the agent's sentences about the next step, and return the findings that have sentences left."""
+def _lasting(findings: Sequence[Finding], judge: Judge | None, *, unjudged: float = 0.0) -> list[Finding]:
+    """Remove the agent's sentences about the next step, and return the findings that have sentences left.
+
+    A sentence that nobody could judge has the score `unjudged`.
+    """
     judged = [finding for finding in findings if finding.category != SESSION_SUMMARY]
     texts = [text for finding in judged for text in finding.snippets if text not in finding.by_human]
     scores = dict(zip(texts, judge(FOUND, texts), strict=False)) if judge and texts else {}
@@ -297,7 +303,7 @@ def _lasting(findings: Sequence[Finding], judge: Judge | None) -> list[Finding]:
         finding.snippets = [
             text
             for text in finding.snippets
-            if scores.get(text, 0.0) >= 0.0 or text in finding.by_human or is_plain(text, finding.category)
+            if scores.get(text, unjudged) >= 0.0 or text in finding.by_human or is_plain(text, finding.category)
         ]
     return [finding for finding in findings if finding.snippets]
 

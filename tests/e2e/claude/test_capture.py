@@ -32,7 +32,7 @@ _LATER = "Where does the order queue live, and why?"
 _ANSWER = "Understood."
 _SAVED = "Saved for later."
 _ASKED = "Stop hook additional context: recollect asks once:"
-_LINE = "Stop says: recollect: asking once what is worth remembering (perhaps a {})"
+_LINE = "Stop says: recollect: asking Claude what is worth remembering (perhaps {})"
 _QUEUE = "The order queue is a table in PostgreSQL, not a list in Redis."
 _REASON = "One system to back up is enough."
 _RECORD = {
@@ -101,11 +101,11 @@ def test_person_is_asked_nothing_in_any_mode_and_the_next_session_knows(client: 
     with client.session(*script, options=["--permission-mode", "default"]) as session:
         session.say(_DECIDED)
         assert_calm(session)
-        assert _LINE.format("decision") in session.screen.words
+        assert _LINE.format("a decision") in session.screen.words
         session.switch_to("accept edits on")
         session.say(_LIMITED)
         assert_calm(session)
-        assert _LINE.format("constraint") in session.screen.words
+        assert _LINE.format("a constraint") in session.screen.words
         session.switch_to("auto mode on")
         session.say(_PUT_OFF)
         assert_calm(session)
@@ -197,7 +197,7 @@ def test_phases_of_the_skill_ask_the_person_nothing(client: Client) -> None:
         session.wait_for(_SAVED)
         wait(lambda: not Path(model.context).exists(), lambda: "what was said is left lying about")
         assert_calm(session)
-        assert _LINE.format("decision") in session.screen.words
+        assert _LINE.format("a decision") in session.screen.words
 
     results = [result for request in session.requests for result in request.tool_results]
     assert [result for result in results if result["is_error"]] == []

@@ -206,7 +206,7 @@ def test_relation_without_its_ends_is_refused(world: World) -> None:
             ({"id": old["id"], "relation": "supersedes", "other": old["id"]}, "both names mean"),
             ({"id": old["id"], "relation": "replaces", "other": "x"}, "relation cannot be 'replaces'"),
             ({**_POSTGRES, "supersedes": old["id"], "relation": "supersedes", "other": old["id"]}, "give either"),
-            ({"name": "Only a name"}, "store_memory needs description and reasoning and category"),
+            ({"name": "Only a name"}, "store_memory needs description, reasoning and category"),
         ):
             assert message in await refused(session, "store_memory", **given)
 
@@ -225,7 +225,7 @@ def test_answer_names_similar_memories_and_the_one_that_was_superseded(world: Wo
         assert like.get("path") == old.get("path")
         assert f"[{old['id']}]" in text
         [advice] = new["notes"]
-        assert f"store_memory with id {new['id']}, other set to the id of that one" in advice
+        assert f"with only id {new['id']}, other (the id of the similar one) and relation:" in advice
         assert all(way in advice for way in ("supersedes", "updates", "keep_both"))
 
         text, again = await called(session, "store_memory", **{**_POSTGRES, "category": category}, supersedes=old["id"])
@@ -406,7 +406,7 @@ def test_settings_are_read_for_each_call(world: World) -> None:
         ("forget_memory", {"id": "r", "reason": "x"}, "no memory is called 'r'"),
         ("forget_memory", {"id": "0" * 16, "reason": " "}, "reason must not be empty"),
         ("forget_memory", {"id": "0000000000000000", "reason": "x"}, "0000000000000000"),
-        ("store_memory", {}, "store_memory needs name and description and reasoning and category"),
+        ("store_memory", {}, "store_memory needs name, description, reasoning and category"),
         ("store_memory", {**LESSON, "category": "gossip"}, "category must not be 'gossip' but one of"),
         ("store_memory", {**LESSON, "description": ""}, "description is empty"),
         ("store_memory", {**LESSON, "description": "d"}, "description says too little to be of use later: 'd'"),

@@ -43,6 +43,28 @@ def test_half_characters_do_not_get_through() -> None:
     assert Arguments(GET, {"ids": ["a\ud83d"]}).texts("ids", 20) == ["a?"]
 
 
+@pytest.mark.parametrize(
+    ("value", "texts"),
+    [
+        (["a", "b"], ["a", "b"]),
+        ("a", ["a"]),
+        (' ["a", "b"]', ["a", "b"]),
+        ("[]", []),
+        ("[ ] write tests", ["[ ] write tests"]),
+        ("[" * 100_000, ["[" * 100_000]),
+        (f"[{'9' * 5000}]", [f"[{'9' * 5000}]"]),
+        (None, []),
+    ],
+)
+def test_lists_are_understood_in_the_forms_that_models_send(value: object, texts: list[str]) -> None:
+    assert Arguments(STORE, {"triggers": value}).texts("triggers", 5) == texts
+
+
+def test_list_of_other_things_in_a_text_is_refused_like_any_other() -> None:
+    with pytest.raises(InvalidEntry, match="triggers must be a list of texts"):
+        Arguments(STORE, {"triggers": '[1, {"a": "b"}]'}).texts("triggers", 5)
+
+
 def test_text_in_a_list_that_is_far_too_long_is_refused_for_its_length() -> None:
     with pytest.raises(InvalidEntry, match="ids has a text of more than 100,000 characters"):
         Arguments(GET, {"ids": ["a" * 100_001]}).texts("ids", 20)

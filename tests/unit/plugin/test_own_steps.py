@@ -6,12 +6,17 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tests.conftest import examples
 
+from recollect.cli.main import cli
+from recollect.errors import RecollectError
 from recollect.plugin.own_steps import STEPS, own_step
+
+COMMAND_LINE = click.core.ParameterSource.COMMANDLINE
 
 DRAFT = "/tmp/.memory-draft-decision-17.json"
 HEREDOC = "recollect candidate --auto --category decision --new-info-file - <<'END_OF_MEMORY'\n{}\nEND_OF_MEMORY"
@@ -167,6 +172,41 @@ HOSTILE = {
     "recollect": "no subcommand",
     "recollect " + "x" * 70_000: "too long",
     "recollect search '" + "x" * 70_000 + "'": "too long between quotes",
+    # Other ways to the same ends.
+    "LD_PRELOAD=/tmp/e.so recollect status": "a library before it",
+    "env -i recollect search x": "a program before it that takes the variables away",
+    "\\recollect search x": "a backslash before it, past an alias",
+    '"recollect" search x': "a name between double quotes",
+    "recollect'' search x": "an empty text behind the name",
+    "coproc recollect search x": "a job of its own",
+    "recollect(){ touch pwned; }; recollect search x": "a function of that name first",
+    "alias recollect=sh\nrecollect search x": "an alias of that name first",
+    "recollect\tsearch x": "a tab behind the name",
+    "recollect\u3000search x": "an ideographic blank",
+    "recollect search x\u2003&& touch pwned": "an em blank before a chain",
+    "recollect search x\u0085touch pwned": "a next-line character",
+    "recollect search x\u2029touch pwned": "a paragraph separator",
+    "recollect search 'x\u2066y'": "a direction that is isolated",
+    "recollect search 'x\x9by'": "an escape code in one character",
+    "\ufeffrecollect search x": "a byte order mark before it",
+    "recollect search ‘x; touch pwned’": "quotes that are none to a shell",
+    "recollect search 'a'\"$(touch pwned)\"": "a substitution behind a quoted text",
+    "recollect search x>|pwned": "output to a file in spite of noclobber",
+    "recollect search x <>pwned": "a file opened for reading and writing",
+    "recollect search x;:": "a chain with a builtin",
+    "recollect show {/etc/passwd,x}": "a brace expansion of paths",
+    "recollect search --config=/etc/passwd x": "an option that no command has, in one word",
+    "recollect search '--global-store=/tmp/evil' x": "another store between quotes",
+    'recollect search "--project-root" /etc x': "another project between quotes",
+    "recollect write --action=delete --target x.json": "a deletion in one word",
+    "recollect write --act delete --target x.json": "a shortened option",
+    "recollect write --action update --target a/../../x.json": "a memory above, from below",
+    "recollect write --action update --target //etc/x.json": "two slashes before a path",
+    "recollect promote --as project-specific --as universal": "a second value that would win",
+    "recollect promote --dry-run --as universal": "no trial takes it",
+    "recollect review --saved 1a --dismiss-all": "an option behind an allowed one",
+    "recollect candidate --new-info-file - < /etc/passwd": "a file of one's choice by the shell",
+    "recollect candidate --new-info-file /dev/stdin": "standard input by a path",
     # What only the user decides.
     "recollect config set triage.mode off": "a setting",
     "recollect config unset triage.mode": "a setting taken back",
@@ -251,6 +291,38 @@ def test_anything_else_is_left_to_the_client(line: str) -> None:
 def test_enough_hostile_lines_are_tried() -> None:
     assert len(HOSTILE) >= 60
     assert {line.split()[1] for line in OWN} == {name.split()[0] for name in STEPS}
+
+
+LOOSE = st.sampled_from(
+    [
+        *("x", "--", "-", "--help", "''", "'@x'", "1a", "decision", "get", "set", "start", "universal", DRAFT),
+        *("project-specific", "create", "update", "delete", "prompt", "a.json", "--project-root", "'--root=/x'"),
+        *("--global-store", "--fix", "--dismiss", "--dismiss-all", "--reason"),
+        *(option for _, options in STEPS.values() for option in options),
+    ]
+)
+
+
+@settings(max_examples=examples(500), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(name=st.sampled_from(sorted(STEPS)), words=st.lists(LOOSE, max_size=5))
+def test_command_reads_no_option_or_value_that_the_table_does_not_have(name: str, words: list[str]) -> None:
+    step = own_step(" ".join(["recollect", name, *words]))
+    assume(step)
+    assert step
+    read: click.Command = cli
+    arguments = step.words[1:]
+    while isinstance(read, click.Group) and arguments not in ([], ["--"]):
+        read = read.get_command(click.Context(read), arguments[0]) or pytest.fail(f"{arguments[0]} is no command")
+        arguments = arguments[1:]
+    known = STEPS[" ".join(step.words[1 : len(step.words) - len(arguments)])][1]
+    try:
+        context = read.make_context("recollect", arguments)
+    except (click.UsageError, RecollectError):
+        return  # nothing is done then
+    given = [each for each in read.params if context.get_parameter_source(each.name or "") is COMMAND_LINE]
+    for option in (each for each in given if isinstance(each, click.Option)):
+        [kind] = [known[word] for word in option.opts if word in known]
+        assert not isinstance(kind, tuple) or context.params[option.name or ""] in kind
 
 
 # Pieces that a hostile or careless author could put together.
