@@ -152,7 +152,7 @@ def test_store_that_cannot_be_read_is_in_the_log(shop: World) -> None:
     kept = database.read_bytes()
     database.write_bytes(b"this is no database" * 1000)
     talk.stop()
-    assert "it was not looked at what this session used" in log(shop)
+    assert "the use of memories in this session was not recorded" in log(shop)
     database.write_bytes(kept)
     talk.stop()
     assert counts(shop) == (1, 1, 0)

@@ -227,7 +227,7 @@ def test_root_of_the_plugin_is_sound_and_looking_at_it_changes_nothing(adopted: 
     assert status["totals"] == {"active": 7, "retired": 1, "archived": 1}
     assert quietly(adopted, "index", "--validate") == "Index is valid\n"
     assert "Overall: GOOD\n" in quietly(adopted, "index", "--health")
-    assert quietly(adopted, "index", "--gc", "--dry-run").startswith("Nothing in ")
+    assert quietly(adopted, "index", "--gc", "--dry-run").startswith("Nothing to put away in ")
     assert quietly(adopted, "index", "--query", "apples").startswith("1 match ")
     assert len(quietly(adopted, "list", "--state", "all").splitlines()) == 9
     assert 'tags: ["a", "b"] -> ["c"]' in quietly(adopted, "show", "tokens", "--history")

@@ -12,7 +12,11 @@ ROOT = Path(__file__).parents[2]
 
 def test_little_is_staged_of_real_sessions_and_quiet_ones_and_all_of_it_is_labelled() -> None:
     done = subprocess.run(
-        [sys.executable, "bench/feedback/junk.py", "--json"], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "bench/feedback/junk.py", "--json"],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     counted = {(each["of"], each["found"]): (each["things"], each["kept"]) for each in json.loads(done.stdout)}

@@ -69,7 +69,7 @@ def _look(stop: Stop, workspace: Workspace) -> list[str]:
         try:
             warnings = look(workspace, stop.session, stop.transcript, stop.answer)
         except Exception as error:  # nobody else hears of it
-            warnings = [f"it was not looked at what this session used: {type(error).__name__}: {error}"]
+            warnings = [f"the use of memories in this session was not recorded: {type(error).__name__}: {error}"]
         log(workspace.global_store, "stop", *warnings)
 
     run_detached(look, _LOOKING, os.path.join(workspace.global_store, FOLDER), wait=True)

@@ -19,6 +19,7 @@ from recollect.domain.stored import ACTIVE, APART, KEEP_BOTH, MERGED, SUPERSEDES
 from recollect.domain.text import one_line, utc_text
 from recollect.errors import InvalidEntry, RecollectError, WriteRefused
 from recollect.files.journal.kinds import RELATION
+from recollect.files.journal.log import append_lines
 from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.learn.content import Draft
 from recollect.learn.merge import history, merged_content
@@ -28,7 +29,6 @@ from recollect.memories.finish import finish
 from recollect.memories.lookup import Named, find_named
 from recollect.memories.marks import hand_on_marks
 from recollect.sync.sync import sync_journal
-from recollect.sync.write import write_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +155,8 @@ def _note(engine: Engine, relation: Relation) -> list[str]:
     known = {(each.new, each.old) for each in engine.store.relations([relation.new]) if each.kind == relation.kind}
     if known.isdisjoint(pairs):
         relation.at = utc_text(time.gmtime())
-        warnings += write_lines(engine, RELATION, [relation])
+        append_lines(engine.workspace.journal, RELATION, [relation])  # one step of several: who fails here may repeat
+        warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
     return warnings
 
 

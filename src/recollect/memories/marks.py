@@ -11,6 +11,7 @@ from recollect.domain.text import cut, one_line, utc_text
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry
 from recollect.files.journal.kinds import MARK
+from recollect.files.journal.log import append_lines
 from recollect.memories.lookup import find_named
 from recollect.sync.sync import sync_journal
 from recollect.sync.write import write_lines
@@ -97,7 +98,9 @@ def hand_on_marks(engine: Engine, old: str, new: str) -> None:
     """
     marks = [] if engine.store.marks(new) else engine.store.marks(old)
     if marks:
-        write_lines(engine, MARK, [Mark(new, mark.kind, mark.project, at=mark.at) for mark in marks])
+        handed_on = [Mark(new, mark.kind, mark.project, at=mark.at) for mark in marks]
+        append_lines(engine.workspace.journal, MARK, handed_on)
+        sync_journal(engine.store, engine.workspace.global_store, engine.labels())
 
 
 def named_entry(engine: Engine, name: str) -> tuple[StoredEntry, list[str]]:

@@ -25,5 +25,5 @@ def write_lines(engine: Engine, kind: Kind, values: Iterable[Any]) -> list[str]:
     try:
         return sync_journal(engine.store, workspace.global_store, engine.labels())
     except StoreError as error:
-        later = f"The change is safe in {workspace.journal} and will be in the store later; do not repeat it"
+        later = f"{workspace.journal} has the change, and the store takes it over later; do not repeat it"
         raise StoreError(f"{error}. {later}") from error
