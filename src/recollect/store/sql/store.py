@@ -7,7 +7,7 @@ import time
 
 from recollect.domain.stored import Match, Standing, StoredEntry, Title
 from recollect.domain.text import visible
-from recollect.store.sql.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, is_once, json_list, replacing
+from recollect.store.sql.rows import ENTRY, MOST_KEYWORDS, entry_of, in_scope, is_once, json_list, more_text, replacing
 from recollect.store.sql.sources import SqlSources
 from recollect.store.sql.usage import SqlUsage
 from recollect.store.values import (
@@ -398,6 +398,15 @@ class SqlStore:
         with self.writing():
             work()
             self._database.count_change()
+
+    def _renew_texts(self) -> None:
+        """Make the texts to index beside those of entries again, for a new version of them. Needs a transaction."""
+        for number, *texts in self._run("SELECT number, name, description, reasoning, details FROM entries"):
+            name, description, reasoning, details = texts
+            entry = StoredEntry(
+                id="", category="", name=name, description=description, reasoning=reasoning, details=details
+            )
+            self._run("UPDATE entries SET more = ? WHERE number = ?", (more_text(entry), number))
 
     def _after_removal(self) -> None:
         """Do what an engine has to do after removing sources or entries, in the same transaction."""

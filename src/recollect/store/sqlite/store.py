@@ -7,7 +7,7 @@ from recollect.domain.stored import Match, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.sql.models import SqlModels
-from recollect.store.sql.rows import in_scope, more_text
+from recollect.store.sql.rows import in_scope
 from recollect.store.sql.store import SqlStore
 from recollect.store.sqlite import index
 from recollect.store.sqlite.connection import SqliteConnection
@@ -191,12 +191,7 @@ class SqliteStore(SqlStore):
         with self.writing():
             if self.get_meta("index_version") != index.VERSION:
                 index.remove_triggers(self._database.raw)
-                for number, *texts in self._run("SELECT number, name, description, reasoning, details FROM entries"):
-                    name, description, reasoning, details = texts
-                    entry = StoredEntry(
-                        id="", category="", name=name, description=description, reasoning=reasoning, details=details
-                    )
-                    self._run("UPDATE entries SET more = ? WHERE number = ?", (more_text(entry), number))
+                self._renew_texts()
             try:
                 index.rebuild(self._database.raw)
             except FAILURES as error:
