@@ -1,5 +1,5 @@
 # hot
-"""The extras of this package: what the providers of embeddings and of keywords need."""
+"""The extras of this package: what a server for the store, and providers of embeddings and of keywords need."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ EXTRAS = {
     "gemini": ("google_genai", "google.genai"),
     "ollama": ("httpx", "httpx"),
     "openai": ("openai", "openai"),
+    "postgres": ("psycopg", "psycopg"),
     "voyage": ("voyageai", "voyageai"),
 }
 

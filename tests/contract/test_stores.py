@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests import postgres
 from tests.conftest import examples
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
@@ -61,22 +62,29 @@ SHOP, DESK = "/home/dev/shop-front", "/home/dev/desk"
 Opener = Callable[[], Store]
 
 
-# Each takes a folder and opens the store in it; a second call opens the same store once more.
-ENGINES: dict[str, Callable[[Path], Store]] = {
-    "sqlite": lambda folder: open_store(str(folder), patience=0.1),
+# Each takes a folder of a test and returns the place of its store.
+ENGINES: dict[str, Callable[[Path], str]] = {
+    "postgres": lambda folder: postgres.server().place(folder),
+    "sqlite": str,
 }
 
 
 @pytest.fixture(params=sorted(ENGINES))
-def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The place of a store."""
+    return ENGINES[request.param](tmp_path)
+
+
+@pytest.fixture
+def opener(place: str) -> Iterator[Opener]:
     """Opens the same store as often as it is called."""
     opened: list[Store] = []
 
-    def open_store() -> Store:
-        opened.append(ENGINES[request.param](tmp_path))
+    def open_once_more() -> Store:
+        opened.append(open_store(place, patience=0.1))
         return opened[-1]
 
-    yield open_store
+    yield open_once_more
     for store in opened:
         store.close()
 
@@ -1566,7 +1574,7 @@ def test_no_term_is_taken_for_an_operator(store: Store, term: str) -> None:
 )
 @given(terms=st.lists(st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(HOSTILE), max_size=8))
 def test_no_terms_raise(engine: str, tmp_path_factory: pytest.TempPathFactory, terms: list[str]) -> None:
-    store = ENGINES[engine](tmp_path_factory.mktemp("hostile"))
+    store = open_store(ENGINES[engine](tmp_path_factory.mktemp("hostile")), patience=0.1)
     try:
         store.put(bank(), [entry("a", "pelican and " + " ".join(terms))])
         for match in store.text_matches(terms, EVERYWHERE, 5):
@@ -2097,12 +2105,12 @@ def test_store_waits_for_another_writer_as_long_as_it_was_told(opener: Opener) -
     assert first.get_meta("key") == "second"
 
 
-def test_usage_and_receipts_are_rescued_from_a_store_that_was_set_aside(opener: Opener, tmp_path: Path) -> None:
+def test_usage_and_receipts_are_rescued_from_a_store_that_was_set_aside(opener: Opener, place: str) -> None:
     with opener() as before:
         before.put(bank(), [entry("a")])
         before.recalled(receipt("a"))
         before.note_evidence([Evidence(at="2026-02-01T00:00:00Z", kind=OPENED, id="a", project=SHOP, session="s")])
-    aside = set_aside(database_name(str(tmp_path)))
+    aside = set_aside(database_name(place))
     after = opener()
     assert after.usages() == []
     assert after.rescue(aside) == 5  # a usage, a receipt and its line, a sign of use and what follows from it

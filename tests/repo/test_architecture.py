@@ -137,8 +137,8 @@ def test_only_one_module_spells_the_default_places() -> None:
 # Lists of words that people use, one of them the name of the database.
 WORD_LISTS = {"promote/common_names.py", "domain/triage/words.py", "keywords/words.py", "keywords/prompt.py"}
 
-# Sentences for people that name it: the help of `recollect doctor`, and a search without full text.
-NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/degradation.py"}
+# Words for people that name it: the help of `recollect doctor`, a search without full text, a value of a setting.
+NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/degradation.py", "config/settings_keys.py"}
 
 
 def test_only_the_store_knows_its_engine() -> None:
@@ -150,9 +150,17 @@ def test_only_the_store_knows_its_engine() -> None:
             assert "memory.db" not in text, path
 
 
-def test_the_engine_is_chosen_in_two_modules_of_the_store() -> None:
-    outside = [path for path in (PACKAGE / "store").glob("*.py") if "recollect.store.sqlite" in path.read_text("utf-8")]
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_the_engine_is_chosen_in_two_modules_of_the_store(engine: str) -> None:
+    modules = (PACKAGE / "store").glob("*.py")
+    outside = [path for path in modules if f"recollect.store.{engine}" in path.read_text("utf-8")]
     assert sorted(path.name for path in outside) == ["open.py", "repair.py"]
+
+
+def test_engines_know_nothing_of_each_other() -> None:
+    for one, other in (("sqlite", "postgres"), ("postgres", "sqlite"), ("sql", "sqlite"), ("sql", "postgres")):
+        for path in (PACKAGE / "store" / one).glob("*.py"):
+            assert not any(name.startswith(f"recollect.store.{other}.") for name in imported_by(path)), path
 
 
 def test_sql_has_no_numbered_placeholders() -> None:

@@ -25,7 +25,7 @@ from recollect.hooks import stop
 from recollect.learn import duplicates
 from recollect.memories import likeness
 from recollect.sessions import look
-from recollect.store.sqlite import usage
+from recollect.store.sql import usage
 from recollect.truth import check
 from recollect.version import VERSION
 

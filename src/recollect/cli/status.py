@@ -75,10 +75,11 @@ def _facts(status: Status) -> list[tuple[str, str]]:
     banks = f"{counted(knowledge.project_bank, 'entry', 'entries')} in the project's bank"
     from_here = f" ({knowledge.journal_here:,} of them from here)" if knowledge.journal_here else ""
     journal = f"{knowledge.journal:,} in the journal{from_here}"
-    store = "not made yet"
+    store = "no answer" if status.server else "not made yet"
     if knowledge.store_entries is not None:
         stored = counted(knowledge.store_entries, "entry", "entries")
         store = f"{stored}, {knowledge.awaiting_vector:,} awaiting a vector"
+    store += f", on {status.server}" if status.server else ""
     facts = [
         ("Health", NEEDS_ATTENTION if status.issues else GOOD),
         ("Index", _INDEX[status.health.index.state]),
@@ -125,7 +126,10 @@ def _document(status: Status, settings: Settings) -> dict[str, Any]:
         "settings_off": status.settings_off,
         "health": NEEDS_ATTENTION if status.issues else GOOD,
         "index": status.health.index.state,
-        "storage": fields_of(status, "files", "bytes", "database_bytes"),
+        "storage": {
+            **fields_of(status, "files", "bytes", "database_bytes"),
+            **({"server": status.server} if status.server else {}),
+        },
         "last_capture": status.last_capture or None,
         "awaiting_review": status.awaiting_review,
         "knowledge": asdict(status.knowledge),

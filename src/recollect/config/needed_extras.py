@@ -14,10 +14,12 @@ _LABELLING = {"anthropic": "anthropic", "claude-api": "anthropic", "haiku": "ant
 
 
 def needed_extras(settings: Settings) -> list[str]:
-    """Return the extras for the providers of embeddings and of keywords."""
+    """Return the extras for the store, and for the providers of embeddings and of keywords."""
     providers: set[str] = set()
     if settings.flag("memory_semantic_enabled") and settings.flag("memory_embedding_enabled"):
         providers.add(settings.text("memory_embedding_provider"))
     if settings.flag("memory_keyword_generation"):
         providers.add(_LABELLING.get(settings.text("memory_keyword_provider"), ""))
+    if not settings.is_default("memory_store"):
+        providers.add("postgres")
     return sorted(providers.intersection(EXTRAS))

@@ -82,6 +82,13 @@ class Settings:
         """Return True if a file or a variable sets the value."""
         return name in self._found
 
+    def is_default(self, name: str) -> bool:
+        return self.value(name) == BY_NAME[name].default
+
+    def without(self, name: str) -> Settings:
+        """Return the same settings, with the default of one key."""
+        return Settings({each: found for each, found in self._found.items() if each != name}, self.problems)
+
     def off_switch(self, category: str, *, auto: bool) -> str:
         """Return the setting that turns off writing a category, or empty; `auto` is for writes without a request."""
         names = (f"categories.{category}.enabled", *((f"categories.{category}.auto_capture",) * auto))
@@ -152,10 +159,7 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
     if key.kind is tuple:
         return _check_words(key, raw)
     if key.kind is str:
-        text = raw if isinstance(raw, str) else ""
-        if not text or any(char.isspace() for char in text) or (key.choices and text not in key.choices):
-            return None, _must(key, raw)
-        return (None, _must(key, raw)) if key.deepest and not _is_folder(text, key.deepest) else (text, "")
+        return _check_text(key, raw)
     if key.kind is bool:
         return _check_switch(key, raw)
     if isinstance(raw, str):
@@ -163,6 +167,25 @@ def check(key: Key, raw: Any) -> tuple[Value | None, str]:
     if isinstance(raw, bool) or not isinstance(raw, (int, float)) or (key.kind is int and isinstance(raw, float)):
         return None, _must(key, raw)
     return _check_number(key, raw)
+
+
+def _check_text(key: Key, raw: Any) -> tuple[Value | None, str]:
+    text = raw if isinstance(raw, str) else ""
+    if not text or any(char.isspace() for char in text) or (key.choices and text not in key.choices):
+        return None, _must(key, raw)
+    if key.address and text != key.default:
+        return _check_address(key, text)
+    return (None, _must(key, raw)) if key.deepest and not _is_folder(text, key.deepest) else (text, "")
+
+
+def _check_address(key: Key, text: str) -> tuple[Value | None, str]:
+    """Return an address unless it has a password, which must not stand in a file, nor in a message."""
+    if not text.startswith(key.address) or "#" in text:
+        return None, _must(key, text if "@" not in text else "that")
+    name, _, query = text.removeprefix(key.address).partition("?")
+    if ":" in name.rpartition("@")[0] or "password=" in query.lower():
+        return None, "must not have a password; it comes from the variable PGPASSWORD or from the file ~/.pgpass"
+    return text, ""
 
 
 def _check_switch(key: Key, raw: Any) -> tuple[Value | None, str]:

@@ -48,6 +48,7 @@ class Key:
         clamped: bool = False,
         choices: Sequence[str] = (),
         deepest: int = 0,
+        address: str = "",
         harmless: tuple[str, Callable[[Any], bool]] | None = None,
         off_removes: bool = False,
     ) -> None:
@@ -59,6 +60,7 @@ class Key:
         self.clamped = clamped
         self.choices = choices
         self.deepest = deepest  # of a folder: the most names in its path; 0 if the value is not a folder
+        self.address = address  # the beginning of every value but the default; empty if the value is no address
         self.used_by = used_by
         self.harmless, self.is_harmless = harmless or ("", None)
         self.off_removes = off_removes
@@ -83,10 +85,16 @@ class Key:
         if self.kind in (int, float):
             noun = "a whole number" if self.kind is int else "a number"
             return f"{noun} from {self.low} to {self.high}"
+        return self._text_range
+
+    @property
+    def _text_range(self) -> str:
         if self.deepest == 1:
             return "the name of a folder: letters, digits, hyphens and underscores"
         if self.deepest:
             return "a path of folders below the project, with no spaces, no .. and none of the client's own"
+        if self.address:
+            return f"{self.default}, or an address that begins with {self.address} and has no password"
         return "a text without spaces"
 
 
@@ -273,6 +281,14 @@ KEYS: tuple[Key, ...] = (
         "inject, search, upsert, promote",
         choices=("auto", "claude", "claude-api", "haiku", "anthropic", "ollama", "rules", "off"),
         harmless=_any_of("auto", "rules", "off"),
+    ),
+    Key(
+        "memory_store",
+        "sqlite",
+        "Where entries are kept for searches: in a file of the global store, or on a PostgreSQL server.",
+        "everything that searches or stores",
+        address="postgresql://",
+        harmless=_any_of("sqlite"),
     ),
     Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session.", "mcp"),
     Key(

@@ -90,6 +90,16 @@ class Workspace:
         return locations.bank(self.project_root)
 
     @property
+    def store_place(self) -> str:
+        """Return the place of the store, as store/open takes it: the global store, or the address of a server.
+
+        After a mark, the address names the global store, because the store follows the files of one.
+        """
+        if self.settings.is_default("memory_store"):
+            return self.global_store
+        return f"{self.settings.text('memory_store')}#{os.path.realpath(self.global_store)}"
+
+    @property
     def journal(self) -> str:
         return locations.journal(self.global_store)
 

@@ -62,7 +62,7 @@ def measure_retrieval(
         result.queries += len(folder.relevant)
         with (
             tempfile.TemporaryDirectory(prefix="recollect-bench-") as home,
-            Engine(Workspace("", home, settings)) as engine,
+            Engine(Workspace("", home, settings.without("memory_store"))) as engine,
         ):
             result.model = engine.embedder().identity
             entries = [

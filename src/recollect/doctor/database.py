@@ -12,8 +12,8 @@ from recollect.domain.text import counted
 from recollect.embedding.registry import identity_of
 from recollect.engine.embed import BATCH
 from recollect.errors import StillReading, StoreDamaged, StoreError
-from recollect.store.open import database_name, store_exists, store_files
-from recollect.store.repair import StoreCopy, count_earlier
+from recollect.store.open import database_name, is_server, store_exists, store_files
+from recollect.store.repair import Look, count_earlier, look_at
 from recollect.store.values import EARLIER, STATED, TAKEN_OVER, KeptModel, Scope
 
 # Timeouts in seconds: to copy and check the database, to read changed files, and to make vectors.
@@ -24,15 +24,15 @@ _REPAIRING = 60.0
 
 def database(case: Case) -> Iterator[Finding]:
     """Check the database, using a copy of it."""
-    if not store_exists(case.workspace.global_store):
+    if not store_exists(case.workspace.store_place):
         yield Finding(OK, "Database", "there is none yet; it is made from the files when it is needed")
         return
-    entries = count_earlier(database_name(case.workspace.global_store))
+    entries = count_earlier(database_name(case.workspace.store_place))
     if entries is not None:
         yield from _earlier(case, entries)
         return
     try:
-        copy = StoreCopy(database_name(case.workspace.global_store), _LOOKING)
+        copy = look_at(database_name(case.workspace.store_place), _LOOKING)
     except StoreError as error:
         sentence, _, fix = str(error).partition("; ")
         level = WARNING if isinstance(error, StillReading) else ERROR  # it does not prove any damage
@@ -50,7 +50,7 @@ def database(case: Case) -> Iterator[Finding]:
 def _earlier(case: Case, entries: int) -> Iterator[Finding]:
     """Report a database of the memory system before recollect, which any command or hook takes over."""
     has = counted(entries, "entry", "entries")
-    told = f"{database_name(case.workspace.global_store)} is of the memory system before recollect, with {has}"
+    told = f"{database_name(case.workspace.store_place)} is of the memory system before recollect, with {has}"
     if case.workspace.settings.flag("memory_semantic_enabled"):
         fix = "nothing: the next search, prompt or session takes it over, and keeps a copy beside it"
         yield Finding(WARNING, "Database", told, fix, lambda: _read(case))
@@ -58,7 +58,7 @@ def _earlier(case: Case, entries: int) -> Iterator[Finding]:
         yield Finding(WARNING, "Database", told, "`recollect rebuild` takes it over, and keeps a copy beside it")
 
 
-def _taken_over(case: Case, copy: StoreCopy) -> Iterator[Finding]:
+def _taken_over(case: Case, copy: Look) -> Iterator[Finding]:
     said = copy.store.get_meta(TAKEN_OVER)
     if said:
         yield Finding(OK, "Database", said)
@@ -68,7 +68,7 @@ def _taken_over(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         yield Finding(WARNING, "Database", told, "`recollect rebuild` takes over the rest", lambda: _read(case))
 
 
-def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
+def _wholeness(case: Case, copy: Look) -> Iterator[Finding]:
     for fault in copy.faults:
         sentence, _, fix = fault.partition("; ")
         if fault == copy.store.damage:
@@ -76,14 +76,16 @@ def _wholeness(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         else:
             told = f"{sentence}, so words found nothing or not all"
             yield Finding(ERROR, "Database", told, "`recollect doctor --fix` makes it again", lambda: _mend(case))
-    size = sum(os.path.getsize(path) for path in store_files(case.workspace.global_store) if os.path.exists(path))
+    place = case.workspace.store_place
+    size = sum(os.path.getsize(path) for path in store_files(place) if os.path.exists(path))
+    where = f"on {database_name(place)}" if is_server(place) else size_text(size)
     entries = counted(copy.store.coverage().entries, "active entry", "active entries")
     version = f"version {copy.version}"
     if copy.version != copy.newest:
         version += f", which becomes {copy.newest} when it is next used"
     if not copy.faults:
         whole = "whole, its full-text index complete" if copy.store.full_text else "whole, without a full-text index"
-        yield Finding(OK, "Database", f"{entries}, {size_text(size)}, {version}; {whole}")
+        yield Finding(OK, "Database", f"{entries}, {where}, {version}; {whole}")
     if not copy.is_thorough:
         told = f"it is too large to be compared with its full-text index, entry by entry, in {_LOOKING:g} s"
         yield Finding(WARNING, "Database", told, "`recollect rebuild` looks through all of it")
@@ -110,7 +112,7 @@ def _rebuild(case: Case) -> str:
     return told
 
 
-def _vectors(case: Case, copy: StoreCopy) -> Iterator[Finding]:
+def _vectors(case: Case, copy: Look) -> Iterator[Finding]:
     settings = case.workspace.settings
     if not settings.flag("memory_embedding_enabled"):
         return
@@ -168,7 +170,7 @@ def _embed(case: Case) -> str:
     return told + left + (f" ({done.reason})" if done.reason else "")
 
 
-def _behind(case: Case, copy: StoreCopy) -> Iterator[Finding]:
+def _behind(case: Case, copy: Look) -> Iterator[Finding]:
     """Count the files changed since the last sync, by syncing the copy."""
     if not case.workspace.settings.flag("memory_semantic_enabled"):
         return
@@ -199,7 +201,7 @@ def _behind(case: Case, copy: StoreCopy) -> Iterator[Finding]:
         yield Finding(OK, "Files", f"the store has read {counted(len(after), 'file', 'files')} as they are")
 
 
-def _marks(copy: StoreCopy) -> dict[str, tuple[str, int]]:
+def _marks(copy: Look) -> dict[str, tuple[str, int]]:
     known = copy.store.sources().items()
     return {path: (source.hash, source.offset) for path, source in known if source.hash != STATED}
 

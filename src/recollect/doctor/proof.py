@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from recollect.config import locations
 from recollect.config.settings import Settings, load_settings
+from recollect.config.settings_keys import BY_NAME
 from recollect.config.workspace import Workspace
 from recollect.doctor.case import ERROR, OK, Case, Finding
 from recollect.doctor.hooks import installed_launcher
@@ -70,11 +71,12 @@ class Workshop:
         self._folder.cleanup()
 
     def workspace(self, settings: Settings) -> Workspace:
-        return Workspace(self.project, self.store, settings)
+        return Workspace(self.project, self.store, settings.without("memory_store"))
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return the variables for a process here, so that it does not touch the user's store and resident."""
-        return {**environ, locations.HOME_VARIABLE: self.store, "XDG_RUNTIME_DIR": self.top}
+        ours = {locations.HOME_VARIABLE: self.store, "XDG_RUNTIME_DIR": self.top}
+        return {name: text for name, text in environ.items() if name != BY_NAME["memory_store"].variable} | ours
 
     def fill(self, engine: Engine) -> None:
         """Store the lessons, as a session does."""

@@ -88,7 +88,7 @@ def scan_secrets(workspace: Workspace, progress: Callable[[str], None]) -> Scan:
         progress(f"files ({number + 1:,})")
         _scan_file(path, scan, end)
     progress("database")
-    _scan_database(workspace.global_store, scan)
+    _scan_database(workspace.store_place, scan)
     history = History(workspace.project_root, roots)
     shown = 0
     for commit, path, line, text in history:
@@ -157,20 +157,20 @@ def _kind(line: str) -> str:
     return find_secret("\n".join(texts(value)))
 
 
-def _scan_database(global_store: str, scan: Scan) -> None:
-    from recollect.store.repair import StoreCopy, count_earlier, kept_copies
+def _scan_database(place: str, scan: Scan) -> None:
+    from recollect.store.repair import count_earlier, kept_copies, look_at
 
-    name = database_name(global_store)
+    name = database_name(place)
     for copy in kept_copies(name):
         _scan_earlier(copy, scan)
-    if not store_exists(global_store):
+    if not store_exists(place):
         return
     if count_earlier(name) is not None:
         _scan_earlier(name, scan)
         return
     seen, total = 0, 1
     try:
-        with closing(StoreCopy(name, _DATABASE_SECONDS)) as copy:
+        with closing(look_at(name, _DATABASE_SECONDS)) as copy:
             end = time.monotonic() + _DATABASE_SECONDS
             copy.allow(_DATABASE_SECONDS)
             while seen < total and time.monotonic() < end:

@@ -29,7 +29,7 @@ from recollect.learn.review import captures_to_review
 from recollect.memories.health import Health, Issue, examine
 from recollect.plugin.environment_state import interpreter_of, is_being_built, missing_extras, read_outcome
 from recollect.plugin.install import lost_plugin
-from recollect.store.open import database_name, store_exists, store_files
+from recollect.store.open import database_name, is_server, store_exists, store_files
 from recollect.store.repair import count_earlier
 from recollect.store.values import EARLIER, TAKEN_OVER
 from recollect.sync.journal import without_moved
@@ -70,6 +70,7 @@ class Status:
     awaiting_review: int = 0
     issues: list[Issue] = field(default_factory=list[Issue])
     warnings: list[str] = field(default_factory=list[str])
+    server: str = ""  # the address of the store, if it is no file
     taken_over: str = ""  # a sentence about the database of the memory system before recollect
 
     @property
@@ -101,12 +102,13 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
         settings_off=switched_off(workspace.settings),
         files=len(sizes),
         bytes=sum(sizes),
-        database_bytes=sum(map(_size, store_files(workspace.global_store))),
+        database_bytes=sum(map(_size, store_files(workspace.store_place))),
         last_capture=_last_capture(memories, workspace.journal),
         knowledge=knowledge,
         awaiting_review=staged,
         issues=issues,
         warnings=warnings,
+        server=database_name(workspace.store_place) if is_server(workspace.store_place) else "",
         taken_over=taken_over,
     )
 
@@ -118,9 +120,9 @@ def switched_off(settings: Settings) -> list[str]:
 
 def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issue], str]:
     """Fill in the store's numbers of entries, if there is a store; return its issues and what was taken over."""
-    if not store_exists(workspace.global_store):
+    if not store_exists(workspace.store_place):
         return [], ""
-    earlier = count_earlier(database_name(workspace.global_store))
+    earlier = count_earlier(database_name(workspace.store_place))
     if earlier is not None:
         return [_not_taken_over(f"all {earlier:,} entries")], ""
     try:

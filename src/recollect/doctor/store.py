@@ -112,8 +112,8 @@ def locks(case: Case) -> Iterator[Finding]:
     """Check that the locks of the database and the journal can be taken within a second, if the files exist."""
     held: list[str] = []
     taken: list[str] = []
-    name, journal_path = database_name(case.workspace.global_store), case.workspace.journal
-    if store_exists(case.workspace.global_store):
+    name, journal_path = database_name(case.workspace.store_place), case.workspace.journal
+    if store_exists(case.workspace.store_place):
         from recollect.store.repair import take_turn
 
         with suppress(StoreError):  # the check of the database reports errors
@@ -214,7 +214,7 @@ def stale(case: Case) -> Iterator[Finding]:
     from recollect.engine.engine import Engine
     from recollect.truth.stale import count_stale
 
-    if not store_exists(case.workspace.global_store):
+    if not store_exists(case.workspace.store_place):
         return
     try:
         with Engine(case.workspace, patience=_PATIENCE) as engine:

@@ -35,7 +35,7 @@ class Engine:
         answer_within: float = 20.0,
         warm: Warm | None = None,
     ) -> None:
-        """Open the global store of a workspace.
+        """Open the store of a workspace.
 
         Wait up to `patience` seconds for other writers, and up to `answer_within` seconds for a provider. With `warm`,
         use its open store and loaded models.
@@ -44,7 +44,11 @@ class Engine:
             StoreError: the store cannot be used.
         """
         self.workspace = workspace
-        self.store: Store = warm.store(patience) if warm else open_store(workspace.global_store, patience=patience)
+        self.store: Store = (
+            warm.store(patience, workspace.store_place)
+            if warm
+            else open_store(workspace.store_place, patience=patience)
+        )
         self._warm = warm
         self._embedder: Embedder | None = None
         self._answer_within = answer_within
@@ -125,7 +129,7 @@ class Engine:
 
     def columns(self, scope: Scope) -> NumpyRanking | None:
         """Return the cached ranking columns of a scope; None without a `Warm` to cache them."""
-        return self._warm.columns(scope) if self._warm else None
+        return self._warm.columns(scope, self.workspace.store_place) if self._warm else None
 
     def labels(self) -> Labeller | None:
         """Return a labeller for many entries at once, by rules alone; None if labels are off."""

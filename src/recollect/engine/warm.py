@@ -38,25 +38,26 @@ class Warm:
         self.embedders = embedders
         self._own = threading.local()
 
-    def store(self, patience: float = _PATIENCE) -> Store:
-        """Return this thread's open store. Open it again if its file was replaced, or if it is read-only.
+    def store(self, patience: float = _PATIENCE, place: str = "") -> Store:
+        """Return this thread's open store at a place, by default the global store.
 
-        Wait up to `patience` seconds for other writers.
+        Open it again if its file was replaced, or if it is read-only. Wait up to `patience` seconds for other writers.
 
         Raises:
             StoreError: the store cannot be used.
         """
+        place = place or self.global_store
         known: tuple[object, Store] | None = getattr(self._own, "store", None)
-        if known and known[0] == store_mark(self.global_store) and not known[1].read_only:
+        if known and known[0] == (place, store_mark(place)) and not known[1].read_only:
             known[1].findings.clear()  # they were reported when they were found
             known[1].wait(patience)
             return known[1]
         self.let_go()
-        store = open_store(self.global_store, patience=patience)
-        self._own.store = (store_mark(self.global_store), store)
+        store = open_store(place, patience=patience)
+        self._own.store = ((place, store_mark(place)), store)
         return store
 
-    def columns(self, scope: Scope) -> NumpyRanking | None:
+    def columns(self, scope: Scope, place: str = "") -> NumpyRanking | None:
         """Return the ranking columns of a scope; None until the model is loaded, because it brings numpy.
 
         Raises:
@@ -66,10 +67,11 @@ class Warm:
             return None
         from recollect.engine.numpy_ranking import NumpyRanking
 
-        store = self.store()
-        name = scope.key
+        place = place or self.global_store
+        store = self.store(place=place)
+        name = (place, scope.key)
         kept: dict[object, tuple[object, NumpyRanking]] = self._own.__dict__.setdefault("columns", {})
-        version = (store_mark(self.global_store), store.version())
+        version = (store_mark(place), store.version())
         if name not in kept or kept[name][0] != version:
             if len(kept) >= _MOST_SCOPES:
                 kept.clear()

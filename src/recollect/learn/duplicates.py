@@ -117,7 +117,7 @@ def collect_same(workspace: Workspace, root: MemoryRoot, *, dry_run: bool = Fals
     result = Duplicates()
     try:
         is_own = workspace.memory_root().path == root.path and workspace.settings.flag("memory_semantic_enabled")
-        if not is_own or not store_exists(workspace.global_store):
+        if not is_own or not store_exists(workspace.store_place):
             return result
         with Engine(workspace) as engine:
             warnings = sync_all(engine)

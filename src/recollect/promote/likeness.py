@@ -57,7 +57,7 @@ def alike(workspace: Workspace, candidates: Sequence[Candidate]) -> dict[str, li
 
 
 def _by_meaning(workspace: Workspace, lessons: Sequence[Candidate]) -> dict[str, list[Alike]]:
-    if not compares_meanings(workspace.settings) or not store_exists(workspace.global_store):
+    if not compares_meanings(workspace.settings) or not store_exists(workspace.store_place):
         return {}
     texts = [f"{each.name}\n{each.description}" for each in lessons]
     try:

@@ -115,7 +115,7 @@ class Listed:
 
 def resting_since(workspace: Workspace) -> dict[str, str]:
     """Return the time since which each entry is at rest, by id; nothing without a store."""
-    if not store_exists(workspace.global_store):
+    if not store_exists(workspace.store_place):
         return {}
     try:
         with Engine(workspace) as engine:

@@ -72,7 +72,7 @@ def _with_words(asked: PromptRequest) -> Callable[[], Sequence[str]]:
 def _find(asked: PromptRequest) -> None:
     """Search the store, or titles and tags if the settings say so or the store cannot be used."""
     settings = asked.workspace.settings
-    has_store = store_exists(asked.workspace.global_store)
+    has_store = store_exists(asked.workspace.store_place)
     by_titles = settings.text("retrieval.match_strategy") == "title_tags"
     if not by_titles and settings.flag("memory_semantic_enabled"):
         if has_store:

@@ -64,7 +64,7 @@ def _was_given(workspace: Workspace, warm: Warm | None) -> bool:
     from recollect.errors import StoreError
     from recollect.store.open import store_exists
 
-    if not store_exists(workspace.global_store):
+    if not store_exists(workspace.store_place):
         return False
     try:
         with Engine(workspace, patience=_PATIENCE, warm=warm) as engine:

@@ -207,7 +207,7 @@ def account_of(engine: Engine, entry: StoredEntry, *, everywhere: bool = False) 
 def note_shown(workspace: Workspace, id: str) -> list[str]:
     """Record that the session around this process has opened an entry; do nothing outside of one."""
     session = client_session()
-    if not session or not store_exists(workspace.global_store):
+    if not session or not store_exists(workspace.store_place):
         return []
     try:
         with Engine(workspace, patience=_PATIENCE) as engine:

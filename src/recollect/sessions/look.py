@@ -54,7 +54,7 @@ def look(workspace: Workspace, session: str, transcript: str, answer: str = "") 
     `answer` is the last one of the model, which the client may not have written yet. The same transcript is not looked
     at twice. Return warnings.
     """
-    if not session or not is_wanted(workspace) or not store_exists(workspace.global_store):
+    if not session or not is_wanted(workspace) or not store_exists(workspace.store_place):
         return []
     try:
         lines, size = read_lines(checked_transcript(transcript))

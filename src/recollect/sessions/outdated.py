@@ -36,7 +36,7 @@ def outdated(workspace: Workspace, given: Iterable[str], steps: Sequence[Step]) 
     `given` has the keys in the session's record. Without a usable store there are none.
     """
     edited = _edited(workspace.project_root, steps)
-    if not edited or not workspace.settings.flag(SETTING) or not store_exists(workspace.global_store):
+    if not edited or not workspace.settings.flag(SETTING) or not store_exists(workspace.store_place):
         return []
     ids = _ids(workspace, given)
     try:

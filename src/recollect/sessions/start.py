@@ -115,7 +115,7 @@ def _withheld(start: Start, injection: Injection) -> str:
     """Return the notice about entries and memory files withheld or taken over, after a sync of the store."""
     files: list[str] = []
     is_on = start.workspace.settings.flag("memory_semantic_enabled") and not injection.degraded
-    if is_on and store_exists(start.workspace.global_store):
+    if is_on and store_exists(start.workspace.store_place):
         from recollect.engine.engine import Engine
         from recollect.sync.if_changed import sync_if_changed
         from recollect.sync.memories import withheld_memories

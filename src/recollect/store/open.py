@@ -1,5 +1,10 @@
 # hot
-"""The store of a folder, whatever its engine. Only this module, store/repair and store/sqlite know of SQLite."""
+"""The store at a place, whatever its engine: a folder with an SQLite file, or the address of a PostgreSQL server.
+
+After a mark (#), an address may name the folder whose files the store follows: that of another is refused.
+
+Only this module and store/repair choose an engine.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +16,51 @@ if TYPE_CHECKING:
 
 DRIVER = "SQLite"
 PREFIX = "memory.db"  # of the name of every file of a store
+_SERVERS = ("postgresql://", "postgres://")
 
 
-def open_store(global_store: str, *, patience: float = 10.0) -> Store:
-    """Open the store of a folder, or create it. It waits up to `patience` seconds for other writers.
+def open_store(place: str, *, patience: float = 10.0) -> Store:
+    """Open the store at a place, or create it. It waits up to `patience` seconds for other writers.
 
     Raises:
         StoreError: the store cannot be used.
         ImportError: this Python was built without SQLite.
     """
+    if is_server(place):
+        try:
+            from recollect.store.postgres.store import PostgresStore
+        except ImportError as error:
+            from recollect.errors import StoreError
+            from recollect.extras import way_to_add
+
+            raise StoreError(
+                f"PostgreSQL needs a package that is missing ({error}); {way_to_add('postgres')}"
+            ) from error
+        url, _, folder = place.partition("#")
+        return PostgresStore(url, patience=patience, folder=folder)
     from recollect.store.sqlite.store import SqliteStore
 
-    return SqliteStore(database_name(global_store), patience=patience)
+    return SqliteStore(database_name(place), patience=patience)
 
 
-def store_exists(global_store: str) -> bool:
-    return os.path.exists(database_name(global_store))
+def is_server(place: str) -> bool:
+    """Return True for the address of a server."""
+    return place.startswith(_SERVERS)
 
 
-def database_name(global_store: str) -> str:
-    """Return the name of a store's database, for messages and for store/repair: its path."""
-    return os.path.join(global_store, PREFIX)
+def store_exists(place: str) -> bool:
+    """Return True if there is a store. One on a server is made when it is first used, so nobody has to ask."""
+    return is_server(place) or os.path.exists(database_name(place))
 
 
-def store_files(global_store: str) -> list[str]:
+def database_name(place: str) -> str:
+    """Return the name of a store's database, for messages and for store/repair: its path, or its address."""
+    return place.partition("#")[0] if is_server(place) else os.path.join(place, PREFIX)
+
+
+def store_files(place: str) -> list[str]:
     """Return the paths of a store's files in use. Some may be missing."""
-    return [database_name(global_store) + ending for ending in ("", "-wal", "-shm")]
+    return [] if is_server(place) else [database_name(place) + ending for ending in ("", "-wal", "-shm")]
 
 
 def database_of(path: str) -> str:
@@ -53,10 +77,12 @@ def is_store_file(name: str) -> bool:
     return bool(re.fullmatch(re.escape(PREFIX) + r"(\.damaged-[0-9]{14}(-[0-9]+)?)?(-wal|-shm|-journal)?", name))
 
 
-def store_mark(global_store: str) -> object:
-    """Return a mark of the store in a folder, new whenever another store replaces it."""
+def store_mark(place: str) -> object:
+    """Return a mark of the store at a place, new whenever another store replaces it."""
+    if is_server(place):
+        return place
     try:
-        status = os.stat(database_name(global_store))
+        status = os.stat(database_name(place))
     except OSError:
         return None
     return status.st_dev, status.st_ino

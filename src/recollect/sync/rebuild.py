@@ -60,7 +60,7 @@ def sync_and_embed(workspace: Workspace) -> list[str]:
 
 def finish_takeover(workspace: Workspace) -> list[str]:
     """Take over what is left of an earlier database, for those who read files alone; return warnings."""
-    name = database_name(workspace.global_store)
+    name = database_name(workspace.store_place)
     if count_earlier(name) is None and not (os.path.isfile(name) and kept_copies(name)):
         return []
     missing = "entries of the memory system before recollect may be missing"
@@ -84,7 +84,7 @@ def rebuild(workspace: Workspace) -> Rebuilt:
     Raises:
         StoreError: the database cannot be written or set aside, or another process is writing to it.
     """
-    name = database_name(workspace.global_store)
+    name = database_name(workspace.store_place)
     if not is_damaged(name):
         with suppress(StoreDamaged):
             return _filled(workspace, Rebuilt())
@@ -96,7 +96,7 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     with Engine(workspace) as engine:
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
-            for key, value in rescued_takeover(database_name(global_store), result.set_aside).items():
+            for key, value in rescued_takeover(database_name(workspace.store_place), result.set_aside).items():
                 engine.store.set_meta(key, value)
         is_behind = bool(engine.store.get_meta(EARLIER))
         known = [*engine.store.sources().values(), *read_sources(result.set_aside)]

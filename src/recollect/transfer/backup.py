@@ -167,7 +167,7 @@ def _member(path: str, name: str, result: Created, folders: Sequence[str] = ()) 
 
 
 def _usage(workspace: Workspace, result: Created) -> list[Member]:
-    if not store_exists(workspace.global_store):
+    if not store_exists(workspace.store_place):
         return []
     try:
         with Engine(workspace) as engine:

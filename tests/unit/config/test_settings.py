@@ -394,7 +394,7 @@ def test_each_key_can_be_set_in_each_source(tmp_path, key):
         int: lambda: key.default + 1,
         float: lambda: 0.25,
         tuple: lambda: ("compact",),
-        str: lambda: next((c for c in key.choices if c != key.default), "other-text"),
+        str: lambda: next((c for c in key.choices if c != key.default), f"{key.address}other-text"),
     }[key.kind]()
     text = ",".join(other) if isinstance(other, tuple) else str(other).lower()
     in_json = list(other) if isinstance(other, tuple) else other
@@ -663,3 +663,38 @@ def test_loading_never_raises_and_every_value_is_one_that_its_key_allows(tmp_pat
         if key.choices:
             assert set(value if isinstance(value, tuple) else [value]) <= set(key.choices)
     assert all(isinstance(sentence, str) and sentence for sentence in complaints(loaded))
+
+
+# ---- the address of a server
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql://ann:s3cret@db/memory", "postgresql://db/memory?password=s3cret", "postgresql://:s3cret@db/m"],
+)
+def test_address_with_a_password_is_refused_without_repeating_it(tmp_path, address):
+    for place, sources in enumerate(
+        ({"shared": {"memory_store": address}}, {"local": f"memory_store: {address}\n"}, {"env": {STORE: address}})
+    ):
+        loaded = load(tmp_path / str(place), **sources)
+        assert loaded.value("memory_store") == "sqlite"
+        [problem] = loaded.problems
+        assert "must not have a password; it comes from the variable PGPASSWORD" in str(problem)
+        assert "s3cret" not in str(problem)
+
+
+STORE = "RECOLLECT_MEMORY_STORE"
+
+
+@pytest.mark.parametrize("address", ["mysql://db/memory", "memory.db", "ann:s3cret@db", "postgresql://db/m#x"])
+def test_address_of_another_kind_is_refused(tmp_path, address):
+    loaded = load(tmp_path, env={STORE: address})
+    assert loaded.value("memory_store") == "sqlite"
+    assert "s3cret" not in str(loaded.problems[0])
+
+
+def test_folder_that_is_no_repository_cannot_name_a_server(tmp_path):
+    write(tmp_path, LOCAL, "memory_store: postgresql://evil.example/memory\n")
+    loaded = load_settings(str(tmp_path), {})
+    assert loaded.value("memory_store") == "sqlite"
+    assert "may have come with the folder" in str(loaded.problems[0])

@@ -26,6 +26,8 @@ _PRAGMAS = ("synchronous = NORMAL", "cache_size = -8000", "foreign_keys = OFF", 
 class SqliteConnection:
     """An open database. If it cannot be written, it is opened read-only, as it stands on the disk."""
 
+    GREATEST: str = "max"
+
     def __init__(self, path: str, patience: float, connect: Callable[..., sqlite3.Connection]) -> None:
         """Open the file, and create it if it does not exist.
 

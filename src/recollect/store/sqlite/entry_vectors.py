@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from recollect.domain.stored import ACTIVE, Match
 from recollect.errors import StoreError
-from recollect.store.sqlite.models import NOWHERE
-from recollect.store.sqlite.rows import ENTRY, entry_of, in_scope
+from recollect.store.sql.models import NOWHERE
+from recollect.store.sql.rows import ENTRY, entry_of, in_scope
 from recollect.store.sqlite.vectors import SqliteVectors
 from recollect.store.values import Background, Coverage
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from recollect.domain.stored import StoredEntry
+    from recollect.store.sql.models import NumberedModel, SqlModels
     from recollect.store.sqlite.connection import SqliteConnection
-    from recollect.store.sqlite.models import NumberedModel, SqliteModels
     from recollect.store.values import Scope
 
 # The numbers of active entries whose triggers have no vector, given the first number of a model and its size.
@@ -32,7 +32,7 @@ class EntryVectors:
     They are those of the current model; without one, no entry has a vector.
     """
 
-    def __init__(self, database: SqliteConnection, models: SqliteModels) -> None:
+    def __init__(self, database: SqliteConnection, models: SqlModels) -> None:
         self._database = database
         self._run = database.run
         self._models = models

@@ -26,7 +26,7 @@ class StoreCopy:
     every call fails and `is_late` is True. Do not trust the store's reports of damage then.
     """
 
-    newest = NEWEST  # the version it gets when it is next used
+    newest: int = NEWEST  # the version it gets when it is next used
 
     def __init__(self, path: str, seconds: float) -> None:
         """Copy an existing database and check the copy, within `seconds`.

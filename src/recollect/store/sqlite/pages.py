@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.domain.text import visible
+from recollect.store.sql.rows import in_scope
 from recollect.store.sqlite import index
 from recollect.store.sqlite.connection import SqliteConnection
-from recollect.store.sqlite.rows import in_scope
 from recollect.store.values import Scope
 
 # The condition for a term in any field of an entry, for a database without a full-text index.

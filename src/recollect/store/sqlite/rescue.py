@@ -8,9 +8,9 @@ from contextlib import closing
 from itertools import count
 
 from recollect.errors import StoreDamaged, StoreError
+from recollect.store.sql.rows import marks
 from recollect.store.sqlite.connection import SqliteConnection
 from recollect.store.sqlite.driver import FAILURES, is_damage, readable, sqlite3
-from recollect.store.sqlite.rows import marks
 from recollect.store.values import Source
 
 # The tables no file can restore, each with the order for reading it from its end.

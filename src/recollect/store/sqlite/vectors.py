@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from recollect.domain.stored import Match
 from recollect.errors import StoreError
+from recollect.store.sql.models import SPAN
+from recollect.store.sql.rows import in_scope
 from recollect.store.sqlite.driver import FAILURES
-from recollect.store.sqlite.models import SPAN
-from recollect.store.sqlite.rows import in_scope
 from recollect.store.values import Background, Scope
 from recollect.store.vectors import Bits, encode, similarities
 
@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from recollect.store.sql.models import NumberedModel
     from recollect.store.sqlite.connection import SqliteConnection
-    from recollect.store.sqlite.models import NumberedModel
 
 _PER_CHUNK = 1024
 _SAMPLE = 512

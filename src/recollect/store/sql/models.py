@@ -1,5 +1,5 @@
 # hot
-"""The embedding models with vectors in the SQLite store, and the one in use."""
+"""The embedding models with vectors in a store, and the one in use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recollect.store.vectors import code_length
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recollect.store.sqlite.connection import SqliteConnection
+    from recollect.store.sql.database import SqlDatabase
 
 # The vectors of a model have the row numbers of their entries, moved by the model's number times this. So the first
 # model's have those of the entries themselves, and a model's vectors lie together. Python 3.11.2 opens blobs by numbers
@@ -41,10 +41,10 @@ class NumberedModel(Model):
         self.size = code_length(model.dimensions)
 
 
-class SqliteModels:
+class SqlModels:
     """The models in the table. `chosen` is the identity of the one in use; if empty, it is the one used last."""
 
-    def __init__(self, database: SqliteConnection) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._run = database.run
         self.chosen = ""
 

@@ -1,5 +1,5 @@
 # hot
-"""Sources, their entries, and what the journal says of these, in the SQLite store. Writing needs a transaction."""
+"""Sources, their entries, and what the journal says of these, in SQL. Writing needs a transaction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recollect.domain.stored import (
 )
 from recollect.domain.text import visible
 from recollect.errors import StoreError
-from recollect.store.sqlite.rows import (
+from recollect.store.sql.rows import (
     ENTRY,
     HIDDEN,
     ONCE,
@@ -27,9 +27,11 @@ from recollect.store.sqlite.rows import (
     changeable,
     entry_of,
     in_scope,
+    is_once,
     joined,
     marks,
     merged,
+    replacing,
 )
 from recollect.store.values import BANK, JOURNAL, MEMORY, STATED, FileHistory, Scope, Source
 
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from recollect.store.sqlite.connection import SqliteConnection
-    from recollect.store.sqlite.entry_vectors import EntryVectors
-    from recollect.store.sqlite.usage import SqliteUsage
+    from recollect.store.sql.database import SqlDatabase
+    from recollect.store.sql.usage import SqlUsage
+    from recollect.store.sql.vectors import SqlVectors
 
 # The condition for a source `s` to state how often its entries were observed, instead of having a line for each time.
 _STATES = f"(s.kind = 'bank' OR s.hash = '{STATED}')"
@@ -50,27 +52,34 @@ _MOST_ASKED = 200
 
 # How often an entry `e` was observed. Banks and stated counts repeat each other, so their highest is taken.
 _OBSERVED = (
-    "max(1, coalesce((SELECT max(o.observation_count) FROM origins o"
+    "coalesce((SELECT max(o.observation_count) FROM origins o"
     f" JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND {_STATES}), 0)"
     " + coalesce((SELECT sum(o.observation_count) FROM origins o JOIN sources s ON s.number = o.source"
-    f" WHERE o.entry = e.number AND s.kind = 'journal' AND NOT {_STATES}), 0))"
+    f" WHERE o.entry = e.number AND s.kind = 'journal' AND NOT {_STATES}), 0)"
 )
 
 # Rows of what git told about files. They are cheap to make again.
 _KEPT_HISTORIES = 5_000
 
+_PUT_RAISED = replacing("raised", "id level", "at reason")
+_PUT_RETIREMENT = replacing("retirements", "id project", "source at reason")
+_PUT_MARK = replacing("marks", "id kind project", "source at")
+_PUT_ANCHOR = replacing("anchors", "id project file", 'source hash "commit" at')
+_PUT_ORIGIN = replacing("origins", "entry source", "project observation_count")
+
 _SOURCE = 's.path, s.kind, s.project, s.size, s.modified, s.hash, s."offset"'
 
 
-class SqliteSources:
+class SqlSources:
     """The sources of a database, their entries, their relations, and the retirements and marks in the journal.
 
     These are stored whether or not a file holds the entry now.
     """
 
-    def __init__(self, database: SqliteConnection, vectors: EntryVectors, usage: SqliteUsage) -> None:
+    def __init__(self, database: SqlDatabase, vectors: SqlVectors, usage: SqlUsage) -> None:
         self._database = database
         self._run = database.run
+        self._greatest = database.GREATEST
         self._vectors = vectors
         self._usage = usage
 
@@ -154,7 +163,7 @@ class SqliteSources:
         gone = self._run("DELETE FROM raised RETURNING id") if anew else []
         for each in said:
             row = (each.id, each.level, visible(each.at), visible(each.reason))
-            self._run("INSERT OR REPLACE INTO raised VALUES (?, ?, ?, ?)", row)
+            self._run(_PUT_RAISED, row)
         ids = sorted({each.id for each in said})
         rows = self._database.select("SELECT number FROM entries WHERE id IN ({})", ids)
         for (number,) in rows:
@@ -191,8 +200,13 @@ class SqliteSources:
     def keep_file_histories(self, found: Sequence[FileHistory]) -> None:
         """Keep histories of files, and drop the oldest."""
         for each in found:
+            # Deleted and not replaced, so that its number says how new it is.
+            self._run(
+                "DELETE FROM file_histories WHERE project = ? AND file = ? AND since = ? AND now = ?",
+                (each.project, each.file, each.since, each.now),
+            )
             ((number,),) = self._run(
-                "INSERT OR REPLACE INTO file_histories (project, file, since, now, head, commits, moved)"
+                "INSERT INTO file_histories (project, file, since, now, head, commits, moved)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number",
                 (each.project, each.file, each.since, each.now, each.head, each.commits, each.moved),
             )
@@ -294,11 +308,11 @@ class SqliteSources:
         if states:
             place, added = source.project, entry.observation_count
             count = "excluded.observation_count"
-            count = f"max(observation_count, {count})" if source.hash == STATED else count
+            count = f"{self._greatest}(origins.observation_count, {count})" if source.hash == STATED else count
             again = f"project = excluded.project, observation_count = {count}"
         else:
             place, added = ONCE + entry.project if entry.unproven else "", 1
-            again = "project = '', observation_count = observation_count + 1"
+            again = "project = '', observation_count = origins.observation_count + 1"
         self._run(
             f"INSERT INTO origins VALUES (?, ?, ?, ?) ON CONFLICT (entry, source) DO UPDATE SET {again}",
             (number, source_number, place, added),
@@ -335,7 +349,7 @@ class SqliteSources:
             ),
         )
         self._run(
-            "INSERT OR REPLACE INTO origins VALUES (?, ?, ?, ?)",
+            _PUT_ORIGIN,
             (number, source_number, source.project, entry.observation_count),
         )
         return number
@@ -347,11 +361,11 @@ class SqliteSources:
             f"SELECT coalesce(max(CASE WHEN {other} AND o.project = '' AND s.hash <> this.stated THEN {observed} END),"
             " 0),"
             f" coalesce(max(CASE WHEN {other} AND o.project = this.project THEN {observed} END), 0),"
-            " coalesce(sum(o.project NOT IN ('', this.project)), 0),"
+            " count(CASE WHEN o.project NOT IN ('', this.project) THEN 1 END),"
             f" coalesce(max(CASE WHEN {other} AND s.hash = this.stated THEN {observed} END), 0),"
             f" coalesce(sum(CASE WHEN NOT {other} AND o.project = this.project THEN {observed} END), 0)"
             " FROM (SELECT ? AS stated, ? AS source, ? AS project) this"
-            f" JOIN (SELECT source, CASE WHEN project GLOB '{ONCE}*' THEN '' ELSE project END AS project,"
+            f" CROSS JOIN (SELECT source, CASE WHEN {is_once('project')} THEN '' ELSE project END AS project,"
             " observation_count FROM origins WHERE entry = ?) o JOIN sources s ON s.number = o.source",
             (STATED, source_number, source.project, number),
         )
@@ -399,7 +413,7 @@ class SqliteSources:
         )
         counted = f"FROM origins o WHERE o.entry = e.number AND NOT {HIDDEN}"
         owner = (
-            f"SELECT CASE WHEN max(o.project GLOB '{ONCE}*') AND count(*) > 1 THEN ''"
+            f"SELECT CASE WHEN count(CASE WHEN {is_once('o.project')} THEN 1 END) > 0 AND count(*) > 1 THEN ''"
             " WHEN min(o.project) < max(o.project) AND min(o.project) <> '' THEN '*' ELSE min(o.project) END"
         )
         self._run(
@@ -407,7 +421,7 @@ class SqliteSources:
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
             f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
             f" confidence = coalesce(({higher}), e.confidence),"
-            f" observation_count = {_OBSERVED} WHERE number = ?",
+            f" observation_count = {self._greatest}(1, {_OBSERVED}) WHERE number = ?",
             (number,),
         )
 
@@ -431,7 +445,7 @@ class SqliteSources:
                 self._run("DELETE FROM retirements WHERE id = ? AND project = ?", (each.id, each.project))
             else:
                 self._run(
-                    "INSERT OR REPLACE INTO retirements VALUES (?, ?, ?, ?, ?)",
+                    _PUT_RETIREMENT,
                     (each.id, each.project, source, visible(each.at), visible(each.reason)),
                 )
         # A memory file states its own status, so the journal does not change it.
@@ -487,7 +501,7 @@ class SqliteSources:
                 entry_of(row) for one in every for row in self._run(f"SELECT {ENTRY} WHERE e.number = ?", (one,))
             ]
             self._update(number, known, joined(known, others))
-            total = f"SELECT sum({_OBSERVED}) FROM entries e WHERE e.number IN ({marks(every)})"
+            total = f"SELECT sum({self._greatest}(1, {_OBSERVED})) FROM entries e WHERE e.number IN ({marks(every)})"
             self._run(f"UPDATE entries SET observation_count = ({total}) WHERE number = ?", [*every, number])
 
     def _put_marks(self, source: int, said: Sequence[Mark], *, anew: bool) -> None:
@@ -500,7 +514,7 @@ class SqliteSources:
                 self._run(gone, (each.id, each.kind, each.project))
             else:
                 row = (each.id, each.kind, each.project, source, visible(each.at))
-                self._run("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?)", row)
+                self._run(_PUT_MARK, row)
 
     def _put_anchors(self, source: int, said: Sequence[Anchored], *, anew: bool) -> None:
         """Store the anchors of a source in their order. If `anew`, its earlier ones are deleted first."""
@@ -510,7 +524,7 @@ class SqliteSources:
             self._run("DELETE FROM anchors WHERE id = ? AND project = ?", (each.id, each.project))
             for anchor in each.anchors:
                 row = (each.id, each.project, anchor.file, source, anchor.hash, anchor.commit, anchor.at)
-                self._run("INSERT OR REPLACE INTO anchors VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+                self._run(_PUT_ANCHOR, row)
 
     def _hand_on(self, gone: set[int], new: set[int]) -> None:
         """Copy usage from removed entries to new ones of the same name and category: an edit makes a new entry."""
@@ -535,7 +549,7 @@ class SqliteSources:
 
 def _level(column: str) -> str:
     """Return an expression that grows with a level of confidence."""
-    return f"instr('low medium high', {column})"
+    return f"CASE {column} WHEN 'high' THEN 3 WHEN 'medium' THEN 2 ELSE 1 END"
 
 
 def _reached(number: int, taken: dict[int, list[int]]) -> list[int]:

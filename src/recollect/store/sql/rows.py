@@ -1,5 +1,5 @@
 # hot
-"""Rows of the SQLite store: convert entries to columns and back, and merge two versions of an entry."""
+"""Rows of entries: convert entries to columns and back, and merge two versions of an entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from recollect.domain.ranking.triggers import MOST_TRIGGERS
 from recollect.domain.stored import ACTIVE, APART, RETIRED, SEVERAL, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreDamaged
-from recollect.store.sqlite.driver import sqlite3
 from recollect.store.values import BANK, JOURNAL, STATED, Scope, Source
 
 TYPE_CHECKING = False
@@ -56,7 +55,7 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
             "(e.owner IN ('', ?, ?) OR (e.owner = '*' AND EXISTS"
             " (SELECT 1 FROM origins o WHERE o.entry = e.number AND o.project = ?"
             f" AND (e.status = '{RETIRED}' OR NOT {HIDDEN})))"
-            + (f" OR e.owner GLOB '{ONCE}*')" if scope.unproven else ")")
+            + (f" OR {is_once('e.owner')})" if scope.unproven else ")")
         )
         owner = [scope.project, ONCE + scope.project, scope.project]
         if scope.memories not in (None, scope.project):
@@ -69,6 +68,19 @@ def in_scope(scope: Scope, *, by_number: bool = False) -> tuple[str, list[str]]:
         parts.append(f"e.category IN ({marks(scope.categories)})")
         values += scope.categories
     return " AND ".join(parts), values
+
+
+def is_once(column: str) -> str:
+    """Return the condition for the owner or the project in a column to be that of an unproven entry."""
+    return f"substr({column}, 1, 1) = '{ONCE}'"
+
+
+def replacing(table: str, key: str, others: str) -> str:
+    """Return the statement that inserts a row, in place of one with the same key."""
+    columns = [*key.split(), *others.split()]
+    changed = ", ".join(f"{column} = excluded.{column}" for column in others.split())
+    into = f"{table} ({', '.join(columns)}) VALUES ({marks(columns)})"
+    return f"INSERT INTO {into} ON CONFLICT ({', '.join(key.split())}) DO UPDATE SET {changed}"
 
 
 def merged(
@@ -210,9 +222,7 @@ def entry_of(row: Sequence[Any]) -> StoredEntry:
         StoreDamaged: the row is damaged. SQLite returns values of any type then, whatever the table declares.
     """
     if (*map(type, row),) not in (_TYPES, _TYPES_WITHOUT_PROJECT):
-        raise StoreDamaged(
-            "a row of the database is damaged; `recollect rebuild` makes it again from your files"
-        ) from sqlite3.DatabaseError("a row has values of other types than its table")
+        raise StoreDamaged("a row of the database is damaged; `recollect rebuild` makes it again from your files")
     id, category, name, description, reasoning, keywords, triggers, references, details, count, *rest = row
     confidence, source, source_project, owner, status, created, updated, recalls, influences, recalled = rest
     project = owner.removeprefix(ONCE)
@@ -259,4 +269,5 @@ def _from_json(text: str) -> list[str]:
 
 
 def marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+    """Return a question mark for each value of a list; nothing is in an empty one."""
+    return ", ".join("?" * len(values)) or "NULL"

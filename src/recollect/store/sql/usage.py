@@ -1,5 +1,5 @@
 # hot
-"""Usage, receipts and signs of use in the SQLite store. No file can restore them. Writing needs a transaction."""
+"""Usage, receipts and signs of use in SQL. No file can restore them. Writing needs a transaction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from recollect.store.sqlite.connection import SqliteConnection
+    from recollect.store.sql.database import SqlDatabase
 
 _KEPT_RECEIPTS = 5_000
 _KEPT_EVIDENCE = 20_000
@@ -21,19 +21,18 @@ _LONGEST_ID = 64
 _LONGEST_TIME = 40
 _HIGHEST_COUNT = 2**31 - 1
 
-_HIGHER = (
-    "ON CONFLICT (id) DO UPDATE SET recall_count = max(recall_count, excluded.recall_count),"
-    " influence_count = max(influence_count, excluded.influence_count),"
-    " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)"
-)
+_COUNTED = ("recall_count", "influence_count", "last_recalled_at")
 
 
-class SqliteUsage:
+class SqlUsage:
     """The usage and the receipts of a database."""
 
-    def __init__(self, database: SqliteConnection) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._run = database.run
         self._select = database.select
+        self._greatest = database.GREATEST
+        higher = ", ".join(f"{each} = {self._greatest}(usage.{each}, excluded.{each})" for each in _COUNTED)
+        self._higher = f"ON CONFLICT (id) DO UPDATE SET {higher}"
 
     def recalled(self, receipt: Receipt, *, counted: bool) -> None:
         """Store a receipt, drop the oldest, and if `counted` increase the recall count of its entries."""
@@ -49,8 +48,8 @@ class SqliteUsage:
             if counted and line.form != TITLE:
                 self._run(
                     "INSERT INTO usage (id, recall_count, last_recalled_at) VALUES (?, 1, ?)"
-                    " ON CONFLICT (id) DO UPDATE SET recall_count = recall_count + 1,"
-                    " last_recalled_at = max(last_recalled_at, excluded.last_recalled_at)",
+                    " ON CONFLICT (id) DO UPDATE SET recall_count = usage.recall_count + 1,"
+                    f" last_recalled_at = {self._greatest}(usage.last_recalled_at, excluded.last_recalled_at)",
                     (line.id, receipt.at),
                 )
                 if receipt.event == PROMPT:
@@ -105,7 +104,7 @@ class SqliteUsage:
                 self._count(each.id, "contradicted")
             elif is_new and each.kind == MENTIONED:
                 self._run(
-                    "UPDATE feedback SET given = max(0, given - 1) WHERE id = ? AND EXISTS"
+                    f"UPDATE feedback SET given = {self._greatest}(0, given - 1) WHERE id = ? AND EXISTS"
                     " (SELECT 1 FROM receipts r JOIN receipt_lines l ON l.receipt = r.number WHERE r.session = ?"
                     " AND r.event = ? AND l.id = feedback.id AND l.form <> ?)",
                     (each.id, each.session, PROMPT, TITLE),
@@ -114,7 +113,7 @@ class SqliteUsage:
                 self._count(each.id, "used")
                 self._run(
                     "INSERT INTO usage (id, influence_count) VALUES (?, 1)"
-                    " ON CONFLICT (id) DO UPDATE SET influence_count = influence_count + 1",
+                    " ON CONFLICT (id) DO UPDATE SET influence_count = usage.influence_count + 1",
                     (each.id,),
                 )
                 self.wake(each.id, each.at)
@@ -155,7 +154,7 @@ class SqliteUsage:
                 " AND (SELECT count(*) FROM receipt_lines l JOIN receipts r ON r.number = l.receipt"
                 " WHERE l.id = feedback.id AND l.form <> 'title' AND r.event = 'prompt'"
                 " AND NOT EXISTS (SELECT 1 FROM evidence e WHERE e.id = l.id AND e.session = r.session)"
-                " AND r.at > max(?, feedback.woken)) >= ? RETURNING 1",
+                f" AND r.at > {self._greatest}(?, feedback.woken)) >= ? RETURNING 1",
                 (at, id, since, times),
             )
         )
@@ -170,7 +169,8 @@ class SqliteUsage:
 
     def _count(self, id: str, column: str) -> None:
         self._run(
-            f"INSERT INTO feedback (id, {column}) VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET {column} = {column} + 1",
+            f"INSERT INTO feedback (id, {column}) VALUES (?, 1)"
+            f" ON CONFLICT (id) DO UPDATE SET {column} = feedback.{column} + 1",
             (id,),
         )
 
@@ -189,7 +189,7 @@ class SqliteUsage:
             if not _is_sound(usage):
                 raise StoreError(f"the usage of {ascii(usage.id)[:80]} is none that a store has written")
             self._run(
-                f"INSERT INTO usage VALUES (?, ?, ?, ?) {_HIGHER}",
+                f"INSERT INTO usage VALUES (?, ?, ?, ?) {self._higher}",
                 (usage.id, usage.recall_count, usage.influence_count, usage.last_recalled_at),
             )
 
@@ -197,7 +197,7 @@ class SqliteUsage:
         """Copy the usage of an entry to another, keeping the higher values."""
         self._run(
             "INSERT INTO usage SELECT ?, recall_count, influence_count, last_recalled_at"
-            f" FROM usage WHERE id = ? {_HIGHER}",
+            f" FROM usage WHERE id = ? {self._higher}",
             (new_id, old_id),
         )
 

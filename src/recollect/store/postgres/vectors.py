@@ -1,0 +1,235 @@
+"""The vectors of entries in the PostgreSQL store: of their texts, and of the triggers of those that have any."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from recollect.domain.stored import ACTIVE, Match, StoredEntry
+from recollect.errors import StoreError
+from recollect.store.postgres.connection import PostgresConnection
+from recollect.store.sql.models import NumberedModel, SqlModels
+from recollect.store.sql.rows import ENTRY, entry_of, in_scope
+from recollect.store.values import Background, Coverage, Scope
+from recollect.store.vectors import floats
+
+TEXTS, TRIGGERS = 0, 1
+
+# Entries in scope up to which all are compared. Of more, an index finds the nearest, and may miss some.
+MOST_COMPARED = 20_000
+_LARGEST_INDEXED = 4_000  # dimensions
+_SAMPLE = 512
+_PORTION = 100  # vectors stored by a statement, so that none takes long
+_NO_MODEL = -1
+
+# The numbers are those of the model in use. The operator returns the negative inner product: vectors have length one.
+_COSINE = "-(v.vector <#> ?::halfvec)"
+_HELD = "EXISTS (SELECT 1 FROM vectors v WHERE v.model = ? AND v.kind = {} AND v.number = e.number)"
+_PENDING = f"(NOT {_HELD.format(TEXTS)} OR (e.triggers <> '[]' AND NOT {_HELD.format(TRIGGERS)}))"
+
+
+class PostgresVectors:
+    """One or two vectors for each entry by each model. An entry is as near as the nearer of them.
+
+    They are those of the current model; without one, no entry has a vector.
+    """
+
+    def __init__(self, database: PostgresConnection, models: SqlModels) -> None:
+        self._database = database
+        self._run = database.run
+        self._models = models
+        self._coverage: tuple[object, Coverage] | None = None
+
+    def matches(self, vector: bytes, scope: Scope, limit: int) -> list[Match]:
+        """Return the entries in scope nearest to a vector, nearest first."""
+        model = self._model_of(vector)
+        if model is None or limit <= 0:
+            return []
+        is_large = model.dimensions <= _LARGEST_INDEXED and self._is_large(scope)
+        find = self._by_index if is_large else self._by_comparison
+        found = (each for kind in (TEXTS, TRIGGERS) for each in find(model, kind, vector, scope, limit))
+        best = sorted(_highest(found).items(), key=lambda each: (-each[1], each[0]))
+        return [Match(id, score) for id, score in best[:limit]]
+
+    def _is_large(self, scope: Scope) -> bool:
+        condition, values = in_scope(scope)
+        some = f"SELECT 1 FROM entries e WHERE {condition} LIMIT ?"
+        ((count,),) = self._run(f"SELECT count(*) FROM ({some}) s", [*values, MOST_COMPARED + 1])
+        return count > MOST_COMPARED
+
+    def _by_comparison(
+        self, model: NumberedModel, kind: int, vector: bytes, scope: Scope, limit: int
+    ) -> list[tuple[str, float]]:
+        condition, values = in_scope(scope)
+        return self._run(
+            f"SELECT e.id, {_COSINE} AS score FROM entries e JOIN vectors v ON v.number = e.number"
+            f" WHERE v.model = ? AND v.kind = ? AND {condition} ORDER BY score DESC, e.id LIMIT ?",
+            [_literal(vector), model.number, kind, *values, limit],
+        )
+
+    def _by_index(
+        self, model: NumberedModel, kind: int, vector: bytes, scope: Scope, limit: int
+    ) -> list[tuple[str, float]]:
+        """Return the nearest entries that the index finds. If too few are in scope, all of it are compared."""
+        condition, values = in_scope(scope)
+        size = f"halfvec({model.dimensions})"
+        asked = _literal(vector)
+        rows = self._run(
+            f"SELECT e.id, {_COSINE} FROM vectors v JOIN entries e ON e.number = v.number"
+            # Constants, because the index is one of these rows alone.
+            f" WHERE v.model = {model.number} AND v.kind = {kind} AND {condition}"
+            f" ORDER BY (v.vector::{size}) <#> ?::{size} LIMIT ?",
+            [asked, *values, asked, limit],
+        )
+        return rows if len(rows) == limit else self._by_comparison(model, kind, vector, scope, limit)
+
+    def similarities(self, vector: bytes, ids: Sequence[str], *, triggers: bool) -> dict[str, float]:
+        """Return the cosine between a vector and each of these entries. Entries without a vector are left out."""
+        model = self._model_of(vector)
+        if model is None:
+            return {}
+        rows = self._run(
+            f"SELECT e.id, {_COSINE} FROM entries e JOIN vectors v ON v.number = e.number"
+            " WHERE v.model = ? AND v.kind <= ? AND e.id = ANY (?)",
+            [_literal(vector), model.number, TRIGGERS if triggers else TEXTS, list(ids)],
+        )
+        return _highest(rows)
+
+    def background(self, vector: bytes, scope: Scope) -> Background:
+        """Return the usual cosine between a vector and texts of entries in scope.
+
+        The first by their ids are a fair sample, because ids are hashes, and always the same one.
+        """
+        model = self._model_of(vector)
+        if model is None:
+            return Background(0.0, 0.0, 0)
+        condition, values = in_scope(scope)
+        some = (
+            f"SELECT {_COSINE} AS score FROM entries e JOIN vectors v ON v.number = e.number"
+            f" WHERE v.model = ? AND v.kind = {TEXTS} AND {condition} ORDER BY e.id LIMIT {_SAMPLE}"
+        )
+        ((mean, deviation, count),) = self._run(
+            f"SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0), count(*) FROM ({some}) s",
+            [_literal(vector), model.number, *values],
+        )
+        return Background(float(mean), float(deviation), count)
+
+    def put(self, texts: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]]) -> None:
+        """Store the vectors of texts and of triggers, by the ids of entries. Needs a transaction.
+
+        Raises:
+            StoreError: a vector does not fit the model, or cannot be written.
+        """
+        model = self._models.current()
+        if model is None:
+            raise StoreError("a vector was given before the model that made it")
+        for kind, given in ((TEXTS, texts), (TRIGGERS, triggers)):
+            for id, vector in given:
+                if len(vector) != 4 * model.dimensions:
+                    raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
+                if not all(map(math.isfinite, floats(vector))):
+                    raise StoreError(f"the vector of entry {id} holds a number that is not finite")
+            if given:
+                self._index(model, kind)
+            last = list(dict(given).items())  # of an entry given twice
+            for start in range(0, len(last), _PORTION):
+                some = last[start : start + _PORTION]
+                self._run(
+                    "INSERT INTO vectors SELECT ?::int, ?::smallint, e.number, g.vector::halfvec"
+                    " FROM unnest(?::text[], ?::text[]) g (id, vector) JOIN entries e ON e.id = g.id"
+                    " ON CONFLICT (model, kind, number) DO UPDATE SET vector = excluded.vector",
+                    [model.number, kind, [id for id, _ in some], [_literal(vector) for _, vector in some]],
+                )
+
+    def forget_text(self, number: int) -> None:
+        """Delete the vectors of an entry's text by all models. Needs a transaction."""
+        self._run("DELETE FROM vectors WHERE number = ? AND kind = ?", (number, TEXTS))
+
+    def forget_triggers(self, number: int) -> None:
+        """Delete the vectors of an entry's triggers by all models. Needs a transaction."""
+        self._run("DELETE FROM vectors WHERE number = ? AND kind = ?", (number, TRIGGERS))
+
+    def drop(self, model: NumberedModel) -> None:
+        """Delete all vectors of a model, and its indexes. Needs a transaction."""
+        for kind in (TEXTS, TRIGGERS):
+            self._run(f"DROP INDEX IF EXISTS {_index_name(model, kind)}")
+        self._run("DELETE FROM vectors WHERE model = ?", (model.number,))
+
+    def size(self, model: NumberedModel) -> tuple[int, int]:
+        """Return the number of a model's vectors, and their bytes."""
+        ((vectors, size),) = self._run(
+            "SELECT count(*), coalesce(sum(pg_column_size(vector)), 0) FROM vectors WHERE model = ?", (model.number,)
+        )
+        return vectors, size
+
+    def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
+        """Return entries in scope without a usable vector of their text or their triggers, newest first."""
+        condition, values = in_scope(scope)
+        rows = self._run(
+            f"SELECT {ENTRY} WHERE {condition} AND {_PENDING} ORDER BY e.number DESC LIMIT ?",
+            [*values, *self._place * 2, None if limit < 0 else limit],
+        )
+        return [entry_of(row) for row in rows]
+
+    def pending_ids(self, scope: Scope) -> list[str]:
+        """Return the ids of entries in scope without a usable vector of their text."""
+        condition, values = in_scope(scope)
+        rows = self._run(
+            f"SELECT e.id FROM entries e WHERE {condition} AND NOT {_HELD.format(TEXTS)}", [*values, *self._place]
+        )
+        return [row[0] for row in rows]
+
+    def coverage(self) -> Coverage:
+        """Return how many of all entries have vectors; cached until something changes."""
+        version = (self._database.version(), self._place)
+        if self._coverage is None or self._coverage[0] != version:
+            self._coverage = (version, self.coverage_of(Scope(None, statuses=(ACTIVE,))))
+        return self._coverage[1]
+
+    def coverage_of(self, scope: Scope) -> Coverage:
+        """Return how many of the entries in scope have vectors. None has one of a wrong size: it was refused."""
+        condition, values = in_scope(scope)
+        ((active, pending, indexed),) = self._run(
+            f"SELECT count(*), count(*) FILTER (WHERE {_PENDING}), (SELECT count(*) FROM entries)"
+            f" FROM entries e WHERE {condition}",
+            [*self._place * 2, *values],
+        )
+        return Coverage(active, pending, 0, indexed)
+
+    def _index(self, model: NumberedModel, kind: int) -> None:
+        """Create the index of a model's vectors, unless there is one. It grows with them. Needs a transaction."""
+        name = _index_name(model, kind)
+        if model.dimensions > _LARGEST_INDEXED or self._run("SELECT to_regclass(?)", (name,)) != [(None,)]:
+            return
+        self._run(
+            f"CREATE INDEX {name} ON vectors USING hnsw ((vector::halfvec({model.dimensions})) halfvec_ip_ops)"
+            f" WHERE model = {model.number} AND kind = {kind}"
+        )
+
+    def _model_of(self, vector: bytes) -> NumberedModel | None:
+        """Return the current model if a vector has its length."""
+        model = self._models.current()
+        return model if model and len(vector) == 4 * model.dimensions else None
+
+    @property
+    def _place(self) -> tuple[int]:
+        """Return the number of the current model. Without a model, none has it."""
+        model = self._models.current()
+        return (model.number if model else _NO_MODEL,)
+
+
+def _index_name(model: NumberedModel, kind: int) -> str:
+    return f"vectors_of_{model.number}_{kind}"
+
+
+def _literal(vector: bytes) -> str:
+    """Return a vector as the server reads it."""
+    return f"[{','.join(map(repr, floats(vector)))}]"
+
+
+def _highest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Return the highest score of each id."""
+    best: dict[str, float] = {}
+    for id, score in pairs:
+        best[id] = max(score, best.get(id, score))
+    return best

