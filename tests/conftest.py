@@ -44,7 +44,7 @@ _PATH = os.environ["PATH"].split(os.pathsep)
 os.environ["PATH"] = os.pathsep.join(folder for folder in _PATH if folder != os.path.dirname(RECOLLECT))
 
 NOBODY = forks.NOBODY
-_PATIENCE = 120
+_TIMEOUT = 120
 
 # A busy machine is slow at making examples, which says nothing about them.
 _ANY_SPEED = [HealthCheck.too_slow]
@@ -270,7 +270,7 @@ class World:
         """Run the command in the project."""
         with self.start(*arguments, cwd=cwd, encoding="utf-8", **variables) as process:
             try:
-                stdout, stderr = process.communicate(stdin, timeout=_PATIENCE)
+                stdout, stderr = process.communicate(stdin, timeout=_TIMEOUT)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
@@ -319,7 +319,7 @@ class World:
             return self._process([*BARE_ENTRY, "hook", name], None, stdin, variables, pass_fds=(writer,))
         finally:
             os.close(writer)
-            is_over = select.select([reader], [], [], _PATIENCE)[0]
+            is_over = select.select([reader], [], [], _TIMEOUT)[0]
             os.close(reader)
             assert is_over, "something that the hook has started is still running"
 
@@ -335,7 +335,7 @@ class World:
             text=True,
             encoding="utf-8",
             check=False,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             **options,
         )
 

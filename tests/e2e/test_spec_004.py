@@ -399,7 +399,7 @@ def test_every_command_works_in_a_project_of_any_name_behind_a_link(world: World
 
 
 def test_lock_has_the_patience_and_the_stale_age_of_the_plugin() -> None:
-    assert (memory_lock.PATIENCE, memory_lock.STALE_AFTER, memory_lock.FOLDER) == (5.0, 60.0, ".index.lockdir")
+    assert (memory_lock.TIMEOUT, memory_lock.STALE_AFTER, memory_lock.FOLDER) == (5.0, 60.0, ".index.lockdir")
 
 
 # Streams

@@ -24,7 +24,7 @@ from recollect.learn.project_memory import UPDATED, Memorized
 from recollect.learn.relate import Related, relate
 from recollect.learn.remember import JOURNALLED, REINFORCED, STORED
 
-_LARGEST = 64 * 1024
+_MAX_BYTES = 64 * 1024
 _LONGEST_TITLE = 80
 _INSTEAD = "give a TEXT, or - for standard input"
 # The fields of an entry, and what a person types for them.
@@ -188,7 +188,7 @@ def _category(word: str, *, usage: bool) -> str:
 
 
 def _standard_input() -> str:
-    data = sys.stdin.buffer.read(_LARGEST + 1) if sys.stdin else b""
+    data = sys.stdin.buffer.read(_MAX_BYTES + 1) if sys.stdin else b""
     try:
         text = data.decode("utf-8").strip()
     except UnicodeDecodeError as error:

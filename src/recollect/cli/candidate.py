@@ -14,9 +14,9 @@ from recollect.errors import StorageError
 from recollect.files.textfile import read_text
 from recollect.memories.resolve import EVENTS, resolve
 
-_LONGEST = 20_000
-_LARGEST_INPUT = 4 * _LONGEST  # in bytes: a character takes at most four in UTF-8
-_PATIENCE = 5.0
+_MAX_CHARS = 20_000
+_LARGEST_INPUT = 4 * _MAX_CHARS  # in bytes: a character takes at most four in UTF-8
+_TIMEOUT = 5.0
 
 
 @click.command("candidate")
@@ -50,7 +50,7 @@ def command(
         raise StorageError(
             f"there is no memory root {place.path}, so no index.md either; give the folder that holds it"
         )
-    open_engine = partial(Engine, workspace, patience=_PATIENCE)
+    open_engine = partial(Engine, workspace, patience=_TIMEOUT)
     result = resolve(
         place,
         workspace.settings,
@@ -68,8 +68,8 @@ def _new_info(given: str | None, file: str | None) -> str:
     if (given is None) == (file is None):
         raise click.UsageError("give the new information with --new-info or with --new-info-file")
     text = given if given is not None else _read(file or "")
-    if len(text) > _LONGEST:
-        raise click.UsageError(f"the new information is longer than {_LONGEST:,} characters; give what is new in it")
+    if len(text) > _MAX_CHARS:
+        raise click.UsageError(f"the new information is longer than {_MAX_CHARS:,} characters; give what is new in it")
     text = visible(text).strip()
     if not text:
         raise click.UsageError("the new information is empty")

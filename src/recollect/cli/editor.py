@@ -23,7 +23,7 @@ from recollect.files.textfile import read_text
 
 # The beginning and the end of a draft's name.
 _SUFFIX = ".toml"
-_LARGEST = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 _EDITORS = ("sensible-editor", "nano", "vi")
 
 # Editors that work on a terminal only.
@@ -45,7 +45,7 @@ class Draft:
         if given and (self._ours or not copied):
             self.path = self._given
             return
-        self._first = read_text(given, _LARGEST) if given else first
+        self._first = read_text(given, _MAX_BYTES) if given else first
         self._ours = True
         descriptor, self.path = tempfile.mkstemp(_SUFFIX, f"{EDITED}{name[:40]}-")
         with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
@@ -57,7 +57,7 @@ class Draft:
         return self.text() != self._first
 
     def text(self) -> str:
-        return read_text(self.path, _LARGEST)
+        return read_text(self.path, _MAX_BYTES)
 
     def keep(self) -> str:
         """Keep the draft and return its path.

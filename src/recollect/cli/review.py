@@ -26,7 +26,7 @@ from recollect.learn.review import capture_named, captures_to_review, mark_revie
 
 _SHORTEST = 20
 _INSTEAD = "without --edit it is kept as it is"
-_LONGEST = 100
+_MAX_CHARS = 100
 _FIELDS = ("id", "at", "category", "score", "session", "snippets", "context")
 _KEYS = "a accept, e edit, d dismiss, s skip, m more, q quit: "
 _ACCEPT, _EDIT, _DISMISS, _SKIP, _MORE, _QUIT = "aedsmq"
@@ -179,7 +179,7 @@ def _lines(captures: list[Staged]) -> list[str]:
         about = one_line(each.snippets[0] if each.snippets else each.context)
         facts = f"  {one_line(each.at)[:10]}  {one_line(each.category).ljust(widest)}  {each.score:.2f}  "
         room = screen_width() - len(one_line(each.id)) - len(facts)
-        text = cut(about, max(_SHORTEST, min(_LONGEST, room)))
+        text = cut(about, max(_SHORTEST, min(_MAX_CHARS, room)))
         lines.append(f"{styled(one_line(each.id), 'green')}{facts}{text}".rstrip())
     return [*lines, "", "`recollect review ID` shows one in full; --accept ID [--edit] and --dismiss ID settle it."]
 

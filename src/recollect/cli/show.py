@@ -21,7 +21,7 @@ from recollect.domain.text import cut, one_line, visible
 from recollect.engine.engine import Engine
 from recollect.engine.withhold import redacted_entry
 from recollect.errors import StorageError, UnknownMemory, WriteRefused
-from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, read_memory
+from recollect.files.memory.memories import MAX_BYTES, MemoryFile, MemoryRoot, read_memory
 from recollect.files.textfile import read_text
 from recollect.memories.lookup import Known, find_memory, look_up
 from recollect.sessions.given import note_shown
@@ -133,7 +133,7 @@ def _show_knowledge(known: Known, global_store: str, check: list[str], as_json: 
 
 
 def _print_raw(path: str) -> None:
-    text = read_text(path, LARGEST)
+    text = read_text(path, MAX_BYTES)
     if is_terminal(sys.stdout):
         click.echo(whole(visible(redact(text))), nl=False)
     else:

@@ -14,7 +14,7 @@ from recollect.errors import StorageError
 from recollect.files.git_index import is_tracked
 from recollect.files.textfile import read_text, write_bytes
 
-_LARGEST = 4 * 1024 * 1024
+_MAX_BYTES = 4 * 1024 * 1024
 
 
 def doubt(top: str, relative: str, name: str, text: str) -> str:
@@ -53,7 +53,7 @@ def _consents() -> set[tuple[str, ...]]:
     """Return all recorded choices as (path, key, value); skip damaged lines."""
     found: set[tuple[str, ...]] = set()
     try:
-        text = read_text(locations.consents(), _LARGEST)
+        text = read_text(locations.consents(), _MAX_BYTES)
     except StorageError:
         return found
     for line in text.split("\n"):

@@ -25,7 +25,7 @@ from recollect.plugin.environment_state import (
 from recollect.plugin.install import bring_back_plugin, lost_plugin
 from recollect.version import VERSION
 
-_LONGEST = 300
+_MAX_CHARS = 300
 
 
 def installed() -> list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def environment(case: Case) -> Iterator[Finding]:
     outcome = read_outcome(data)
     failure = ""
     if outcome.failures:
-        why = cut(one_line(outcome.reason), _LONGEST) or "it was interrupted"
+        why = cut(one_line(outcome.reason), _MAX_CHARS) or "it was interrupted"
         later = "" if outcome.is_due(time.time()) else "; the next session does not try yet"
         failure = f"could not be installed ({counted(outcome.failures, 'time', 'times')}): {why}{later}"
     if python and not missing:
@@ -154,6 +154,6 @@ def notes(case: Case) -> Iterator[Finding]:
         return
     counts = Counter(kind for kind, _ in lines).most_common()
     by_hook = ", ".join(f"{cut(name, 40)} {count:,}" for name, count in counts[:6])
-    last = cut(one_line(": ".join(lines[-1])), _LONGEST)
+    last = cut(one_line(": ".join(lines[-1])), _MAX_CHARS)
     told = f"they left {counted(len(lines), 'note', 'notes')} in the last day ({by_hook}); the last: {last}"
     yield Finding(WARNING, "Hooks", told, f"see {os.path.join(case.workspace.global_store, NAME)}")

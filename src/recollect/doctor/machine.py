@@ -17,8 +17,8 @@ from recollect.plugin.environment_state import site_packages
 from recollect.store.open import DRIVER, describe_driver
 
 SHOWN = ("click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers")
-_PATIENCE = 25.0
-_LONGEST = 300
+_TIMEOUT = 25.0
+_MAX_CHARS = 300
 
 # Run in another process, because a package built for another machine may crash the interpreter.
 _IMPORT = """
@@ -91,17 +91,17 @@ def _failures() -> dict[str, str]:
             stderr=subprocess.DEVNULL,
             encoding="utf-8",
             errors="replace",
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return {"one of the packages": f"importing them did not end within {_PATIENCE:g} seconds"}
+        return {"one of the packages": f"importing them did not end within {_TIMEOUT:g} seconds"}
     failures: dict[str, str] = {}
     last = ""
     for line in done.stdout.splitlines():
         what, last, *reason = json.loads(line)
         if what == "failed":
-            failures[last] = cut(one_line(reason[0]), _LONGEST)
+            failures[last] = cut(one_line(reason[0]), _MAX_CHARS)
     if done.returncode:
         failures[last or "Python"] = f"the process that tried ended with code {done.returncode}"
     return failures

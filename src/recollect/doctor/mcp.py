@@ -16,10 +16,10 @@ from recollect.doctor.case import ERROR, OK, Case, Finding
 from recollect.doctor.proof import Workshop
 from recollect.domain.text import counted, cut, one_line
 
-_PATIENCE = 20.0
+_TIMEOUT = 20.0
 _ENDING = 3.0
-_LONGEST = 300
-_LARGEST = 1024 * 1024
+_MAX_CHARS = 300
+_MAX_BYTES = 1024 * 1024
 
 # Our command in a process with the same module search path as this one.
 _COMMAND = (
@@ -47,7 +47,7 @@ def mcp_server(case: Case) -> Iterator[Finding]:
                 cwd=shop.project,
             )
             try:
-                talk = _Talk(server, begun + _PATIENCE)
+                talk = _Talk(server, begun + _TIMEOUT)
                 hello = talk.ask(1, "initialize", _HELLO)
                 took = time.monotonic() - begun
                 talk.tell({"method": "notifications/initialized"})
@@ -55,7 +55,7 @@ def mcp_server(case: Case) -> Iterator[Finding]:
             except (OSError, ValueError) as error:
                 _end(server)
                 said.seek(0)
-                why = cut(one_line(said.read(_LARGEST)), _LONGEST) or str(error)
+                why = cut(one_line(said.read(_MAX_BYTES)), _MAX_CHARS) or str(error)
                 fix = "see what is said of packages above; `recollect mcp` by hand says more"
                 yield Finding(ERROR, "MCP server", f"it does not answer a client: {why}", fix)
                 return
@@ -104,16 +104,16 @@ class _Talk:
             if isinstance(answer, dict) and cast("dict[str, Any]", answer).get("id") == number:
                 result: Any = cast("dict[str, Any]", answer).get("result")
                 if not isinstance(result, dict):
-                    raise ValueError(f"{method} was refused: {cut(json.dumps(answer), _LONGEST)}")
+                    raise ValueError(f"{method} was refused: {cut(json.dumps(answer), _MAX_CHARS)}")
                 return cast("dict[str, Any]", result)
 
     def _line(self) -> bytes:
         while b"\n" not in self._rest:
             left = self._end - time.monotonic()
             if left <= 0 or not select.select([self._output], [], [], left)[0]:
-                raise ValueError(f"it said nothing within {_PATIENCE:g} seconds")
+                raise ValueError(f"it said nothing within {_TIMEOUT:g} seconds")
             chunk = os.read(self._output, 65536)
-            if not chunk or len(self._rest) > _LARGEST:
+            if not chunk or len(self._rest) > _MAX_BYTES:
                 raise ValueError("it ended" if not chunk else "it said too much")
             self._rest += chunk
         line, _, self._rest = self._rest.partition(b"\n")

@@ -23,9 +23,9 @@ from recollect.plugin import environment
 from recollect.plugin.environment_state import interpreter_of
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 _ROUNDS = 3
-_LONGEST = 300
+_MAX_CHARS = 300
 _AGAIN = "see what else is wrong here; if nothing is, install the plugin again: `recollect init`"
 
 _LESSON = "Draw the delay before a retry at random"
@@ -96,7 +96,7 @@ def self_test(case: Case) -> Iterator[Finding]:
     with Workshop() as shop:
         begun = time.monotonic()
         try:
-            with Engine(shop.workspace(settings), answer_within=_PATIENCE) as engine:
+            with Engine(shop.workspace(settings), answer_within=_TIMEOUT) as engine:
                 shop.fill(engine)
                 worded = search(engine, _WORDS, project=engine.project)
                 meant = search(engine, _MEANT, project=engine.project)
@@ -146,7 +146,7 @@ def prompt_hook(case: Case) -> Iterator[Finding]:
             times.append(seconds)
     assert done is not None  # noqa: S101 (there is at least one round)
     taken = f"{min(times) * 1000:.0f} ms, {min(times) / min(bare):.1f} times as long as a bare interpreter"
-    said = cut(one_line(done.stderr), _LONGEST)
+    said = cut(one_line(done.stderr), _MAX_CHARS)
     if done.returncode:
         yield Finding(ERROR, "Prompt hook", f"failed with exit code {done.returncode}: {said}", _AGAIN)
     elif _LESSON in done.stdout:
@@ -184,7 +184,7 @@ def _timed(
         errors="replace",
         env=dict(variables),
         cwd=folder,
-        timeout=_PATIENCE,
+        timeout=_TIMEOUT,
         check=False,
     )
     return done, time.monotonic() - begun

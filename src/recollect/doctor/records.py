@@ -15,7 +15,7 @@ from recollect.files.session.last_injection import NAME as LAST_INJECTION
 from recollect.files.textfile import read_text
 from recollect.store.open import store_files
 
-_LARGEST = 16 * 1024 * 1024
+_MAX_BYTES = 16 * 1024 * 1024
 _AHEAD = 86_400  # in seconds: smaller differences occur between machines with a shared folder
 
 # The loss if each is damaged, and how it is written again.
@@ -31,7 +31,7 @@ def records(case: Case) -> Iterator[Finding]:
     for name, told in _RECORDS.items():
         path = os.path.join(case.workspace.global_store, name)
         try:
-            text = read_text(path, _LARGEST)
+            text = read_text(path, _MAX_BYTES)
             if text:
                 json.loads(text)
         except (StorageError, ValueError, RecursionError):

@@ -10,7 +10,7 @@ from recollect.doctor.case import ERROR, OK, WARNING, Case, Finding
 from recollect.resident.client import Unanswered, ask, folders, is_private, socket_in, sweep
 from recollect.version import VERSION
 
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 
 
 def resident(case: Case) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def resident(case: Case) -> Iterator[Finding]:
         yield Finding(WARNING, "Resident", told, "close the MCP clients that were open before the update")
     begun = time.monotonic()
     try:
-        answer = ask(case.workspace.global_store, "status", {}, _PATIENCE)
+        answer = ask(case.workspace.global_store, "status", {}, _TIMEOUT)
     except Unanswered as why:
         if why.is_absent:
             told = "no resident is running; one does while an MCP client is open, and makes hooks faster"
@@ -73,7 +73,7 @@ def _is_left_over(path: str) -> bool:
     import socket
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(_PATIENCE)
+        connection.settimeout(_TIMEOUT)
         try:
             connection.connect(path)
         except ConnectionRefusedError:

@@ -10,7 +10,7 @@ from subprocess import DEVNULL, PIPE, Popen
 from recollect.config import git
 
 SECONDS = 60.0
-LARGEST = 256 * 1024 * 1024
+MAX_BYTES = 256 * 1024 * 1024
 _LONGEST_LINE = 1024 * 1024
 
 _QUIET = ("-c", f"core.attributesFile={os.devnull}", "-c", "log.showSignature=false")
@@ -72,9 +72,9 @@ class History:
             assert process.stdout  # noqa: S101 (it is a pipe)
             while line := process.stdout.readline(_LONGEST_LINE):
                 size += len(line)
-                if time.monotonic() > end or size > LARGEST:
+                if time.monotonic() > end or size > MAX_BYTES:
                     process.kill()
-                    limit = f"{SECONDS:g} seconds or {LARGEST // 1024 // 1024} MiB"
+                    limit = f"{SECONDS:g} seconds or {MAX_BYTES // 1024 // 1024} MiB"
                     self.unread.append(f"the git history before {self.commits:,} commits back: the limit is {limit}")
                     return
                 yield line.decode("utf-8", "replace").rstrip("\n")

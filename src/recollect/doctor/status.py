@@ -36,7 +36,7 @@ from recollect.sync.journal import without_moved
 from recollect.truth.stale import count_stale
 
 # In seconds: how long to wait for other writers.
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 
 
 @dataclass
@@ -126,7 +126,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issu
     if earlier is not None:
         return [_not_taken_over(f"all {earlier:,} entries")], ""
     try:
-        with Engine(workspace, patience=_PATIENCE) as engine:
+        with Engine(workspace, patience=_TIMEOUT) as engine:
             engine.model()
             coverage = engine.store.coverage()
             taken_over = engine.store.get_meta(TAKEN_OVER)

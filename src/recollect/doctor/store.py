@@ -14,7 +14,7 @@ from recollect.domain.text import counted
 from recollect.errors import LockTimeout, StorageError, StoreError
 from recollect.store.open import database_name, store_exists, store_files
 
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 _LITTLE = 200 * 1024 * 1024
 _NONE = 10 * 1024 * 1024
 _WITHHELD = 20
@@ -117,7 +117,7 @@ def locks(case: Case) -> Iterator[Finding]:
         from recollect.store.repair import take_turn
 
         with suppress(StoreError):  # the check of the database reports errors
-            if take_turn(name, _PATIENCE):
+            if take_turn(name, _TIMEOUT):
                 taken.append("the database")
             else:
                 held.append(name)
@@ -125,12 +125,12 @@ def locks(case: Case) -> Iterator[Finding]:
         from recollect.files.locks import locked
 
         try:
-            with locked(journal_path, _PATIENCE):
+            with locked(journal_path, _TIMEOUT):
                 taken.append("the journal")
         except LockTimeout:
             held.append(journal_path)
     for path in held:
-        told = f"another process has been writing to {path} for all of {_PATIENCE:g} s"
+        told = f"another process has been writing to {path} for all of {_TIMEOUT:g} s"
         fix = f"if that goes on, find it with `fuser {path}` and end it"
         yield Finding(WARNING, "Locks", told, fix)
     if taken and not held:
@@ -217,7 +217,7 @@ def stale(case: Case) -> Iterator[Finding]:
     if not store_exists(case.workspace.store_place):
         return
     try:
-        with Engine(case.workspace, patience=_PATIENCE) as engine:
+        with Engine(case.workspace, patience=_TIMEOUT) as engine:
             count = count_stale(engine)
     except StoreError:
         return  # the database has its own check

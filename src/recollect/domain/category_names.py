@@ -8,7 +8,7 @@ from recollect.domain.categories import CATEGORIES
 from recollect.domain.text import cut, one_line, visible
 from recollect.errors import InvalidEntry
 
-_LONGEST = 100
+_MAX_CHARS = 100
 _PARTS = re.compile(r"[\W_]+")
 _BY_WORDS = {
     words: category.name
@@ -26,7 +26,7 @@ def category_named(given: object) -> str:
     listed = "; ".join(f"{category.name} ({category.purpose})" for category in CATEGORIES.values())
     if not isinstance(given, str) or not given.strip():
         raise InvalidEntry(f"category is missing; it is one of: {listed}")
-    words = _PARTS.sub(" ", visible(given[:_LONGEST]).lower()).strip()
+    words = _PARTS.sub(" ", visible(given[:_MAX_CHARS]).lower()).strip()
     for name in (words, words.removesuffix("s"), f"{words.removesuffix('ies')}y", f"{words}s"):
         found = _BY_WORDS.get(name)
         if found:
@@ -40,5 +40,5 @@ def near_category(given: str) -> str:
     """Return the category whose name is nearly the given one; empty if there is none."""
     from difflib import get_close_matches
 
-    near = get_close_matches(given[:_LONGEST].lower(), _BY_WORDS, 1, 0.75)
+    near = get_close_matches(given[:_MAX_CHARS].lower(), _BY_WORDS, 1, 0.75)
     return _BY_WORDS[near[0]] if near else ""

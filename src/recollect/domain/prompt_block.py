@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # In characters: a whole block, and each line of text under a hit. Five hits fit, the most a prompt gets.
-LONGEST = 2_500
+MAX_CHARS = 2_500
 LONGEST_LINES = (240, 120)
 LONGEST_TAGS = 300
 _LONGEST_FORMER = 120
@@ -69,7 +69,7 @@ def prompt_block(
     """
     named = safe(source).replace('"', "")
     head, end = f'<memory-context source="{named}">\n', "</memory-context>"
-    left = LONGEST - len(head) - len(end)
+    left = MAX_CHARS - len(head) - len(end)
     shown: list[PromptHit] = []
     parts: list[str] = []
     for each in told:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Lender = Callable[[str, Sequence[str], Kind, Telling | None], list[bytes] | None]
 
 # In seconds: how long to wait for other writers before giving up on the store.
-_PATIENCE = 0.5
+_TIMEOUT = 0.5
 
 # In seconds: how often to look whether a model is loaded.
 _LOOKING = 0.05
@@ -38,7 +38,7 @@ class Warm:
         self.embedders = embedders
         self._own = threading.local()
 
-    def store(self, patience: float = _PATIENCE, place: str = "") -> Store:
+    def store(self, patience: float = _TIMEOUT, place: str = "") -> Store:
         """Return this thread's open store at a place, by default the global store.
 
         Open it again if its file was replaced, or if it is read-only. Wait up to `patience` seconds for other writers.

@@ -41,7 +41,7 @@ _KIND_OF = {
 }
 
 _MIB = 1024 * 1024
-_LARGEST = {MEMORY: memories.LARGEST, JOURNAL: 256 * _MIB}
+_MAX_BYTES = {MEMORY: memories.MAX_BYTES, JOURNAL: 256 * _MIB}
 _LARGEST_OTHER = 64 * _MIB
 _LARGEST_TOTAL = 512 * _MIB
 _LARGEST_MANIFEST = 32 * _MIB
@@ -103,7 +103,7 @@ def read_member(path: str, name: str) -> Member | None:
         StorageError: the file is not a regular file, is too large, or cannot be read.
     """
     kind = kind_of(name)
-    most = _LARGEST.get(kind, _LARGEST_OTHER)
+    most = _MAX_BYTES.get(kind, _LARGEST_OTHER)
     try:
         with open_regular(path, follow=kind != MEMORY) as file:
             data = file.read(most + 1)
@@ -206,7 +206,7 @@ class _Reading:
             if not isinstance(name, str) or not kind or item.get("kind") != kind or name in files:
                 raise self._unsound(f"{name!a:.120} is not the name of a file in a backup, or is there twice")
             size, digest, modified = item.get("size"), item.get("sha256"), item.get("modified_ns")
-            if not _is_whole(size, _LARGEST.get(kind, _LARGEST_OTHER)) or not _is_whole(modified, _LATEST):
+            if not _is_whole(size, _MAX_BYTES.get(kind, _LARGEST_OTHER)) or not _is_whole(modified, _LATEST):
                 raise self._unsound(f"size or time of {name} is out of bounds")
             if not isinstance(digest, str):
                 raise self._unsound(f"there is no hash of {name}")

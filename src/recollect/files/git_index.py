@@ -12,7 +12,7 @@ import sys
 from recollect.errors import StorageError
 from recollect.files.textfile import read_regular
 
-_LARGEST = 128 * 1024 * 1024
+_MAX_BYTES = 128 * 1024 * 1024
 _HEADER = 12
 _FIXED = 40  # times, device, inode, mode, owner and size, before the object's name
 _SMALLEST = _FIXED + 20 + 2
@@ -32,8 +32,8 @@ def is_tracked(git_dir: str, relative: str) -> bool:
 
 
 def _holds(git_dir: str, name: str, relative: str) -> bool:
-    data = read_regular(os.path.join(git_dir, name), _LARGEST + 1)
-    if len(data) > _LARGEST or data[:4] != b"DIRC":
+    data = read_regular(os.path.join(git_dir, name), _MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES or data[:4] != b"DIRC":
         raise ValueError("no index, or too large")
     version = int.from_bytes(data[4:8], "big")
     steps = relative.split("/")

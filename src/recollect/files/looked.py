@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NAME = ".looked"
 
-_LARGEST = 256 * 1024
+_MAX_BYTES = 256 * 1024
 _MOST = 2_000
 _MARK = 16  # hex characters
 
@@ -50,7 +50,7 @@ def _known(directory: str, version: str) -> dict[str, str]:
         state = (path, version, status.st_ino, status.st_mtime_ns, status.st_size)
         found = _read.get(state)
         if found is None:
-            found = _parsed(read_regular(path, _LARGEST).decode("utf-8", "replace"), version)
+            found = _parsed(read_regular(path, _MAX_BYTES).decode("utf-8", "replace"), version)
             _read.clear()
             _read[state] = found
     except (OSError, StorageError):

@@ -11,7 +11,7 @@ from recollect.files.textfile import lines_of, write_text
 
 NAME = ".met"
 
-_LARGEST = 256 * 1024
+_MAX_BYTES = 256 * 1024
 _MOST = 5_000
 
 
@@ -37,4 +37,4 @@ def _mark(identity: str) -> str:
 
 
 def _known(directory: str) -> list[str]:
-    return [line for line in lines_of(os.path.join(directory, NAME), _LARGEST) if line]
+    return [line for line in lines_of(os.path.join(directory, NAME), _MAX_BYTES) if line]

@@ -10,9 +10,9 @@ from recollect.files.textfile import lines_of, write_text
 
 NAME = ".told"
 
-_LARGEST = 64 * 1024
+_MAX_BYTES = 64 * 1024
 _MOST = 50
-_LONGEST = 300
+_MAX_CHARS = 300
 _DIGITS = dict.fromkeys(map(ord, "0123456789.,"))
 
 
@@ -41,11 +41,11 @@ def tell(directory: str, sentence: str) -> None:
 def _line(sentence: str) -> str:
     from recollect.domain.secrets.detect import redact
 
-    return _stamp() + " ".join(redact(sentence).translate(_DIGITS).split())[:_LONGEST]
+    return _stamp() + " ".join(redact(sentence).translate(_DIGITS).split())[:_MAX_CHARS]
 
 
 def _today(directory: str) -> list[str]:
-    return [line for line in lines_of(os.path.join(directory, NAME), _LARGEST) if line.startswith(_stamp())]
+    return [line for line in lines_of(os.path.join(directory, NAME), _MAX_BYTES) if line.startswith(_stamp())]
 
 
 def _stamp() -> str:

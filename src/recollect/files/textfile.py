@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from io import BufferedReader
 
-LARGEST = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 
 _OURS = ".recollect-"  # marks the names of our own temporary files
 _OLD_SECONDS = 3600  # no live writer takes that long
@@ -39,7 +39,7 @@ def refuse_link(path: str, folder: str) -> None:
         raise StorageError(f"{path} is a link, or behind one; replace it by a file")
 
 
-def read_text(path: str, largest: int = LARGEST, *, follow: bool = True) -> str:
+def read_text(path: str, largest: int = MAX_BYTES, *, follow: bool = True) -> str:
     """Return the text of a file, with invalid UTF-8 kept as surrogates; an empty string without a file.
 
     Raises:

@@ -12,10 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LARGEST = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 
 # In seconds: how long to wait in total, and after how long a pause to check whether the object is complete.
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 _PAUSE = 0.1
 _CHUNK = 1024 * 1024
 
@@ -48,12 +48,12 @@ def read_event(descriptor: int = 0) -> Event:
     """Read the event from standard input.
 
     Raises:
-        ValueError: the input is not a JSON object, or larger than `LARGEST`.
+        ValueError: the input is not a JSON object, or larger than `MAX_BYTES`.
     """
     data = bytearray()
     began = time.monotonic()
-    end = began + _PATIENCE
-    while len(data) <= LARGEST:
+    end = began + _TIMEOUT
+    while len(data) <= MAX_BYTES:
         wait = min(_PAUSE, end - time.monotonic()) if data else end - time.monotonic()
         if not _is_readable(descriptor, max(0.0, wait)):
             event = _parsed(data, began)
@@ -66,7 +66,7 @@ def read_event(descriptor: int = 0) -> Event:
         if not chunk:
             break
         data += chunk
-    event = None if len(data) > LARGEST else _parsed(data, began)
+    event = None if len(data) > MAX_BYTES else _parsed(data, began)
     if event is None:
         raise ValueError(f"standard input holds no JSON object ({len(data):,} bytes)")
     return event

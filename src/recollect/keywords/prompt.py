@@ -25,7 +25,7 @@ Answer with a JSON array of lowercase strings and nothing else, for example:
 - Leave out words that fit any entry: {", ".join(sorted(GENERIC))}.
 """
 
-_LONGEST = {"title": 300, "content": 4_000, "reasoning": 2_000, "category": 60}
+_MAX_CHARS = {"title": 300, "content": 4_000, "reasoning": 2_000, "category": 60}
 _LONGEST_ANSWER = 20_000
 _MOST_ARRAYS = 40
 
@@ -36,8 +36,8 @@ def describe(name: str, description: str, reasoning: str, category: str) -> str:
     Raises:
         KeywordError: the entry seems to hold a credential. A credential must not leave the process.
     """
-    given = zip(_LONGEST, (name, description, reasoning, category), strict=True)
-    fields = {field: visible(text[: _LONGEST[field]]) for field, text in given}
+    given = zip(_MAX_CHARS, (name, description, reasoning, category), strict=True)
+    fields = {field: visible(text[: _MAX_CHARS[field]]) for field, text in given}
     kind = find_secret("\n".join(fields.values()))
     if kind:
         raise KeywordError(f"{name[:60]!r} seems to hold {kind} and was not sent; take that out of the entry")

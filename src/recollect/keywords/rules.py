@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from recollect.domain.ranking.labels import GENERIC, LONGEST, MOST, validated
+from recollect.domain.ranking.labels import GENERIC, MAX_CHARS, MOST, validated
 from recollect.keywords.shapes import PLAIN, POOR, PRODUCT, QUOTED, shaped
 from recollect.keywords.words import STOP, TECHNICAL, THINGS, WEAK
 
@@ -137,7 +137,7 @@ class _Words:
         return key
 
     def _add_pair(self, first: str, second: str, label: str, weight: float) -> None:
-        if first != second and len(label) <= LONGEST:
+        if first != second and len(label) <= MAX_CHARS:
             self._pairs.setdefault((first, second), []).append(weight)
             self._shown.setdefault(f"{first}-{second}", label)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.domain.ranking.labels import LONGEST, MOST_WORDS
+from recollect.domain.ranking.labels import MAX_CHARS, MOST_WORDS
 from recollect.keywords.words import EXTENSIONS, NUMBERS, STOP, TECHNICAL, WEAK
 
 IDENTIFIER, FILE, ACRONYM, COMPOUND, KNOWN, PRODUCT, QUOTED, PLAIN, POOR = 2.6, 2.4, 2.4, 2.2, 2.0, 1.8, 1.8, 1.0, 0.2
@@ -102,4 +102,4 @@ def _extension(token: str) -> str:
 
 def _labels(words: list[str], score: float) -> Labels:
     label = "-".join(words[:MOST_WORDS])
-    return [(label, score)] if 2 < len(label) <= LONGEST else []
+    return [(label, score)] if 2 < len(label) <= MAX_CHARS else []

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from recollect.files.memory.memories import MemoryFile
 
 # No client writes a longer summary. It is not cut, because half a secret is not recognised.
-_LONGEST = 200_000
+_MAX_CHARS = 200_000
 
 # In seconds, for other writers: the user waits for the compaction.
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 
 
 def keep_summary(workspace: Workspace, session: str, text: str) -> list[str]:
@@ -59,7 +59,7 @@ def _is_wanted(workspace: Workspace) -> bool:
 def _keep(workspace: Workspace, session: str, text: str) -> list[str]:
     if not checked_session(session):
         raise InvalidEntry("the event names no session")
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_CHARS:
         raise InvalidEntry(f"it has {len(text):,} characters")
     text = visible(text)
     cleaned = redact(text)
@@ -69,7 +69,7 @@ def _keep(workspace: Workspace, session: str, text: str) -> list[str]:
         return []
     files, _ = parted(found.files, (workspace.project_root,))
     description, reasoning = _described(found)
-    with Engine(workspace, patience=_PATIENCE) as engine:
+    with Engine(workspace, patience=_TIMEOUT) as engine:
         done = memorize(
             engine,
             name=old.title if old else found.title,

@@ -18,7 +18,7 @@ from recollect.files.textfile import read_text, refuse_link_out, sweep, write_te
 from recollect.sync.entry_input import EntryInput, parse_entry_input
 from recollect.sync.rebuild import sync_and_embed
 
-LARGEST = 4 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
 
 
 @dataclass
@@ -57,7 +57,7 @@ def plan_import(workspace: Workspace, path: str, category: str = "", *, everywhe
     of_store = os.path.dirname(os.path.realpath(path)) == os.path.realpath(workspace.global_store)
     origin = "global" if everywhere or of_store else "local"
     folder = workspace.global_store if origin == "global" else workspace.bank
-    text = read_text(path, LARGEST)
+    text = read_text(path, MAX_BYTES)
     if BankFile(text, category).entries:
         raise InvalidEntry(f"{path} holds entries already (lines that begin with `### `); there is nothing to import")
     plan = Import(path, category, os.path.join(folder, f"{category}.md"), origin)

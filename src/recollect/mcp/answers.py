@@ -14,7 +14,7 @@ from recollect.domain.stored import ACTIVE, SEVERAL, StoredEntry
 from recollect.domain.text import change_texts, cut, few, one_line
 
 # In characters, for either form: clients show a model this much without cutting it.
-LARGEST = 18_000
+MAX_CHARS = 18_000
 
 # In characters: texts stored through a tool are shorter, but texts in files may be longer.
 _LONGEST_TEXT = 15_000

@@ -12,7 +12,7 @@ from recollect.errors import InvalidEntry
 from recollect.mcp.schemas import ToolSchema
 
 # In characters: more than any field may have. Each field's own check reports its exact limit.
-_LONGEST = 100_000
+_MAX_CHARS = 100_000
 
 
 class Arguments:
@@ -36,7 +36,7 @@ class Arguments:
         value: object = self._given.get(name, default)
         if not isinstance(value, str):
             raise InvalidEntry(f"{name} must be a text, not {_kind(value)}")
-        if len(value) > _LONGEST:
+        if len(value) > _MAX_CHARS:
             raise InvalidEntry(f"{name} has {len(value):,} characters, which is far too many")
         return value.encode("utf-8", "replace").decode("utf-8")
 
@@ -79,8 +79,8 @@ class Arguments:
         found = [text for text in values if isinstance(text, str)]
         if len(found) != len(values):
             raise InvalidEntry(f"{name} must be a list of texts")
-        if any(len(text) > _LONGEST for text in found):
-            raise InvalidEntry(f"{name} has a text of more than {_LONGEST:,} characters, which is far too many")
+        if any(len(text) > _MAX_CHARS for text in found):
+            raise InvalidEntry(f"{name} has a text of more than {_MAX_CHARS:,} characters, which is far too many")
         if not least <= len(found) <= most:
             wanted = f"between {least} and {most}" if least else f"at most {most}"
             raise InvalidEntry(f"{name} must hold {wanted} texts, not {len(found)}")

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 # In seconds: the time for running calls once the end has begun, and for the last steps after them.
-PATIENCE = 1.5
+TIMEOUT = 1.5
 _LAST = 0.3
 
 
@@ -59,10 +59,10 @@ class Ending:
     def _end(self, status: int) -> None:
         try:
             self._stop()
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + TIMEOUT
             while time.monotonic() < end and any(busy() for busy in self._busy):
                 if not self._has_started:
-                    end = time.monotonic() + PATIENCE
+                    end = time.monotonic() + TIMEOUT
                 time.sleep(0.01)
             end = time.monotonic() + _LAST
             last = [threading.Thread(target=each, name="last", daemon=True) for each in self._last]

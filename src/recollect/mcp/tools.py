@@ -15,7 +15,7 @@ from recollect.learn.memorize import memorize
 from recollect.learn.relate import Related, relate
 from recollect.mcp import schemas
 from recollect.mcp.answers import (
-    LARGEST,
+    MAX_CHARS,
     Answer,
     answered,
     brief,
@@ -268,7 +268,7 @@ def _project_name(given: Arguments) -> str | None:
 
 def _fitting(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return as many of the first items as there is room for, at least one."""
-    room, kept = LARGEST, 0
+    room, kept = MAX_CHARS, 0
     for item in items:
         room -= size(item) + 1
         if room < 0 and kept:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SWITCH = "memory_session_capture"
 
 # In seconds: the time to wait for other writers to the store, and for closing it.
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 _CLOSING = 0.2
 _logger = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Worker:
         arguments = Arguments(tool, given)
         try:
             self._has_opened = True
-            engine = Engine(workspace, patience=_PATIENCE, warm=self._background.warm)  # kept open between calls
+            engine = Engine(workspace, patience=_TIMEOUT, warm=self._background.warm)  # kept open between calls
         except StoreError as error:
             if tool is not schemas.STORE:
                 raise

@@ -14,7 +14,7 @@ from recollect.config import git
 from recollect.domain.text import one_line
 from recollect.files.memory.memories import MemoryRoot
 
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 _MOST_NAMED = 3
 _NO_FILTER = ("unspecified", "unset")
 _OPTIONS = (
@@ -67,7 +67,7 @@ class _Repository:
 
     def git(self, *arguments: str) -> str:
         """Run git and return its output; empty if its answer is no. Retry for a while if the index is locked."""
-        patience = min(self.deadline, time.monotonic() + _PATIENCE)
+        patience = min(self.deadline, time.monotonic() + _TIMEOUT)
         while True:
             try:
                 left = self.deadline - time.monotonic()

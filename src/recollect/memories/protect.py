@@ -26,7 +26,7 @@ _INDEX_FILE = "index.md"
 _IN_CLAUDE = {os.path.basename(locations.LOCAL_SETTINGS): SETTINGS, ".stop_hook_active": FLAG}
 
 # No system opens a longer path, and the time to resolve one grows with the square of its length.
-_LONGEST = 4096
+_MAX_CHARS = 4096
 _LONGEST_SHOWN = 200
 
 # Our own files in the global store, wherever it is, beside the database and the journal.
@@ -135,7 +135,7 @@ def _is_same(one: str, other: str) -> bool:
 
 def _real(path: str) -> str:
     """Return the path without links; empty if the system could not open it."""
-    if len(path) > _LONGEST:
+    if len(path) > _MAX_CHARS:
         return ""
     try:
         return os.path.realpath(path)
@@ -251,7 +251,7 @@ def _projects(real: str, cwd: str) -> list[str]:
 
 def _existing(folder: str) -> str:
     """Return the nearest existing folder: a search for the project would try every missing folder of a deep path."""
-    folder = folder if os.path.isabs(folder) and len(folder) <= _LONGEST else os.getcwd()
+    folder = folder if os.path.isabs(folder) and len(folder) <= _MAX_CHARS else os.getcwd()
     while not os.path.isdir(folder) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
     return folder

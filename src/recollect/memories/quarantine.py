@@ -15,7 +15,7 @@ from recollect.domain.text import cut, few, one_line
 from recollect.domain.withheld import basic_problems
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.aside import Judged, read_whole
-from recollect.files.memory.memories import ENDING, LARGEST, MemoryRoot, is_file_name, memory_of
+from recollect.files.memory.memories import ENDING, MAX_BYTES, MemoryRoot, is_file_name, memory_of
 from recollect.memories.protect import FLAG, INDEX, MEMORY, PLUGIN, SETTINGS, STORE, Kept
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _UNDO = {
 }
 
 # In seconds, for the lock. A hook has ten in all, and the next change of a memory rebuilds the index anyway.
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 
 
 class Checked:
@@ -93,7 +93,7 @@ def follow_written(kept: Kept, global_store: str) -> list[str]:
 def _memory_checked(kept: Kept, shown: str, past: str) -> Checked:
     settings = load_settings(kept.project)
     try:
-        read = read_whole(kept.path, LARGEST)
+        read = read_whole(kept.path, MAX_BYTES)
     except FileNotFoundError:
         return Checked("", f"{past}, and is gone")
     except (OSError, StorageError) as error:
@@ -191,7 +191,7 @@ def _index_made(root: MemoryRoot, *, anew: bool) -> list[str]:
     from recollect.files.memory.index_md import current_index, rebuild_index
     from recollect.files.memory.lock import memories_locked
 
-    with memories_locked(root.path, _PATIENCE) as warnings:
+    with memories_locked(root.path, _TIMEOUT) as warnings:
         problems = list(warnings)
         (rebuild_index if anew else current_index)(root, problems)
     return few(problems, _MOST_PROBLEMS)

@@ -18,7 +18,7 @@ MARKETPLACE = "recollect"
 PLUGIN = f"memory@{MARKETPLACE}"
 SCOPES = ("user", "project", "local")
 
-_PATIENCE = 180.0
+_TIMEOUT = 180.0
 _LONGEST_COMPLAINT = 400
 
 
@@ -69,11 +69,11 @@ class Claude:
                 capture_output=True,
                 encoding="utf-8",
                 errors="replace",
-                timeout=_PATIENCE,
+                timeout=_TIMEOUT,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise InstallError(f"`{called}` did not end within {_PATIENCE:g} seconds") from error
+            raise InstallError(f"`{called}` did not end within {_TIMEOUT:g} seconds") from error
         except OSError as error:
             raise InstallError(f"cannot run {self.path}: {error.strerror or error}") from error
         if done.returncode:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from recollect.errors import InstallError
 from recollect.plugin.environment_state import is_being_built, new_interpreter, read_outcome
 
-_PATIENCE = 30.0  # in seconds: the timeout of clients, unless MCP_TIMEOUT is set
+_TIMEOUT = 30.0  # in seconds: the timeout of clients, unless MCP_TIMEOUT is set
 _TRIES = 3
 _STEP = 100  # milliseconds
 _HUNG_UP = select.POLLHUP | select.POLLERR | select.POLLNVAL | getattr(select, "POLLRDHUP", 0)
@@ -24,7 +24,7 @@ class ClientGone(Exception):
 def patience_of_client(environ: Mapping[str, str]) -> float:
     """Return the seconds until a first answer is due: four fifths of the client's timeout."""
     given = environ.get("MCP_TIMEOUT", "")
-    whole = int(given) / 1000 if given.isascii() and given.isdecimal() and len(given) < 10 else _PATIENCE
+    whole = int(given) / 1000 if given.isascii() and given.isdecimal() and len(given) < 10 else _TIMEOUT
     return whole * 4 / 5
 
 

@@ -58,7 +58,7 @@ STEPS: dict[str, tuple[int, dict[str, str | tuple[str, ...]]]] = {
 _NEEDED = {"promote": ("--as", "--dry-run")}
 
 _PROGRAM = "recollect"
-_LONGEST = 64 * 1024
+_MAX_CHARS = 64 * 1024
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _BARE = frozenset(_LETTERS + _LETTERS.lower() + "0123456789-_./")  # no shell gives these a meaning inside a word
 _IN_DELIMITER = frozenset(_LETTERS + "_")
@@ -75,7 +75,7 @@ class Call:
 
 def own_step(command: str) -> Call | None:
     """Read a shell command. Return None unless it is one call of recollect with known options and plain words."""
-    if len(command) > _LONGEST:
+    if len(command) > _MAX_CHARS:
         return None
     line, newline, rest = command.rstrip("\n").partition("\n")
     if newline:

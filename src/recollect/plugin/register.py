@@ -16,7 +16,7 @@ from recollect.files.client.config_json import NAME, Entry, shown
 from recollect.files.textfile import read_text, write_text
 from recollect.plugin.register_clients import CLIENTS, Known, Place, common_form
 
-_LARGEST = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -98,7 +98,7 @@ def registration(known: Known, project: str, *, user: bool) -> Registration:
             f"where {known.title} keeps {whose} servers is not known here; this is what to add to its configuration:"
             f"\n{by_hand}"
         )
-    before = read_text(place.path, _LARGEST)
+    before = read_text(place.path, _MAX_BYTES)
     try:
         present = known.format.entry_in(before, known.section)
         if present is not None and not _is_ours(present):
@@ -119,7 +119,7 @@ def register(planned: Registration) -> None:
     """
     if planned.before == planned.after:
         return
-    if read_text(planned.path, _LARGEST) != planned.before:
+    if read_text(planned.path, _MAX_BYTES) != planned.before:
         raise StorageError(f"{planned.path} has changed meanwhile; nothing was written, try again")
     write_text(planned.path, planned.after)
 
@@ -150,7 +150,7 @@ def unregister(entry: Registered) -> None:
         raise InstallError(f"{entry.by_hand}; take {entry.client.what} out by hand")
     path = entry.place.path
     _check_place(entry.place)
-    after = entry.client.format.without_entry(read_text(path, _LARGEST), entry.client.section)
+    after = entry.client.format.without_entry(read_text(path, _MAX_BYTES), entry.client.section)
     if after or os.path.islink(path):  # a link was made by the user, so it stays
         write_text(path, after)
         return
@@ -166,7 +166,7 @@ def unregister(entry: Registered) -> None:
 
 def _look(known: Known, place: Place) -> Registered | None:
     try:
-        text = read_text(place.path, _LARGEST)
+        text = read_text(place.path, _MAX_BYTES)
     except RecollectError:
         return None  # nothing of ours could be written there
     try:

@@ -18,8 +18,8 @@ _ALL = "all"
 _RETIRED = "--include-retired"
 _MOST_FOUND = "10"
 _LONGEST_TEXT = 2_000
-_LARGEST = 9_000
-_PATIENCE = 25.0  # in seconds, less than the hook's in hooks.json
+_MAX_CHARS = 9_000
+_TIMEOUT = 25.0  # in seconds, less than the hook's in hooks.json
 _BARE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hooks", "bare.py")
 
 # Commands that take a model once there is something to do, and how their output begins if there is not.
@@ -49,7 +49,7 @@ def printed(command: str, given: str, folder: str) -> str:
             encoding="utf-8",
             errors="replace",
             env={**os.environ, "NO_COLOR": "1"},
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -57,7 +57,7 @@ def printed(command: str, given: str, folder: str) -> str:
     if name in _IF_NOTHING and done.returncode == 0 and not done.stdout.startswith(_NOTHING):
         return ""
     said = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip("\n")
-    return cut(said, _LARGEST)
+    return cut(said, _MAX_CHARS)
 
 
 def _collection(_name: str, given: str) -> list[str] | None:

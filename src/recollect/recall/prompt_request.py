@@ -13,7 +13,7 @@ from recollect.domain.quick_json import parse
 from recollect.domain.stored import ACTIVE
 from recollect.domain.text import counted
 from recollect.errors import StorageError
-from recollect.files.memory.memories import LARGEST, MemoryFile
+from recollect.files.memory.memories import MAX_BYTES, MemoryFile
 from recollect.files.session.record import add_given, add_words
 from recollect.files.textfile import read_regular
 from recollect.recall.deferred import DeferredWrites
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MAYBE = "maybe "
 
 # Of a longer prompt only the beginning and the end are read, because pasted text is usually in the middle.
-_LONGEST = 100_000
+_MAX_CHARS = 100_000
 
 
 class Hit:
@@ -67,8 +67,8 @@ class PromptRequest:
         self, prompt: str, workspace: Workspace, session: str, warm: Warm | None, *, is_preview: bool = False
     ) -> None:
         self._real: dict[str, bool] = {}  # the cache of `_is_real`
-        half = _LONGEST // 2
-        self.prompt = prompt if len(prompt) <= _LONGEST else f"{prompt[:half]}\n{prompt[-half:]}"
+        half = _MAX_CHARS // 2
+        self.prompt = prompt if len(prompt) <= _MAX_CHARS else f"{prompt[:half]}\n{prompt[-half:]}"
         self.workspace = workspace
         self.session = session
         self.warm = warm
@@ -164,7 +164,7 @@ class PromptRequest:
         if self.root is None or folder != self.root.folder(category) or not self._is_real(folder):
             return None
         try:
-            record: Any = parse(read_regular(path, LARGEST, follow=False).decode("utf-8").removeprefix("\ufeff"))
+            record: Any = parse(read_regular(path, MAX_BYTES, follow=False).decode("utf-8").removeprefix("\ufeff"))
         except (OSError, StorageError, ValueError):
             return None
         if not isinstance(record, dict) or basic_problems(record, category):  # pyright: ignore[reportUnknownArgumentType]

@@ -7,7 +7,7 @@ import time
 
 from recollect.domain.categories import KNOWLEDGE, PROJECT
 from recollect.domain.feedback.weight import factors
-from recollect.domain.prompt_block import LONGEST, MOST_MAYBES, PromptHit
+from recollect.domain.prompt_block import MAX_CHARS, MOST_MAYBES, PromptHit
 from recollect.domain.ranking.aboutness import (
     Bar,
     Question,
@@ -52,7 +52,7 @@ _MOST_COMPARED = 4
 _NEAREST = 8
 
 # In seconds: how long to wait for another writer of the store.
-_PATIENCE = 0.5
+_TIMEOUT = 0.5
 
 # In characters: the model reads no more of a prompt.
 _READ = 2_000
@@ -64,7 +64,7 @@ _LONGEST_QUERY = 300
 _LONGEST_SESSION = 100
 
 # A hit needs at least a hundred characters of the block, so no more hits than these fit.
-_MOST_SHOWN = LONGEST // 100
+_MOST_SHOWN = MAX_CHARS // 100
 
 
 class Answer:
@@ -86,7 +86,7 @@ def from_store(asked: PromptRequest) -> None:
     Raises:
         StoreError: the store cannot be read.
     """
-    with Engine(asked.workspace, patience=_PATIENCE, warm=asked.warm) as engine:
+    with Engine(asked.workspace, patience=_TIMEOUT, warm=asked.warm) as engine:
         store = engine.store
         asked.warnings += sync_if_changed(engine, leave=asked.leave)
         embed = _by_meaning(engine, asked)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # Timeouts in seconds, because a person waits for a session's start: for other writers, for a provider, for labelling a
 # large bank, for the sync of banks, for that of memory files, for git, and for all together.
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 _ANSWER = 1.5
 _LABELLING = 0.3
 _SYNCING = 0.8
@@ -73,7 +73,7 @@ def session_block(asked: StartRequest, injection: Injection) -> Block:
     Raises:
         StoreError: the store cannot be used; the caller falls back to markdown.
     """
-    engine = Engine(asked.workspace, patience=_PATIENCE, answer_within=_ANSWER, warm=asked.warm)
+    engine = Engine(asked.workspace, patience=_TIMEOUT, answer_within=_ANSWER, warm=asked.warm)
     try:
         return _chosen(engine, asked, injection)
     except StoreError:

@@ -27,7 +27,7 @@ WAIT = 150
 _LONGEST_WAIT = 60_000
 
 # In bytes: the longest line.
-LARGEST = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 
 USED = b"used\n"
 
@@ -127,7 +127,7 @@ def settings_variables() -> dict[str, str]:
 def _exchange(folder: str, line: bytes, end: float, meanwhile: Callable[[], None] | None) -> dict[str, Any]:
     import _socket
 
-    if len(line) > LARGEST:
+    if len(line) > MAX_BYTES:
         raise Unanswered("the question is too long for the resident")
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
@@ -175,7 +175,7 @@ def read_line(connection: Any, end: float) -> bytes:
             raise TimeoutError
         connection.settimeout(left)
         chunk = connection.recv(_CHUNK)
-        if not chunk or len(data) + len(chunk) > LARGEST:
+        if not chunk or len(data) + len(chunk) > MAX_BYTES:
             raise ValueError("it said too much" if chunk else "it went away")
         data += chunk
     return bytes(data)

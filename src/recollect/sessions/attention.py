@@ -23,7 +23,7 @@ _LONGEST_NOTE = 120
 _LARGEST_BANK = 2_000_000  # in bytes: a larger bank is not counted, because a person waits
 
 # In seconds: how long to wait for other writers.
-_PATIENCE = 0.3
+_TIMEOUT = 0.3
 _NOTED = "a hook left a note"
 _UNREAD = "no entry: "
 
@@ -67,7 +67,7 @@ def _was_given(workspace: Workspace, warm: Warm | None) -> bool:
     if not store_exists(workspace.store_place):
         return False
     try:
-        with Engine(workspace, patience=_PATIENCE, warm=warm) as engine:
+        with Engine(workspace, patience=_TIMEOUT, warm=warm) as engine:
             return engine.store.has_receipts(workspace.identity)
     except (StoreError, ImportError):
         return False

@@ -31,7 +31,7 @@ _LONGEST_SESSION = 100
 _NOT_RECORDED = "it was not recorded that this was opened"
 
 # In seconds: how long to wait for another writer of the store.
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 
 _Time = TypeVar("_Time")
 
@@ -210,7 +210,7 @@ def note_shown(workspace: Workspace, id: str) -> list[str]:
     if not session or not store_exists(workspace.store_place):
         return []
     try:
-        with Engine(workspace, patience=_PATIENCE) as engine:
+        with Engine(workspace, patience=_TIMEOUT) as engine:
             return note_opened(engine, [id], session)
     except StoreError as error:
         return [f"{_NOT_RECORDED}: {error}"]

@@ -27,7 +27,7 @@ from recollect.store.values import PROMPT, TEXT, TITLE, Evidence, Receipt
 from recollect.sync.write import write_lines
 
 # In seconds: how long to wait for another writer of the store.
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 
 _MOST_RECEIPTS = 300
 _MOST_GIVEN = 300
@@ -64,7 +64,7 @@ def look(workspace: Workspace, session: str, transcript: str, answer: str = "") 
         seen = size + bool(answer)
         if not lines or read_record(workspace.global_store, session).looked == seen:
             return []
-        with Engine(workspace, patience=_PATIENCE) as engine:
+        with Engine(workspace, patience=_TIMEOUT) as engine:
             _look(engine, session[:_LONGEST_SESSION], _with_answer(lines, answer))
             raise_confidence(engine)
         set_looked(workspace.global_store, session, seen)

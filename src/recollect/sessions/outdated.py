@@ -18,7 +18,7 @@ from recollect.truth.check import SETTING, Truth
 
 _MOST_NAMED = 3
 _MOST_EDITED = 1_000
-_PATIENCE = 0.3
+_TIMEOUT = 0.3
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def outdated(workspace: Workspace, given: Iterable[str], steps: Sequence[Step]) 
         return []
     ids = _ids(workspace, given)
     try:
-        with Engine(workspace, patience=_PATIENCE) as engine:
+        with Engine(workspace, patience=_TIMEOUT) as engine:
             anchors = engine.store.anchors({workspace.identity, workspace.memories}, ids) if ids else {}
             touched = {id: _about(those, edited) for id, those in anchors.items()}
             changed = Truth(workspace, engine.store).compare({id: those for id, those in touched.items() if those})

@@ -30,7 +30,7 @@ _AGAIN = ("resume", "fork")
 _QUIET = ("compact", "fork")
 
 # Timeouts in seconds for the work after the answer: to wait for other writers, to sync, to make vectors.
-_PATIENCE = 1.0
+_TIMEOUT = 1.0
 _SYNCING = 3.0
 _EMBEDDING = 1.5
 
@@ -151,7 +151,7 @@ def follow(start: Start, injection: Injection, *, can_embed: bool = True) -> lis
         from recollect.engine.engine import Engine
         from recollect.sync.if_changed import sync_if_changed
 
-        with engine or Engine(start.workspace, patience=_PATIENCE, warm=start.warm) as engine:
+        with engine or Engine(start.workspace, patience=_TIMEOUT, warm=start.warm) as engine:
             warnings += sync_if_changed(engine, seconds=_SYNCING, thorough=True)
             from recollect.engine.embed import embed_pending, is_behind, keep_model
 

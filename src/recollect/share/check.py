@@ -16,7 +16,7 @@ from recollect.domain.text import cut, one_line
 from recollect.errors import StorageError
 from recollect.files.git_index import is_tracked
 from recollect.files.memory.memories import (
-    LARGEST,
+    MAX_BYTES,
     MemoryFile,
     find_memories,
     has_conflict_markers,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PLACE, FORM, SCHEMA, SECRET, REFERENCE, INDEX = "place", "form", "schema", "credential", "reference", "index"
 
 _SECONDS = 30.0
-_LONGEST = 500
+_MAX_CHARS = 500
 _MOST_READ = 20_000
 _MOST_BYTES = 512 * 1024 * 1024
 _MOST_FINDINGS = 100  # of a file; finding their lines takes time
@@ -145,7 +145,7 @@ class _Check:
             shown, is_asked = self._root.shown(found.path), self._is_asked(found.path)
             data = b""
             try:
-                data = read_regular(found.path, LARGEST + 1, follow=False)
+                data = read_regular(found.path, MAX_BYTES + 1, follow=False)
                 memory = memory_of(data, found.path, found.category)
             except (OSError, StorageError) as error:
                 self._unread += 1
@@ -225,12 +225,12 @@ class _Check:
                 yield _finding(PLACE, shown, 0, "it is behind a link that leads out of the project; it is not read")
                 continue
             try:
-                data = read_regular(path, LARGEST + 1, follow=False)
+                data = read_regular(path, MAX_BYTES + 1, follow=False)
             except (OSError, StorageError) as error:
                 yield _finding(FORM, shown, 0, str(error).replace(path, "it", 1))
                 continue
-            if len(data) > LARGEST:
-                yield _finding(FORM, shown, 1, f"it is larger than {LARGEST // 1024:,} KiB; the rest was not checked")
+            if len(data) > MAX_BYTES:
+                yield _finding(FORM, shown, 1, f"it is larger than {MAX_BYTES // 1024:,} KiB; the rest was not checked")
             if has_conflict_markers(data):
                 line = _line_of_error(StorageError(), data)
                 yield _finding(FORM, shown, line, "it has conflict markers of git; keep the lessons of both sides")
@@ -245,7 +245,7 @@ def _dangling(file: str) -> tuple[str, str, str]:
 
 
 def _finding(kind: str, path: str, line: int, message: str) -> Finding:
-    return Finding(kind, one_line(path), line, cut(redact(one_line(message)), _LONGEST))
+    return Finding(kind, one_line(path), line, cut(redact(one_line(message)), _MAX_CHARS))
 
 
 def _line_of_error(error: Exception, data: bytes) -> int:

@@ -13,7 +13,7 @@ from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, one_line
 from recollect.errors import StorageError, WriteRefused
 from recollect.files.memory.lock import memories_locked
-from recollect.files.memory.memories import LARGEST, has_conflict_markers, parse_record, record_text
+from recollect.files.memory.memories import MAX_BYTES, has_conflict_markers, parse_record, record_text
 from recollect.files.memory.schemas import validated
 from recollect.files.memory.write import save_memory
 from recollect.files.textfile import read_regular, write_text
@@ -93,7 +93,7 @@ def _shown(value: object) -> str:
 
 def _read(path: str) -> bytes:
     try:
-        return read_regular(path, LARGEST + 1)
+        return read_regular(path, MAX_BYTES + 1)
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _IGNORE = ".gitignore"
 _DRIVER = f"{SECTION}.driver"
 _NAME = f"{SECTION}.name"
-_LARGEST = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 _SECONDS = 10.0
 _SPECIAL = "*?[\\"
 
@@ -89,7 +89,7 @@ def set_up_git(planned: GitSetup) -> None:
     """
     for name, lines in planned.lines.items():
         path = os.path.join(planned.root, name)
-        before = read_text(path, _LARGEST, follow=False)
+        before = read_text(path, _MAX_BYTES, follow=False)
         ended = before if not before or before.endswith("\n") else f"{before}\n"
         write_text(path, ended + "".join(f"{line}\n" for line in lines))
     if planned.driver:
@@ -132,7 +132,7 @@ def _literal(path: str) -> str:
 def _lines(root: str, name: str) -> list[str]:
     path = os.path.join(root, name)
     refuse_link(path, root)
-    return read_text(path, _LARGEST, follow=False).splitlines()
+    return read_text(path, _MAX_BYTES, follow=False).splitlines()
 
 
 def _git(root: str, *arguments: str) -> tuple[int, str, str]:

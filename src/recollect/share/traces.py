@@ -16,7 +16,7 @@ SECTION = "merge.recollect"
 _HEADING = '[merge "recollect"]'  # as git writes it
 ATTRIBUTES = ".gitattributes"
 NAMED = "merge=recollect"  # in .gitattributes, beside the files that the driver merges
-_LARGEST = 1024 * 1024
+_MAX_BYTES = 1024 * 1024
 _SECONDS = 10.0
 
 
@@ -58,5 +58,5 @@ def remove_driver(driver: Driver) -> None:
 
 def _lines(path: str) -> list[str]:
     with suppress(StorageError):
-        return read_text(path, _LARGEST, follow=False).splitlines()
+        return read_text(path, _MAX_BYTES, follow=False).splitlines()
     return []

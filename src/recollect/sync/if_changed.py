@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NOTE = "followed "
 
 # In seconds: how long a prompt waits for reading changed files; the next prompt reads the rest.
-_PATIENCE = 0.3
+_TIMEOUT = 0.3
 
 # In bytes: more than this of banks and the journal takes longer to read than a prompt may wait, and reading cannot be
 # stopped half-way.
@@ -37,7 +37,7 @@ _SETTLED_AFTER = 2 * 10**9
 def sync_if_changed(
     engine: Engine,
     *,
-    seconds: float | None = _PATIENCE,
+    seconds: float | None = _TIMEOUT,
     leave: Callable[[], None] | None = None,
     thorough: bool = False,
     banks_read: int = 0,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SETTING = "memory_anchors_enabled"
 
 # In bytes: a larger file gets no anchor. Hardly anybody remembers something about one.
-LARGEST = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 
 # The hashes of a file that is gone, and of one that has grown beyond the limit.
 GONE = ""
@@ -263,7 +263,7 @@ class FileHashes:
         if data is None:
             return GONE
         self._bytes -= len(data)
-        return file_hash(data)[:HASH_LENGTH] if len(data) <= LARGEST else LARGE
+        return file_hash(data)[:HASH_LENGTH] if len(data) <= MAX_BYTES else LARGE
 
 
 def _read_regular(path: str) -> bytes | None:
@@ -275,6 +275,6 @@ def _read_regular(path: str) -> bytes | None:
     descriptor = os.open(path, flags)
     try:
         status = os.fstat(descriptor)
-        return os.read(descriptor, min(status.st_size, LARGEST) + 1) if S_ISREG(status.st_mode) else None
+        return os.read(descriptor, min(status.st_size, MAX_BYTES) + 1) if S_ISREG(status.st_mode) else None
     finally:
         os.close(descriptor)

@@ -28,7 +28,7 @@ PLUGIN = REPOSITORY / "plugin"
 OLDEST = "2.1.197"
 
 _ALONE = str(Path(__file__).with_name("alone.py"))
-_PATIENCE = 120
+_TIMEOUT = 120
 _KEY = "none"
 
 
@@ -134,7 +134,7 @@ class Client:
             capture_output=True,
             encoding="utf-8",
             check=False,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
         )
 
     def ask(self, *prompts: str, script: Sequence[Reply] = (), options: Sequence[str] = ()) -> Run:
@@ -210,7 +210,7 @@ class Client:
                     start_new_session=True,
                     **streams,
                 )
-            deadline = threading.Timer(_PATIENCE, os.killpg, (process.pid, signal.SIGKILL))
+            deadline = threading.Timer(_TIMEOUT, os.killpg, (process.pid, signal.SIGKILL))
             deadline.start()
             try:
                 listeners = socket.recv_fds(ours, 1, 1)[1]

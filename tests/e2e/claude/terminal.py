@@ -20,7 +20,7 @@ from tests.e2e.claude.api import Api, Reply, Request, Turn
 # Nothing scrolls off a screen of this height, and few lines are broken.
 _ROWS, COLUMNS = 100, 140
 
-_PATIENCE = 60
+_TIMEOUT = 60
 _PAUSE = 0.05
 _INPUT = "❯"
 _SHIFT_TAB = "\x1b[Z"
@@ -52,7 +52,7 @@ class Screen:
     def close(self) -> None:
         """Show the rest, after the program has ended."""
         if self._reader.is_alive():
-            self._reader.join(_PATIENCE)
+            self._reader.join(_TIMEOUT)
         os.close(self._ours)
 
     def press(self, keys: str) -> None:
@@ -171,7 +171,7 @@ class Session:
         self.screen.press(_CLEAR_LINE)
         wait(lambda: not self._is_typed(), lambda: f"the input box is not empty:\n{self.screen.text}")
         self.type("/exit")
-        process.wait(_PATIENCE)
+        process.wait(_TIMEOUT)
 
     def _is_typed(self) -> bool:
         """Whether the last prompt is in the input box."""
@@ -228,7 +228,7 @@ class Rows:
 
 def wait(is_so: Callable[[], bool], otherwise: Callable[[], str]) -> None:
     """Wait until something is so, and fail with words when that takes too long."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT
     while not is_so():
         assert time.monotonic() < deadline, otherwise()
         time.sleep(_PAUSE)

@@ -13,7 +13,7 @@ from tests.e2e.claude.client import Client
 _SLUG = "advisory-locks-for-order-import"
 _LOCKS = "How do we keep two importers from taking the same order?"
 _FILE = "src/importer.py"
-_PATIENCE = 60
+_TIMEOUT = 60
 
 
 def _write(client: Client) -> None:
@@ -42,7 +42,7 @@ def _why(client: Client) -> dict[str, Any]:
 
 def _signs(client: Client) -> dict[str, dict[str, Any]]:
     """The signs of use by kind, as soon as there are some: the transcript is looked at after the answer."""
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _TIMEOUT
     while time.monotonic() < end:
         found = {sign["kind"]: sign for sign in _why(client)["signs"]}
         if found:

@@ -111,7 +111,7 @@ def test_repair_that_fails_does_not_keep_the_next_from_being_done() -> None:
 
 
 def test_packages_are_named_with_their_versions(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_machine, "_PATIENCE", 600.0)  # a busy machine imports slowly
+    monkeypatch.setattr(doctor_machine, "_TIMEOUT", 600.0)  # a busy machine imports slowly
     finding = only(doctor_machine.packages(case))
     assert finding.level == OK
     assert all(f"{name} " in finding.sentence for name in doctor_machine.SHOWN)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.domain.ranking.labels import GENERIC, LONGEST, MOST, MOST_WORDS, parse_keywords, validated
+from recollect.domain.ranking.labels import GENERIC, MAX_CHARS, MOST, MOST_WORDS, parse_keywords, validated
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from recollect.domain.ranking.labels import GENERIC, LONGEST, MOST, MOST_WORDS, 
         ("at-least-once", "at-least-once"),
         ("3d", "3d"),
         ("error-handling", "error-handling"),
-        ("x" * LONGEST, "x" * LONGEST),
+        ("x" * MAX_CHARS, "x" * MAX_CHARS),
     ],
 )
 def test_label_is_accepted_and_spelled_as_one(candidate, label):
@@ -30,7 +30,7 @@ def test_label_is_accepted_and_spelled_as_one(candidate, label):
     "candidate",
     [
         *("", " ", "-", "-a", 'a"b', "[a]", "a,b", "{a}", "a\\b", "naïve", "日本", "a.b", "one-two-three-four"),
-        *("x" * (LONGEST + 1), "sqlite\n]", None, 3, 1.5, ["a"], {"a": 1}, b"a", True, "\ud800"),
+        *("x" * (MAX_CHARS + 1), "sqlite\n]", None, 3, 1.5, ["a"], {"a": 1}, b"a", True, "\ud800"),
     ],
 )
 def test_anything_else_is_left_out_and_spoils_no_other(candidate):
@@ -78,6 +78,6 @@ def test_every_result_is_a_label(candidates):
     assert GENERIC.isdisjoint(labels)
     for label in labels:
         assert re.fullmatch(r"[a-z0-9][a-z0-9-]*", label)
-        assert len(label) <= LONGEST
+        assert len(label) <= MAX_CHARS
         assert len([word for word in label.split("-") if word]) <= MOST_WORDS
     assert validated(labels) == labels

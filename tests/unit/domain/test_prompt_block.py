@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.memory_text import described
-from recollect.domain.prompt_block import LONGEST, PromptHit, prompt_block
+from recollect.domain.prompt_block import MAX_CHARS, PromptHit, prompt_block
 from recollect.domain.text import client_length
 
 SOURCE = ".claude/memory/"
@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_left_out_from_the_end() -> None:
     text, shown, _ = prompt_block(many, SOURCE)
     assert [told.title for told in shown] == [f"Number {number}" for number in range(len(shown))]
     assert 0 < len(shown) < 20
-    assert client_length(text) <= LONGEST
+    assert client_length(text) <= MAX_CHARS
 
 
 @given(st.text(max_size=400), st.text(max_size=2_000))
@@ -123,7 +123,7 @@ def test_titles_stand_after_what_is_sure_and_only_where_there_is_room() -> None:
     assert len(shown) == len(titles) == 1
     full = [decision(title=f"Number {number}", description="x" * 500) for number in range(20)]
     text, _, titles = prompt_block(full, SOURCE, [maybe("Tokens")])
-    assert client_length(text) <= LONGEST
+    assert client_length(text) <= MAX_CHARS
     assert titles == []
 
 

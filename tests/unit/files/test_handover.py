@@ -15,7 +15,7 @@ from recollect.domain.categories import FOLDER
 from recollect.errors import WriteRefused
 from recollect.files.memory.memories import MemoryRoot
 from recollect.files.session import handover
-from recollect.files.session.handover import LARGEST
+from recollect.files.session.handover import MAX_BYTES
 
 ROOT = MemoryRoot("/home/dev/shop", "/home/dev/shop/.claude/memory", FOLDER)
 
@@ -172,8 +172,8 @@ def test_loop_of_links_is_refused(temporary):
         b'{"a":' * 100_000,
         b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
         b'{"a": ' + b"[" * 20 + b"1" + b"]" * 20 + b"}",
-        b'{"a": "' + b"x" * LARGEST + b'"}',
-        b" " * (LARGEST + 1) + b"{}",
+        b'{"a": "' + b"x" * MAX_BYTES + b'"}',
+        b" " * (MAX_BYTES + 1) + b"{}",
     ],
     ids=lambda data: repr(data[:24]),
 )
@@ -182,9 +182,9 @@ def test_anything_but_one_plain_object_is_refused(temporary, data):
 
 
 def test_object_of_the_largest_size_is_read(temporary):
-    data = b'{"a": "' + b"x" * (LARGEST - 9) + b'"}'
-    assert len(data) == LARGEST
-    assert len(read_handover(str(handed(temporary, data)))["a"]) == LARGEST - 9
+    data = b'{"a": "' + b"x" * (MAX_BYTES - 9) + b'"}'
+    assert len(data) == MAX_BYTES
+    assert len(read_handover(str(handed(temporary, data)))["a"]) == MAX_BYTES - 9
 
 
 def test_two_mebibytes_are_refused(temporary):
@@ -242,7 +242,7 @@ def test_standard_input_is_read(monkeypatch):
     assert read_handover("-") == {"a": 1}
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{" * 100_000, b" " * (LARGEST + 1)])
+@pytest.mark.parametrize("data", [b"", b"[]", b"{" * 100_000, b" " * (MAX_BYTES + 1)])
 def test_standard_input_without_an_object_is_refused(monkeypatch, data):
     monkeypatch.setattr(sys, "stdin", _Standard(data))
     assert refused("-") == "INPUT_ERROR"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.files.client.instructions import LARGEST, client_memory, project_instructions, user_instructions
+from recollect.files.client.instructions import MAX_BYTES, client_memory, project_instructions, user_instructions
 
 RULE = "Keep amounts of money in integer cents."
 WORDS = " keep amounts of money in integer cents "
@@ -58,10 +58,10 @@ def test_the_user_s_own_instructions_may_be_a_link(tmp_path: Path) -> None:
 
 
 def test_no_more_is_read_than_the_first_part_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "CLAUDE.md").write_text("x " * LARGEST + RULE, encoding="utf-8")
+    (tmp_path / "CLAUDE.md").write_text("x " * MAX_BYTES + RULE, encoding="utf-8")
     (words,) = words_of(tmp_path)
     assert WORDS not in words
-    assert len(words) <= LARGEST + 2
+    assert len(words) <= MAX_BYTES + 2
 
 
 def test_of_its_memory_the_client_shows_the_first_lines(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.files.log import LARGEST, NAME, WITHOUT_RESIDENT, lately, log
+from recollect.files.log import MAX_BYTES, NAME, WITHOUT_RESIDENT, lately, log
 
 
 def lines(folder: Path) -> list[str]:
@@ -44,18 +44,18 @@ def test_log_is_for_its_owner_only(tmp_path: Path) -> None:
 
 
 def test_log_moves_a_full_log_aside(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(b"old\n" * (LARGEST // 4))
+    (tmp_path / NAME).write_bytes(b"old\n" * (MAX_BYTES // 4))
     (tmp_path / (NAME + ".1")).write_bytes(b"older")
     log(str(tmp_path), "stop", "new", place="")
     assert lines(tmp_path)[0].endswith("Z stop: new")
-    assert (tmp_path / (NAME + ".1")).read_bytes() == b"old\n" * (LARGEST // 4)
+    assert (tmp_path / (NAME + ".1")).read_bytes() == b"old\n" * (MAX_BYTES // 4)
 
 
 def test_log_never_grows_beyond_its_two_files(tmp_path: Path) -> None:
     for n in range(400):
         log(str(tmp_path), "stop", f"{n} " + "x" * 1000)
     assert sorted(os.listdir(tmp_path)) == [NAME, NAME + ".1"]
-    assert all(os.path.getsize(tmp_path / name) <= LARGEST for name in os.listdir(tmp_path))
+    assert all(os.path.getsize(tmp_path / name) <= MAX_BYTES for name in os.listdir(tmp_path))
     assert " 399 " in lines(tmp_path)[-2]
 
 

@@ -13,7 +13,7 @@ from recollect.domain.categories import FOLDER, PROJECT
 from recollect.domain.memory import is_slug
 from recollect.errors import StorageError
 from recollect.files.memory.memories import (
-    LARGEST,
+    MAX_BYTES,
     MemoryFile,
     MemoryRoot,
     find_memories,
@@ -305,15 +305,15 @@ def test_what_is_no_object_is_refused(data):
 
 
 def test_large_file_is_refused(root):
-    path = write(root, data=b'{"a": "' + b"x" * LARGEST + b'"}')
+    path = write(root, data=b'{"a": "' + b"x" * MAX_BYTES + b'"}')
     with pytest.raises(StorageError, match="larger than 4,096 KiB"):
         read_memory(path, "decision")
 
 
 def test_file_of_the_largest_size_is_read(root):
-    data = b'{"a": "' + b"x" * (LARGEST - 9) + b'"}'
-    assert len(data) == LARGEST
-    assert read_memory(write(root, data=data), "decision").record["a"] == "x" * (LARGEST - 9)
+    data = b'{"a": "' + b"x" * (MAX_BYTES - 9) + b'"}'
+    assert len(data) == MAX_BYTES
+    assert read_memory(write(root, data=data), "decision").record["a"] == "x" * (MAX_BYTES - 9)
 
 
 @pytest.mark.parametrize("depth", [25, 500, 5_000, 200_000])

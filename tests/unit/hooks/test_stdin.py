@@ -44,13 +44,13 @@ def test_an_event_whose_pipe_stays_open_is_read_as_soon_as_it_is_complete() -> N
 
 
 def test_an_event_that_stays_incomplete_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdin, "_PATIENCE", 0.3)
+    monkeypatch.setattr(stdin, "_TIMEOUT", 0.3)
     with pytest.raises(ValueError, match="no JSON object"):
         told(b'{"prompt": "hel', closed=False)
 
 
 def test_nothing_at_all_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdin, "_PATIENCE", 0.2)
+    monkeypatch.setattr(stdin, "_TIMEOUT", 0.2)
     with pytest.raises(ValueError, match="0 bytes"):
         told(b"", closed=False)
 
@@ -68,7 +68,7 @@ def test_what_is_no_object_is_refused(data: bytes) -> None:
 
 
 def test_more_than_any_event_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdin, "LARGEST", 1000)
+    monkeypatch.setattr(stdin, "MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="no JSON object"):
         told(b'{"a": "' + b"x" * 2000 + b'"}')
 

@@ -155,7 +155,7 @@ def test_folder_that_cannot_be_written_is_a_warning(shop: Shop, monkeypatch: pyt
     def refused(*_: object, **__: object) -> None:
         raise PermissionError("read-only")
 
-    monkeypatch.setattr(relating, "write_lines", refused)
+    monkeypatch.setattr(relating, "append_lines", refused)
     done = merge_same(shop.engine)
     assert (done.merged, len(done.failed)) == ([], 1)
     assert "was not merged into" in done.failed[0]

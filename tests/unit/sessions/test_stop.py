@@ -7,7 +7,7 @@ import pytest
 from recollect.domain.triage.said import spoken_lines
 from recollect.domain.triage.score import Said, bounded
 
-LONGEST = 20_100
+MAX_CHARS = 20_100
 LINES = "\n".join(f"Line {number} of the log." for number in range(40_000))
 CODE = "code();\n" * 3000
 TALK = "Said too.\n" * 3000
@@ -15,7 +15,7 @@ TALK = "Said too.\n" * 3000
 
 def shortened(text: str) -> str:
     [said] = bounded([Said("human", text)])
-    assert len(said.text) <= LONGEST
+    assert len(said.text) <= MAX_CHARS
     return said.text
 
 

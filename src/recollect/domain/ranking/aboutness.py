@@ -68,7 +68,7 @@ _PASSAGE = 6
 _MOST_PASSAGES = 40
 
 # Of a longer prompt only the beginning and the end are read: pasted text is usually in between.
-_LONGEST = 8_000
+_MAX_CHARS = 8_000
 
 # The fields naming an entry's topic, and the one that says when it matters.
 NAMED_FIELDS = frozenset(("name", "keywords"))
@@ -79,8 +79,8 @@ class Question:
     """A prompt split into passages, each with its terms and its text, and all its terms in order."""
 
     def __init__(self, prompt: str) -> None:
-        if len(prompt) > _LONGEST:
-            prompt = f"{prompt[: _LONGEST // 2]}\n{prompt[-_LONGEST // 2 :]}"
+        if len(prompt) > _MAX_CHARS:
+            prompt = f"{prompt[: _MAX_CHARS // 2]}\n{prompt[-_MAX_CHARS // 2 :]}"
         self.passages, self.texts = _passages(prompt)
         self.terms = list(dict.fromkeys(term for passage in self.passages for term in passage))
 

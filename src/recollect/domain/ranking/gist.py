@@ -6,7 +6,7 @@ from __future__ import annotations
 from recollect.domain.text import fenced_lines, one_line
 
 # Only the beginning of a document is read.
-_LONGEST = 64 * 1024
+_MAX_CHARS = 64 * 1024
 _MOST_LINES = 2_000
 _LONGEST_LINE = 2_000
 
@@ -34,7 +34,7 @@ def gist(text: str, *, enough: int, most: int) -> str:
     """
     title = ""
     words: list[str] = []
-    for is_heading, line in _telling_lines(text[:_LONGEST].split("\n", _MOST_LINES)[:_MOST_LINES]):
+    for is_heading, line in _telling_lines(text[:_MAX_CHARS].split("\n", _MOST_LINES)[:_MOST_LINES]):
         if is_heading:
             title = title if title or words else line
         elif line:

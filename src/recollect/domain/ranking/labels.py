@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST = 10
-LONGEST = 40
+MAX_CHARS = 40
 MOST_WORDS = 3
 
 # Words too general to distinguish one entry from another.
@@ -42,7 +42,7 @@ def _label(candidate: object) -> str:
     if not isinstance(candidate, str) or len(candidate) > _LONGEST_JUDGED:
         return ""
     label = "-".join(candidate.lower().replace("_", " ").split())
-    if label in GENERIC or len(label) > LONGEST or not label.isascii() or not label[:1].isalnum():
+    if label in GENERIC or len(label) > MAX_CHARS or not label.isascii() or not label[:1].isalnum():
         return ""
     words = [word for word in label.split("-") if word]
     return label if len(words) <= MOST_WORDS and all(map(str.isalnum, words)) else ""

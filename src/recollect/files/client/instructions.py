@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # In bytes: no more is read of a file.
-LARGEST = 64 * 1024
+MAX_BYTES = 64 * 1024
 
 # The client itself reads no more of its memory.
 _LARGEST_MEMORY = 25_000
@@ -65,7 +65,7 @@ def _inside(root: str, names: tuple[str, ...]) -> Iterator[str]:
             yield os.path.realpath(path)
 
 
-def _read(path: str, most: int = LARGEST, lines: int = 0) -> list[Known]:
+def _read(path: str, most: int = MAX_BYTES, lines: int = 0) -> list[Known]:
     """Return the text of a file; nothing if it has none or cannot be read. A file is read again once it has changed."""
     try:
         status = os.stat(path)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recollect.files.journal.kinds import Staged
 
 # Looking through this much takes about a millisecond, and a session waits for it.
-LARGEST = 512 * 1024
+MAX_BYTES = 512 * 1024
 
 # For callers without a time limit.
 ALL = 64 * 1024 * 1024
@@ -48,7 +48,7 @@ def awaiting(path: str, project: str) -> list[Staged]:
     return list(found.values())
 
 
-def retired_ids(path: str, project: str, largest: int = LARGEST) -> tuple[set[str], set[str]]:
+def retired_ids(path: str, project: str, largest: int = MAX_BYTES) -> tuple[set[str], set[str]]:
     """Return the ids retired everywhere and the ids retired in a project.
 
     Only the last `largest` bytes of the journal are read. Invalid lines are skipped, and so is an unreadable journal:
@@ -79,7 +79,7 @@ def retired_ids(path: str, project: str, largest: int = LARGEST) -> tuple[set[st
     return tuple({id for id, projects in retired.items() if name in projects} for name in ("", project))  # pyright: ignore
 
 
-def marked_ids(path: str, kind: str, project: str, largest: int = LARGEST) -> list[str]:
+def marked_ids(path: str, kind: str, project: str, largest: int = MAX_BYTES) -> list[str]:
     """Return the ids with a mark in a project or everywhere, oldest mark first. It is as lenient as `retired_ids`."""
     mark = f'"{kind}"'.encode()
     try:

@@ -22,13 +22,13 @@ from recollect.files.locks import locked_folder
 from recollect.files.memory.memories import INDEX
 
 FOLDER = ".index.lockdir"
-PATIENCE = 5.0
+TIMEOUT = 5.0
 STALE_AFTER = 60.0
 _POLL = 0.05
 
 
 @contextmanager
-def memories_locked(root: str, patience: float = PATIENCE) -> Generator[list[str]]:
+def memories_locked(root: str, patience: float = TIMEOUT) -> Generator[list[str]]:
     """Hold the lock of a memory root, and yield warnings. A missing root is made.
 
     Raises:

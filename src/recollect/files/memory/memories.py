@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from recollect.domain.stored import Anchor
 
-LARGEST = 4 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
 INDEX = "index.md"
 ENDING = ".json"
 _DEEPEST = 20
@@ -204,7 +204,7 @@ def read_memory(path: str, category: str) -> MemoryFile:
         StorageError: the file cannot be read, or holds no JSON object.
     """
     try:
-        data = read_regular(path, LARGEST + 1, follow=False)
+        data = read_regular(path, MAX_BYTES + 1, follow=False)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -223,7 +223,7 @@ def memory_of(data: bytes, path: str, category: str) -> MemoryFile:
     return MemoryFile(path, category, parse_record(data, path), md5(data, usedforsecurity=False).hexdigest())
 
 
-def parse_record(data: bytes, where: str, largest: int = LARGEST) -> dict[str, Any]:
+def parse_record(data: bytes, where: str, largest: int = MAX_BYTES) -> dict[str, Any]:
     """Parse bytes into a JSON object.
 
     Raises:

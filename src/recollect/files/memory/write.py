@@ -7,7 +7,7 @@ from typing import Any
 
 from recollect.errors import WriteRefused
 from recollect.files.memory.index_md import index_with, unlink_link
-from recollect.files.memory.memories import LARGEST, MemoryFile, MemoryRoot, memory_of, record_text
+from recollect.files.memory.memories import MAX_BYTES, MemoryFile, MemoryRoot, memory_of, record_text
 from recollect.files.memory.schemas import validated
 from recollect.files.textfile import write_text, write_texts
 
@@ -38,11 +38,11 @@ def write_memory(path: str, category: str, record: dict[str, Any]) -> None:
 def _checked(record: dict[str, Any], category: str) -> str:
     text = record_text(validated(record, category))
     size = len(text.encode())
-    if size > LARGEST:
+    if size > MAX_BYTES:
         raise WriteRefused(
             "VALIDATION_ERROR",
             ("field", "content"),
-            ("expected", f"at most {LARGEST // 1024:,} KiB"),
+            ("expected", f"at most {MAX_BYTES // 1024:,} KiB"),
             ("got", f"{size // 1024:,} KiB"),
             ("fix", "keep what matters; name large texts in related_files"),
         )

@@ -11,7 +11,7 @@ from recollect.errors import StorageError
 from recollect.files.session.record import FOLDER
 from recollect.files.textfile import make_private_folder, open_private, read_regular
 
-_LARGEST = 64 * 1024
+_MAX_BYTES = 64 * 1024
 _PARTS = 3
 
 
@@ -37,7 +37,7 @@ def met_before(store: str, project: str, session: str, marks: Mapping[str, str])
 def _lines(path: str) -> list[list[str]]:
     """Return the mark, the use and the session of each line."""
     try:
-        text = read_regular(path, _LARGEST).decode("utf-8", "replace")
+        text = read_regular(path, _MAX_BYTES).decode("utf-8", "replace")
     except (OSError, StorageError):
         return []
     return [parts for parts in (line.split(" ") for line in text.split("\n")) if len(parts) == _PARTS]
@@ -50,7 +50,7 @@ def _append(path: str, text: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
         descriptor = open_private(path, flags)
         try:
-            if os.fstat(descriptor).st_size + len(text) > _LARGEST:
+            if os.fstat(descriptor).st_size + len(text) > _MAX_BYTES:
                 os.ftruncate(descriptor, 0)  # begin anew: what comes back will be met again
             os.write(descriptor, text.encode())
         finally:

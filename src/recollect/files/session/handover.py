@@ -11,7 +11,7 @@ from recollect.errors import StorageError, WriteRefused
 from recollect.files.memory.memories import MemoryRoot, parse_record
 from recollect.files.textfile import open_regular
 
-LARGEST = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 STDIN = "-"
 
 # Agents write here even if TMPDIR names another folder.
@@ -26,8 +26,8 @@ def read_handover(path: str, root: MemoryRoot) -> dict[str, Any]:
             cannot be read, or holds no JSON object.
     """
     try:
-        data = _standard_input() if path == STDIN else read_own(_checked(path, root), LARGEST + 1)
-        return parse_record(data, "the input", LARGEST)
+        data = _standard_input() if path == STDIN else read_own(_checked(path, root), MAX_BYTES + 1)
+        return parse_record(data, "the input", MAX_BYTES)
     except (StorageError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise WriteRefused(
@@ -87,4 +87,4 @@ def _is_below(path: str, folder: str) -> bool:
 def _standard_input() -> bytes:
     if not sys.stdin:
         raise StorageError("standard input is closed")
-    return sys.stdin.buffer.read(LARGEST + 1)
+    return sys.stdin.buffer.read(MAX_BYTES + 1)

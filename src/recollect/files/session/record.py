@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FOLDER = ".sessions"
 
-_LARGEST = 512 * 1024
+_MAX_BYTES = 512 * 1024
 _MOST_WORDS = 256 * 1024  # in bytes; after that, a repeated memory may be taken for a new one
 _LONGEST_NAME = 100
 _KEPT_DAYS = 30
@@ -45,7 +45,7 @@ class SessionRecord:
 
 def read_record(store: str, session: str) -> SessionRecord:
     """Return the record of a session, or an empty record if it is missing or unreadable."""
-    return _read(_path(store, session), _LARGEST)
+    return _read(_path(store, session), _MAX_BYTES)
 
 
 def _read(path: str, most: int) -> SessionRecord:
@@ -79,7 +79,7 @@ def add_given(store: str, session: str, keys: Iterable[str]) -> set[str]:
     keys = [" ".join(key.split()) for key in keys]
     start = _append(store, session, "".join(f"{_GIVEN}{key}\n" for key in keys))
     # Appends are serialised, so the lines before ours were written first.
-    return _read(_path(store, session), min(start, _LARGEST)).given.intersection(keys) if start else set()
+    return _read(_path(store, session), min(start, _MAX_BYTES)).given.intersection(keys) if start else set()
 
 
 def add_words(store: str, session: str, marks: Iterable[str]) -> None:
@@ -140,7 +140,7 @@ def _append(store: str, session: str, text: str) -> int:
         make_private_folder(os.path.dirname(path))
         descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0))
         try:
-            if os.fstat(descriptor).st_size + len(data) > _LARGEST:
+            if os.fstat(descriptor).st_size + len(data) > _MAX_BYTES:
                 raise StorageError(f"{path} is full")  # lines beyond the limit would never be read
             written = os.write(descriptor, data)
             return os.lseek(descriptor, 0, os.SEEK_CUR) - written

@@ -13,7 +13,7 @@ FLAG = os.path.join(".claude", ".stop_hook_active")
 SECONDS = 300
 
 _NO_LOCK = -1
-_LARGEST = 4096
+_MAX_BYTES = 4096
 _MADE = "folder made for this"
 
 
@@ -23,7 +23,7 @@ def read_flag(folder: str, session: str) -> tuple[bool, bool]:
     A flag without a session belongs to all. Without a flag, both are False.
     """
     try:
-        data = read_regular(os.path.join(folder, FLAG), _LARGEST, follow=False)
+        data = read_regular(os.path.join(folder, FLAG), _MAX_BYTES, follow=False)
     except (OSError, ValueError, StorageError):
         return False, False
     moment, holder, _ = _parts(data)
@@ -63,7 +63,7 @@ def lower_flag(folder: str) -> None:
     """Remove the flag, and its folder if it was made for the flag and is now empty."""
     path = os.path.join(folder, FLAG)
     try:
-        was_made = _parts(read_regular(path, _LARGEST, follow=False))[2] == _MADE
+        was_made = _parts(read_regular(path, _MAX_BYTES, follow=False))[2] == _MADE
         os.unlink(path)
         if was_made:
             os.rmdir(os.path.dirname(path))

@@ -17,7 +17,7 @@ FIELDS = ("name", "description", "keywords", "reasoning", "more", "triggers")
 # again.
 VERSION = "1"
 
-_LONGEST = 64  # of a word; the rest of it is not searched
+_MAX_CHARS = 64  # of a word; the rest of it is not searched
 _MOST_STEMS = 20_000  # of an entry
 _MOST_REPEATED = 200  # times that a stem counts in a field; the server keeps 255 of an entry
 _SPAN = 2048  # the positions of a field
@@ -34,7 +34,7 @@ def words(text: str) -> list[str]:
         apart = unicodedata.normalize("NFD", text)
         text = unicodedata.normalize("NFC", "".join([char for char in apart if not "\u0300" <= char <= "\u036f"]))
     spaced = "".join([char if char.isalnum() else " " for char in text.lower()])
-    return [word[:_LONGEST] for word in spaced.split()]
+    return [word[:_MAX_CHARS] for word in spaced.split()]
 
 
 def indexed(fields: Sequence[Sequence[str]]) -> tuple[str, int]:
