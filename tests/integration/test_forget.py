@@ -327,7 +327,7 @@ def test_store_that_cannot_be_written_follows_the_journal_later(world: World) ->
         Engine(Workspace(str(world.project), str(world.store), settings), patience=0.01) as engine,
     ):
         read(engine, world)
-        with other.writing(), pytest.raises(StoreError, match=r"another process.*will be in the store later"):
+        with other.writing(), pytest.raises(StoreError, match=r"another process.*takes it over later"):
             forget(engine, ID)
         assert status(engine) == ACTIVE
         read(engine, world)
