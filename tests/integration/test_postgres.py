@@ -70,7 +70,10 @@ with open_store(sys.argv[1], patience=30) as store:
 def test_eight_clients_that_start_at_once_make_one_store_and_lose_nothing(place: str) -> None:
     clients = [
         subprocess.Popen(
-            [sys.executable, "-c", OPEN, place, str(number)], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", OPEN, place, str(number)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
         )
         for number in range(8)
     ]
