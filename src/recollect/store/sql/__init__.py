@@ -1,1 +1,1 @@
-"""What stores in SQL databases share: rows, sources, usage and models, in the SQL that all engines have."""
+"""Rows, sources, usage and models of stores in SQL databases, in the SQL that all engines have."""

@@ -44,7 +44,7 @@ _PUT_QUERY = replacing("query_vectors", "model text", "vector used")
 
 
 class SqlStore:
-    """What stores in SQL databases share. An engine adds searching for words, pages, checks and repairs."""
+    """The part of a store that SQL databases share. An engine adds searching for words, pages, checks and repairs."""
 
     def __init__(self, database: SqlDatabase, models: SqlModels, vectors: SqlVectors) -> None:
         self.findings: list[str] = []  # sentences about faults found, most of them repaired
