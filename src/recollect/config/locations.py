@@ -21,12 +21,13 @@ PROMOTION_LOCK = ".lock"
 # Prefix in the database for files in the store's own folder.
 _IN_STORE = "store:"
 
-# Environment variables other than settings: the global store, how many milliseconds a hook waits for the resident, and
-# the token for an MCP server over HTTP.
+# Environment variables other than settings: the global store, how many milliseconds a hook waits for the resident,
+# the token for an MCP server over HTTP, and the editor that pages open files in.
 HOME_VARIABLE = "RECOLLECT_HOME"
 WAIT_VARIABLE = "RECOLLECT_ENGINE_WAIT"
 TOKEN_VARIABLE = "RECOLLECT_MCP_TOKEN"  # noqa: S105 (a name, no token)
-NOT_SETTINGS = (HOME_VARIABLE, WAIT_VARIABLE, TOKEN_VARIABLE)
+EDITOR_VARIABLE = "RECOLLECT_EDITOR_URL"
+NOT_SETTINGS = (HOME_VARIABLE, WAIT_VARIABLE, TOKEN_VARIABLE, EDITOR_VARIABLE)
 
 # Variables of Claude Code: its folder, the switch of its own memory, and the session.
 CLIENT_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
