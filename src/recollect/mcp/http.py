@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hmac
 import ipaddress
 import logging
 import os
@@ -15,14 +14,12 @@ from functools import partial
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.config.locations import TOKEN_VARIABLE
+from recollect.config.locations import METRICS_TOKEN_VARIABLE, TOKEN_VARIABLE
 from recollect.errors import InvalidSetting, StorageError
 from recollect.mcp.connections import MOST_STRANGERS, Connection, Door
-from recollect.mcp.ending import Ending
+from recollect.mcp.ending import SERVICE_TIMEOUT, Ending
+from recollect.mcp.guard import Guard
 from recollect.mcp.server import build_server
 from recollect.mcp.wire import LONGEST_LINE
 from recollect.mcp.worker import Worker
@@ -38,8 +35,12 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 class Listener:
     """A listening socket with its token and its allowed host names."""
 
-    def __init__(self, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, host: str, port: int, token: str, *, metrics_token: str = "", allowed: tuple[str, ...] = ()
+    ) -> None:
         """Listen on a port, 0 for any free one. Without a token, make one.
+
+        Whoever has the `metrics_token` may read the metrics, and nothing else.
 
         Raises:
             InvalidSetting: the token is too short, or cannot be sent in a header.
@@ -47,7 +48,10 @@ class Listener:
         """
         self._made = not token
         self._token = token or secrets.token_urlsafe(32)
-        _check_token(self._token)
+        _check_token(self._token, TOKEN_VARIABLE)
+        if metrics_token:
+            _check_token(metrics_token, METRICS_TOKEN_VARIABLE)
+        self._metrics_token = metrics_token
         self._host = host
         self._socket = _listening(host, port)
         self._port: int = self._socket.getsockname()[1]
@@ -62,7 +66,7 @@ class Listener:
             max_request_body_size=LONGEST_LINE,
             transport_security=self._security(),
         )
-        guard = _Guard(app, self._token)
+        guard = Guard(app, worker, self._token, self._metrics_token)
         server = _Uvicorn(
             uvicorn.Config(
                 guard,
@@ -75,14 +79,17 @@ class Listener:
                 ws="none",
                 lifespan="on",
                 limit_concurrency=_MOST_AT_ONCE + MOST_STRANGERS,  # clients with the token always find room
-                timeout_graceful_shutdown=1,
-            )
+                timeout_graceful_shutdown=int(SERVICE_TIMEOUT),
+            ),
+            guard,
         )
+        guard.connections = lambda: len(server.server_state.connections)
         ending.stop_with(server.stop)
-        ending.wait_for(lambda: bool(server.server_state.tasks))
+        ending.wait_for(lambda: not server.has_ended)
         self._introduce()
         background.begin()
         server.run(sockets=[self._socket])
+        server.has_ended = True
         ending.begin()
         ending.wait()
 
@@ -122,6 +129,11 @@ class Listener:
 class _Uvicorn(uvicorn.Server):
     """A uvicorn server without signal handlers: `Ending` handles signals."""
 
+    def __init__(self, config: uvicorn.Config, guard: Guard) -> None:
+        super().__init__(config)
+        self._guard = guard
+        self.has_ended = False
+
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
         yield
@@ -131,29 +143,9 @@ class _Uvicorn(uvicorn.Server):
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # clients listening for events are cut off
         self.should_exit = True
 
-
-class _Guard:
-    """A filter of requests: it refuses those without the token."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or self.is_known(scope["headers"]):
-            await self._app(scope, receive, send)
-            return
-        refusal = PlainTextResponse(
-            "a bearer token is needed, or this is the wrong one", 401, {"WWW-Authenticate": 'Bearer realm="recollect"'}
-        )
-        await refusal(scope, receive, send)
-
-    def is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        """Return True if a request has the token, in exactly one Authorization header."""
-        given = Headers(raw=headers).getlist("authorization")
-        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
-        # In constant time, so that the time taken tells nothing about the token.
-        return hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._token) and scheme.lower() == "bearer"
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._guard.dismiss()
+        await super().shutdown(sockets)
 
 
 def is_loopback(host: str) -> bool:
@@ -181,16 +173,14 @@ def _has_port(name: str) -> bool:
     return name.rpartition("]")[2].count(":") == 1
 
 
-def _check_token(token: str) -> None:
+def _check_token(token: str, variable: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         raise InvalidSetting(
-            f"the token in {TOKEN_VARIABLE} has {len(token)} characters; it must have at least {SHORTEST_TOKEN}. Leave"
-            " the variable unset, and a token is made"
+            f"the token in {variable} has {len(token)} characters; it must have at least {SHORTEST_TOKEN}. Leave"
+            f" the variable unset{', and a token is made' if variable == TOKEN_VARIABLE else ''}"
         )
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidSetting(
-            f"the token in {TOKEN_VARIABLE} must be of ASCII letters, digits and signs, without spaces"
-        )
+        raise InvalidSetting(f"the token in {variable} must be of ASCII letters, digits and signs, without spaces")
 
 
 def _listening(host: str, port: int) -> socket.socket:
