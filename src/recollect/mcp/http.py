@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import hmac
 import secrets
 import sys
 
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.config.locations import TOKEN_VARIABLE
+from recollect.config.locations import METRICS_TOKEN_VARIABLE, TOKEN_VARIABLE
 from recollect.errors import InvalidSetting
+from recollect.mcp.guard import Guard
 from recollect.mcp.server import build_server
 from recollect.mcp.wire import LONGEST_LINE
 from recollect.mcp.worker import Worker
 from recollect.resident.background import Background
-from recollect.serving.ending import Ending
-from recollect.serving.listen import bracketed, host_names, is_any, is_loopback, listen, origins_of, serve_app
+from recollect.serving.ending import SERVICE_TIMEOUT, Ending
+from recollect.serving.listen import Server, bracketed, host_names, is_any, is_loopback, listen, origins_of
 
 PATH = "/mcp"
 
@@ -28,8 +25,12 @@ SHORTEST_TOKEN = 24
 class Listener:
     """A listening socket with its token and its allowed host names."""
 
-    def __init__(self, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, host: str, port: int, token: str, *, metrics_token: str = "", allowed: tuple[str, ...] = ()
+    ) -> None:
         """Listen on a port, 0 for any free one. Without a token, make one.
+
+        Whoever has the `metrics_token` may read the metrics, and nothing else.
 
         Raises:
             InvalidSetting: the token is too short, or cannot be sent in a header.
@@ -37,7 +38,10 @@ class Listener:
         """
         self._made = not token
         self._token = token or secrets.token_urlsafe(32)
-        _check_token(self._token)
+        _check_token(self._token, TOKEN_VARIABLE)
+        if metrics_token:
+            _check_token(metrics_token, METRICS_TOKEN_VARIABLE)
+        self._metrics_token = metrics_token
         self._host = host
         self._socket = listen(host, port)
         self._port: int = self._socket.getsockname()[1]
@@ -52,8 +56,10 @@ class Listener:
             max_request_body_size=LONGEST_LINE,
             transport_security=self._security(),
         )
-        guard = _Guard(app, self._token)
-        serve_app(guard, guard.is_known, self._socket, ending, lambda: self._begin(background))
+        guard = Guard(app, worker, self._token, self._metrics_token)
+        server = Server(guard, guard.is_known, ending, stopping=guard.dismiss, timeout=SERVICE_TIMEOUT)
+        guard.connections = server.connections
+        server.serve(self._socket, lambda: self._begin(background))
 
     def _begin(self, background: Background) -> None:
         self._introduce()
@@ -82,37 +88,11 @@ class Listener:
         print("\n".join(lines), file=sys.stderr, flush=True)
 
 
-class _Guard:
-    """A filter of requests: it refuses those without the token."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or self.is_known(scope["headers"]):
-            await self._app(scope, receive, send)
-            return
-        refusal = PlainTextResponse(
-            "a bearer token is needed, or this is the wrong one", 401, {"WWW-Authenticate": 'Bearer realm="recollect"'}
-        )
-        await refusal(scope, receive, send)
-
-    def is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        """Return True if a request has the token, in exactly one Authorization header."""
-        given = Headers(raw=headers).getlist("authorization")
-        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
-        # In constant time, so that the time taken tells nothing about the token.
-        return hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._token) and scheme.lower() == "bearer"
-
-
-def _check_token(token: str) -> None:
+def _check_token(token: str, variable: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         raise InvalidSetting(
-            f"the token in {TOKEN_VARIABLE} has {len(token)} characters; it must have at least {SHORTEST_TOKEN}. Leave"
-            " the variable unset, and a token is made"
+            f"the token in {variable} has {len(token)} characters; it must have at least {SHORTEST_TOKEN}. Leave"
+            f" the variable unset{', and a token is made' if variable == TOKEN_VARIABLE else ''}"
         )
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidSetting(
-            f"the token in {TOKEN_VARIABLE} must be of ASCII letters, digits and signs, without spaces"
-        )
+        raise InvalidSetting(f"the token in {variable} must be of ASCII letters, digits and signs, without spaces")

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 from recollect.config.workspace import Workspace
 from recollect.resident.background import Background
-from recollect.serving.ending import Ending
+from recollect.serving.ending import SERVICE_TIMEOUT, Ending
 from recollect.serving.logs import log_to_stderr
 
 if TYPE_CHECKING:
     from recollect.mcp.worker import Worker
+
+# Over HTTP: the time for a call in seconds, and the number of calls at once on a server's store.
+CALL_SECONDS = 30.0
+THREADS = 8
 
 
 def serve_stdio(workspace: Workspace) -> None:
@@ -42,31 +46,47 @@ def serve_stdio(workspace: Workspace) -> None:
     ending.wait()
 
 
-def serve_http(workspace: Workspace, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+def serve_http(
+    workspace: Workspace,
+    host: str,
+    port: int,
+    token: str,
+    *,
+    metrics_token: str = "",
+    allowed: tuple[str, ...] = (),
+    threads: int = 0,
+    seconds: float = CALL_SECONDS,
+) -> None:
     """Serve over HTTP until a signal, then end the process. Without a token, make one and show it.
 
+    A call is given up after `seconds`. A store on a server serves as many calls at once as there are `threads`; a file
+    serves one.
+
     Raises:
-        InvalidSetting: the token is too short, or cannot be sent in a header.
+        InvalidSetting: a token is too short, or cannot be sent in a header.
         StorageError: the port cannot be used.
     """
     log_to_stderr("mcp")
-    ending = Ending()
+    ending = Ending(SERVICE_TIMEOUT)
 
     from recollect.mcp.http import Listener
 
-    listener = Listener(host, port, token, allowed)
-    worker, background = _working(workspace, ending)
+    listener = Listener(host, port, token, metrics_token=metrics_token, allowed=allowed)
+    threads = (threads or THREADS) if workspace.is_on_server else 1
+    worker, background = _working(workspace, ending, threads, seconds)
     ending.started()
     ending.on_signals()
     listener.serve(worker, background, ending)
 
 
-def _working(workspace: Workspace, ending: Ending) -> tuple[Worker, Background]:
+def _working(
+    workspace: Workspace, ending: Ending, threads: int = 1, seconds: float | None = None
+) -> tuple[Worker, Background]:
     """Return a worker for calls and its background work, both ended with the process."""
     from recollect.mcp.worker import Worker
 
     background = Background(workspace)
-    worker = Worker(workspace, background)
+    worker = Worker(workspace, background, threads=threads, seconds=seconds)
     ending.wait_for(worker.is_busy)
     ending.finally_do(background.end)
     ending.finally_do(worker.close)

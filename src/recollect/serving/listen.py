@@ -21,8 +21,62 @@ MOST_AT_ONCE = 256
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-class Server(uvicorn.Server):
+class Server:
+    """A server of an application over HTTP. Requests with headers that are known always find room."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        is_known: Callable[[Headers], bool],
+        ending: Ending,
+        *,
+        stopping: Callable[[], object] = bool,
+        timeout: float = 1.0,
+    ) -> None:
+        """Make a server that ends with the process. Running requests have `timeout` seconds then.
+
+        `stopping` is called before they are waited for.
+        """
+        self._ending = ending
+        self._has_ended = False
+        self._server = _Uvicorn(
+            uvicorn.Config(
+                app,
+                loop="asyncio",
+                http=partial(Connection, Door(is_known)),  # pyright: ignore[reportArgumentType] (makes one)
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                lifespan="on",
+                limit_concurrency=MOST_AT_ONCE + MOST_STRANGERS,
+                timeout_graceful_shutdown=int(timeout),
+            ),
+            stopping,
+        )
+
+    def connections(self) -> int:
+        """Return the number of open connections."""
+        return len(self._server.server_state.connections)
+
+    def serve(self, listening: socket.socket, started: Callable[[], object]) -> None:
+        """Serve until the end, then end the process. `started` is called just before."""
+        self._ending.stop_with(self._server.stop)
+        self._ending.wait_for(lambda: not self._has_ended)
+        started()
+        self._server.run(sockets=[listening])
+        self._has_ended = True
+        self._ending.begin()
+        self._ending.wait()
+
+
+class _Uvicorn(uvicorn.Server):
     """A uvicorn server without signal handlers: `Ending` handles signals."""
+
+    def __init__(self, config: uvicorn.Config, stopping: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._stopping = stopping
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -33,39 +87,9 @@ class Server(uvicorn.Server):
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # clients listening for events are cut off
         self.should_exit = True
 
-
-def serve_app(
-    app: ASGIApp,
-    is_known: Callable[[Headers], bool],
-    listening: socket.socket,
-    ending: Ending,
-    started: Callable[[], object],
-) -> None:
-    """Serve an application until the end, then end the process. `started` is called just before.
-
-    Requests with headers that are known always find room.
-    """
-    server = Server(
-        uvicorn.Config(
-            app,
-            loop="asyncio",
-            http=partial(Connection, Door(is_known)),  # pyright: ignore[reportArgumentType] (makes one)
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            lifespan="on",
-            limit_concurrency=MOST_AT_ONCE + MOST_STRANGERS,
-            timeout_graceful_shutdown=1,
-        )
-    )
-    ending.stop_with(server.stop)
-    ending.wait_for(lambda: bool(server.server_state.tasks))
-    started()
-    server.run(sockets=[listening])
-    ending.begin()
-    ending.wait()
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stopping()
+        await super().shutdown(sockets)
 
 
 def listen(host: str, port: int) -> socket.socket:

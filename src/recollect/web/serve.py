@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from recollect.config.workspace import Workspace
 from recollect.serving.ending import Ending
-from recollect.serving.listen import host_names, listen, serve_app
+from recollect.serving.listen import Server, host_names, listen
 from recollect.serving.logs import log_to_stderr
 from recollect.web.app import build_app, look_with
 from recollect.web.guard import Guard
@@ -38,4 +38,4 @@ def serve(workspace: Workspace, port: int, ready: Callable[[str], None], lingeri
         threading.Thread(target=site.prepare, name="prepare", daemon=True).start()
         ready(f"http://{_HOST}:{port}/?token={guard.token}")
 
-    serve_app(guard, guard.is_known, listening, ending, started)
+    Server(guard, guard.is_known, ending).serve(listening, started)
