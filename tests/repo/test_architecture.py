@@ -20,7 +20,7 @@ _TRUTH = _SYNC | {"sync"}
 _RECALL = _TRUTH | {"truth"}
 _USE_CASES = {
     "config", "engine", "sync", "truth", "recall", "sessions", "memories", "learn", "promote", "transfer", "share",
-    "resident", "plugin", "doctor",
+    "resident", "plugin", "doctor", "overview",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -42,6 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "promote": _RECALL | {"memories"},
     "transfer": _RECALL | {"memories"},
     "share": _RECALL | {"memories"},
+    "overview": _RECALL | {"recall", "sessions", "memories", "learn"},
     "resident": _RECALL | {"recall", "sessions"},
     "plugin": _RECALL | {"resident", "share"},
     "doctor": _ENGINE | _USE_CASES,

@@ -14,9 +14,9 @@ from recollect.config.workspace import Workspace
 from recollect.domain.memory import slugify
 from recollect.domain.stored import StoredEntry
 from recollect.domain.text import utc_text
-from recollect.errors import InvalidEntry, RecollectError, WriteRefused
+from recollect.errors import RecollectError, WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
-from recollect.learn.by_hand import Note, note_form, note_of_lesson, read_note_form
+from recollect.learn.by_hand import Note, check_retold, note_form, note_of_lesson, read_note_form
 from recollect.learn.project_memory import Memorized
 from recollect.memories import write
 from recollect.memories.edit_form import edited, form_of, version_in
@@ -82,7 +82,7 @@ def _edit_lesson(workspace: Workspace, entry: StoredEntry, editor: list[str], gi
                 run_editor(editor, draft.path)
             text = draft.text()
             edited_note = read_note_form(text) if text.strip() else note
-            done = None if edited_note == note else _replaced(workspace, entry, note, edited_note)
+            done = None if edited_note == note else _replaced(workspace, entry, edited_note)
         except RecollectError as error:
             again = bool(editor) and asks_again(error)
             path = "" if again else draft.keep()
@@ -99,12 +99,8 @@ def _edit_lesson(workspace: Workspace, entry: StoredEntry, editor: list[str], gi
         return
 
 
-def _replaced(workspace: Workspace, entry: StoredEntry, old: Note, new: Note) -> tuple[Memorized, bool]:
-    if new.text.strip() == old.text.strip():
-        raise InvalidEntry(
-            f"a lesson is known by its text, and the text is the same; change it, or set its triggers with"
-            f" `recollect triggers {entry.id} PHRASE...`"
-        )
+def _replaced(workspace: Workspace, entry: StoredEntry, new: Note) -> tuple[Memorized, bool]:
+    check_retold(entry, new)
     return add_note(workspace, new, supersedes=entry.id)
 
 

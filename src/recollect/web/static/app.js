@@ -156,6 +156,25 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-close]")) document.getElementById("notice").replaceChildren();
 });
 
+// Several rows at once: the bar is there once one is selected.
+function countSelected() {
+  const bar = document.querySelector("[data-bulk]");
+  if (!bar) return;
+  const boxes = [...document.querySelectorAll("input[type=checkbox][form=bulk]")];
+  const count = boxes.filter((box) => box.checked).length;
+  bar.hidden = !count;
+  bar.querySelector("[data-selected]").textContent = `${count} selected`;
+}
+document.addEventListener("change", (event) => event.target.form?.id === "bulk" && countSelected());
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-select-all]")) return;
+  const boxes = [...document.querySelectorAll("input[type=checkbox][form=bulk]")];
+  const all = boxes.some((box) => !box.checked);
+  for (const box of boxes) box.checked = all;
+  countSelected();
+});
+document.addEventListener("shown", countSelected);
+
 // Parts of a page that take longer come after it.
 async function begin() {
   for (const part of document.querySelectorAll("[data-load]:not([data-begun])")) {
