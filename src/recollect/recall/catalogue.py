@@ -19,10 +19,12 @@ USES = (USED, UNUSED, NEVER_GIVEN)
 
 _FURTHEST = 10**9
 _MOST_HITS = 200
-_MOST_KEPT = 4
+_MOST_KEPT = 2
 
 # In seconds: how long a table is used though the use of entries may have changed.
 _FRESH = 10.0
+
+_Table = list[tuple[StoredEntry, str]]
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,13 @@ def _fits_use(entry: StoredEntry, use: str) -> bool:
 
 
 class Catalogue:
-    """A table of entries for each scope, read once and kept while the store does not change."""
+    """A table of entries for each scope, read once and kept while the store does not change.
+
+    Each thread has its own, because a version is that of one connection to the store.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[object, tuple[object, float, list[tuple[StoredEntry, str]]]] = {}
+        self._own = threading.local()
 
     def page(self, engine: Engine, wanted: Filter, *, limit: int, offset: int = 0) -> Page:
         """Return a page of the entries that fit, the last changed first.
@@ -112,18 +116,17 @@ class Catalogue:
         result.hits = fitting[:limit]
         return result
 
-    def _table(self, engine: Engine, wanted: Filter) -> list[tuple[StoredEntry, str]]:
+    def _table(self, engine: Engine, wanted: Filter) -> _Table:
         scope = engine.scope(wanted.project, wanted.categories, wanted.statuses)
         version = engine.store.version()
-        with self._lock:
-            known = self._kept.get(scope.key)
-            if known and known[0] == version and time.monotonic() - known[1] < _FRESH:
-                return known[2]
+        kept: dict[object, tuple[object, float, _Table]] = self._own.__dict__.setdefault("kept", {})
+        known = kept.get(scope.key)
+        if known and known[0] == version and time.monotonic() - known[1] < _FRESH:
+            return known[2]
         entries, _ = engine.store.page(scope, _FURTHEST)
         origins = engine.store.origins(entry.id for entry in entries)
         table = [(entry, origins[entry.id]) for entry in entries]
-        with self._lock:
-            while len(self._kept) >= _MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[scope.key] = (version, time.monotonic(), table)
+        while len(kept) >= _MOST_KEPT:
+            del kept[next(iter(kept))]
+        kept[scope.key] = (version, time.monotonic(), table)
         return table

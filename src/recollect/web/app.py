@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -69,7 +70,9 @@ def look_with(site: Site) -> Callable[[], asyncio.Future[str]]:
             site.let_go()  # whoever opens a page is told why
             return ""
 
-    return lambda: asyncio.get_running_loop().run_in_executor(site.threads, look)
+    # In one thread: versions of a store are those of a connection, and each thread has its own.
+    looking = ThreadPoolExecutor(1, "look")
+    return lambda: asyncio.get_running_loop().run_in_executor(looking, look)
 
 
 async def _answer(site: Site, handler: Handler, request: Request) -> Response:
