@@ -15,11 +15,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from tests.conftest import NOBODY, cannot_be_tested
+
+if TYPE_CHECKING:
+    from recollect.store.team import TeamLog
 
 _STARTING = 60.0  # seconds
 
@@ -65,11 +71,59 @@ class Server:
     def url(self, schema: str = "", *, user: str = "recollect", database: str = "postgres") -> str:
         """The address of a database, and of a schema in it; by default of the one that users get."""
         options = f"&options=-csearch_path%3D{schema}" if schema else ""
-        return f"postgresql://{user}@/{database}?host={self.folder}{options}"
+        return f"postgresql://{quote(user)}@/{database}?host={self.folder}{options}"
 
     def place(self, folder: Path) -> str:
         """The address of a store of its own for a folder."""
-        return self.url("t" + hashlib.sha256(str(folder).encode()).hexdigest()[:20])
+        return self.url(_schema(folder))
+
+    def team(self, folder: Path, organisation: str = "") -> Team:
+        """A team's schema of its own for a folder, made by an operator who is no superuser."""
+        return Team(self, _schema(folder), organisation)
+
+    def run(self, statement: str) -> list[tuple[object, ...]]:
+        """Run a statement as the administrator."""
+        import psycopg
+
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def login(self, name: str, rights: str = "") -> None:
+        """Create a login, unless there is one."""
+        from psycopg import errors
+
+        with suppress(errors.DuplicateObject, errors.UniqueViolation):
+            self.run(f'CREATE ROLE "{name}" LOGIN {rights}')
+
+
+class Team:
+    """A schema that logins share. `url` is the address for one of them, who is made and let in when first asked for."""
+
+    def __init__(self, server: Server, schema: str, organisation: str) -> None:
+        from recollect.store.open import prepare_team
+
+        self.server, self.schema = server, schema
+        server.login("operator", "CREATEROLE")
+        server.run("GRANT CREATE ON DATABASE postgres TO operator")
+        self.operator = server.url(schema, user="operator")
+        self.groups = prepare_team(self.operator, organisation=organisation)
+
+    def url(self, login: str, *, group: str = "") -> str:
+        """The address of the schema for a login, as a member of the usual group, or of another."""
+        self.server.login(login)
+        self.server.run(f'GRANT "{group or self.groups.member}" TO "{login}"')
+        return self.server.url(self.schema, user=login)
+
+    def log(self, login: str) -> TeamLog:
+        """The log of the team as a login sees it."""
+        from recollect.store.open import open_team
+
+        return open_team(self.url(login))
+
+
+def _schema(folder: Path) -> str:
+    return "t" + hashlib.sha256(str(folder).encode()).hexdigest()[:20]
 
 
 @cache
@@ -114,6 +168,7 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
+    Server(folder).run("CREATE EXTENSION vector")
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,

@@ -2090,6 +2090,10 @@ def test_store_is_closed_when_it_is_left(opener: Opener) -> None:
         store.get_meta("key")
 
 
+def test_team_log_of_a_store_knows_its_user(store: Store) -> None:
+    assert store.team is None or store.team.user()
+
+
 def test_new_store_has_no_findings_and_can_be_written(store: Store) -> None:
     assert (store.findings, store.damage, store.read_only) == ([], "", False)
 

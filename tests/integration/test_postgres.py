@@ -277,8 +277,8 @@ def test_vectors_of_an_older_store_become_codes(place: str, monkeypatch: pytest.
     vector = some_vector(chance, 64)
     schema = place.rpartition("%3D")[2]
     with monkeypatch.context() as older:
-        older.setattr("recollect.store.postgres.connection.MIGRATIONS", MIGRATIONS[:1])
-        older.setattr("recollect.store.postgres.connection.NEWEST", 1)
+        older.setattr("recollect.store.postgres.schema.MIGRATIONS", MIGRATIONS[:1])
+        older.setattr("recollect.store.postgres.schema.NEWEST", 1)
         with open_store(place) as store:
             store.use_model(model(64))
             store.put(bank(), [entry("a")])

@@ -18,6 +18,7 @@ from recollect.domain.stored import (
     StoredEntry,
     Title,
 )
+from recollect.store.team import TeamLog
 from recollect.store.values import (
     Background,
     Coverage,
@@ -39,6 +40,7 @@ class Store(Protocol):
     full_text: bool  # False if this store cannot search text
     findings: list[str]  # sentences about faults found, most of them repaired
     damage: str  # the one of the findings that is not repaired, or an empty string
+    team: TeamLog | None  # the log of a team, if the store is on a server
 
     @property
     def read_only(self) -> bool: ...

@@ -12,7 +12,10 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.errors import StoreError
     from recollect.store.base import Store
+    from recollect.store.postgres.team_log import PostgresTeamLog
+    from recollect.store.team import TeamGroups, TeamLog
 
 DRIVER = "SQLite"
 PREFIX = "memory.db"  # of the name of every file of a store
@@ -30,17 +33,51 @@ def open_store(place: str, *, patience: float = 10.0) -> Store:
         try:
             from recollect.store.postgres.store import PostgresStore
         except ImportError as error:
-            from recollect.errors import StoreError
-            from recollect.extras import way_to_add
-
-            raise StoreError(
-                f"PostgreSQL needs a package that is missing ({error}); {way_to_add('postgres')}"
-            ) from error
+            raise _missing(error) from error
         url, _, folder = place.partition("#")
         return PostgresStore(url, patience=patience, folder=folder)
     from recollect.store.sqlite.store import SqliteStore
 
     return SqliteStore(database_name(place), patience=patience)
+
+
+def open_team(url: str, *, patience: float = 10.0) -> TeamLog:
+    """Open the log of a team on a server, without a store on top.
+
+    Raises:
+        StoreError: the server cannot be used, or this is no address of one.
+    """
+    return _team_log(url, patience)
+
+
+def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) -> TeamGroups:
+    """Make a server ready for a team: tables, groups of logins, and if named an organisation. It may run again.
+
+    Raises:
+        StoreError: the server cannot be used, or this user may not; the message has the statements for who may.
+    """
+    with _team_log(url, patience) as team:
+        return team.open_to_team(organisation)
+
+
+def _team_log(url: str, patience: float) -> PostgresTeamLog:
+    if not is_server(url):
+        from recollect.errors import StoreError
+
+        raise StoreError(f"{url} is no address of a PostgreSQL server; it begins with postgresql://")
+    try:
+        from recollect.store.postgres.connection import PostgresConnection
+        from recollect.store.postgres.team_log import PostgresTeamLog
+    except ImportError as error:
+        raise _missing(error) from error
+    return PostgresTeamLog(PostgresConnection(url, patience))
+
+
+def _missing(error: ImportError) -> StoreError:
+    from recollect.errors import StoreError
+    from recollect.extras import way_to_add
+
+    return StoreError(f"PostgreSQL needs a package that is missing ({error}); {way_to_add('postgres')}")
 
 
 def is_server(place: str) -> bool:

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 from zlib import crc32
 
 import psycopg
-from psycopg import errors, sql
+from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
-from recollect.domain.text import one_line, utc_text
+from recollect.domain.text import one_line
 from recollect.errors import StoreError
-from recollect.store.postgres.migrations import LEDGER, MIGRATIONS, NEWER, NEWEST
+from recollect.store.postgres.schema import Schema, quoted
 
 _Result = TypeVar("_Result")
 
@@ -39,6 +39,7 @@ _MIGRATING = 60.0
 
 _FAILURES = (psycopg.Error, UnicodeError)
 _UNREACHABLE = ("08", "28", "3D", "53", "57")  # the beginnings of states: connection, login, database, server
+REFUSED = "RC001"  # the state of what our own functions refuse, with their sentence
 _CHANGES = "changes"
 _MOST_STATEMENTS = 1_000
 
@@ -63,7 +64,6 @@ class PostgresConnection:
         self.read_only = False
         self.rollbacks = 0
         self.schema = ""
-        self.version_before = 0  # of the schema, when it was opened
         self._url = url
         self._depth = 0
         self._written = 0
@@ -91,8 +91,8 @@ class PostgresConnection:
             with suppress(StoreError):  # a failed transaction takes no more statements, and what failed is known
                 self._allow(_limit(self.patience))
 
-    def run(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """Run a statement and return all rows.
+    def run(self, statement: str, values: Sequence[object] = (), *, again: bool = True) -> list[Any]:
+        """Run a statement and return all rows. If the connection was lost before, it may run `again`.
 
         Raises:
             StoreError: the statement failed.
@@ -100,7 +100,7 @@ class PostgresConnection:
         try:
             return self._rows(statement, values)
         except _FAILURES as error:
-            if self._closed or self._depth or not self._raw.closed or isinstance(error, Hanging):
+            if not again or self._closed or self._depth or not self._raw.closed or isinstance(error, Hanging):
                 raise self.explained(error) from error
         self._raw = self._open()  # the server has restarted; nothing was lost, because only transactions write
         try:
@@ -172,6 +172,8 @@ class PostgresConnection:
         """Return a StoreError with advice for an error. All errors of the driver are translated here."""
         if isinstance(error, StoreError):
             return error
+        if isinstance(error, psycopg.Error) and error.sqlstate == REFUSED:
+            return StoreError(f"{error.diag.message_primary}; {error.diag.message_hint}")
         return StoreError(f"cannot use {self.name}: {_first_line(error)}; {self._hint(error)}")
 
     def _hint(self, error: Exception) -> str:
@@ -276,9 +278,13 @@ class PostgresConnection:
         self._rows(
             "SELECT set_config('search_path', ?, false), set_config('statement_timeout', ?, false),"
             " set_config('hnsw.iterative_scan', 'relaxed_order', false), set_config('hnsw.ef_search', '100', false)",
-            (f"{quoted(self.schema)}, {quoted(place)}", _milliseconds(self._limit)),
+            (f"{quoted(self.schema)}, {quoted(place)}, pg_temp", _milliseconds(self._limit)),
         )
-        self._migrate()
+        self.tables().upgrade(read_only=self.read_only)
+
+    def tables(self) -> Schema:
+        """Return the schema of our tables, to change it."""
+        return Schema(self._rows, self._migrating, schema=self.schema, shown=self.name, user=self._user)
 
     def _extension(self) -> tuple[str, str] | None:
         """Return the schema and the version of pgvector, or None if it is not in this database."""
@@ -301,38 +307,6 @@ class PostgresConnection:
             told = "its database has no pgvector, and this user may not create it"
             raise StoreError(f"cannot use {self.name}: {told}; run there as its owner: {create}") from error
 
-    def _migrate(self) -> None:
-        version = self.version_before = self._version_of_schema()
-        if version > NEWEST:
-            raise StoreError(f"cannot use {self.name}: {NEWER}")
-        if version == NEWEST:
-            return
-        if self.read_only:
-            older = "its tables are missing or of an older version, and it takes no writes now"
-            raise StoreError(f"cannot use {self.name}: {older}; name the primary server in memory_store")
-        with self._migrating(self.schema):
-            self._create_schema()
-            for statement in LEDGER:
-                self._rows(statement)
-            for number, (name, statements) in enumerate(MIGRATIONS, 1):
-                if number > self._version_of_schema():  # another client may have been quicker
-                    for statement in statements:
-                        self._rows(statement)
-                    row = (number, name, utc_text(time.gmtime()))
-                    self._rows("INSERT INTO _migrations VALUES (?, ?, ?)", row)
-
-    def _create_schema(self) -> None:
-        """Create our schema. Its owner may have done it for us, so nobody needs the right to who finds it."""
-        schema = self.schema
-        if self._rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", (schema,)):
-            return
-        try:
-            self._rows(f"CREATE SCHEMA {quoted(schema)}")
-        except errors.InsufficientPrivilege as error:
-            told = f"it has no schema {schema}, and this user may not create one"
-            create = f"CREATE SCHEMA {quoted(schema)} AUTHORIZATION {quoted(self._user)}"
-            raise StoreError(f"cannot use {self.name}: {told}; run there as the database's owner: {create}") from error
-
     @contextmanager
     def _migrating(self, name: str) -> Generator[None]:
         """Keep other clients from migrating, in a transaction that may take a minute."""
@@ -344,13 +318,6 @@ class PostgresConnection:
                 yield
         finally:
             self._limit = limit
-
-    def _version_of_schema(self) -> int:
-        """Return the number of migrations applied: 0 without tables."""
-        if self._rows("SELECT to_regclass(?)", (f"{quoted(self.schema)}._migrations",)) == [(None,)]:
-            return 0
-        ((version,),) = self._rows(f"SELECT coalesce(max(version), 0) FROM {quoted(self.schema)}._migrations")
-        return version
 
 
 class _Bounded(psycopg.Connection[tuple[Any, ...]]):
@@ -390,14 +357,6 @@ def _limit(patience: float) -> float:
 
 def _milliseconds(seconds: float) -> str:
     return str(math.ceil(seconds * 1000))
-
-
-def quoted(name: str) -> str:
-    return sql.Identifier(name).as_string(None)
-
-
-def literal(text: str) -> str:
-    return sql.Literal(text).as_string(None)
 
 
 @lru_cache(_MOST_STATEMENTS)

@@ -8,8 +8,9 @@ from contextlib import closing
 from psycopg.errors import LockNotAvailable
 
 from recollect.errors import StoreError
-from recollect.store.postgres.connection import ASIDE, PostgresConnection, quoted
+from recollect.store.postgres.connection import ASIDE, PostgresConnection
 from recollect.store.postgres.migrations import NEWEST
+from recollect.store.postgres.schema import quoted
 from recollect.store.postgres.store import PostgresStore
 from recollect.store.values import Source
 

@@ -12,8 +12,10 @@ from recollect.domain.stored import Match, StoredEntry
 from recollect.domain.text import visible
 from recollect.errors import StoreError
 from recollect.store.postgres import words
-from recollect.store.postgres.connection import ASIDE, PostgresConnection, literal, quoted
+from recollect.store.postgres.connection import ASIDE, PostgresConnection
 from recollect.store.postgres.migrations import KEPT
+from recollect.store.postgres.schema import literal, quoted
+from recollect.store.postgres.team_log import PostgresTeamLog
 from recollect.store.postgres.vectors import PostgresVectors
 from recollect.store.sql.models import SqlModels
 from recollect.store.sql.rows import in_scope
@@ -22,6 +24,7 @@ from recollect.store.values import Scope
 
 if TYPE_CHECKING:
     from recollect.store.base import Store
+    from recollect.store.team import TeamLog
 
 # Keys of metadata: how texts are indexed, and whose files the store follows.
 _INDEX_VERSION = "index_version"
@@ -50,6 +53,7 @@ class PostgresStore(SqlStore):
         models = SqlModels(self._database)
         super().__init__(self._database, models, PostgresVectors(self._database, models))
         self.full_text = True
+        self.team: TeamLog | None = PostgresTeamLog(self._database)
         self._known_stems: dict[str, str] = {}
         try:
             self._prepare_index()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.store.sql.database import SqlDatabase
     from recollect.store.sql.models import NumberedModel, SqlModels
     from recollect.store.sql.vectors import SqlVectors
+    from recollect.store.team import TeamLog
     from recollect.store.values import FileHistory
 
     _Result = TypeVar("_Result")
@@ -50,6 +51,7 @@ class SqlStore:
         self.findings: list[str] = []  # sentences about faults found, most of them repaired
         self.damage = ""  # the one of the findings that is not repaired
         self.full_text = False
+        self.team: TeamLog | None = None
         self._database = database
         self._run = database.run
         self._models = models

@@ -1,0 +1,1 @@
+"""Lessons that people share: lines about them, the ids of these lines, and their meaning."""
