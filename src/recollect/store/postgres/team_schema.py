@@ -383,7 +383,8 @@ _TOKENS = (
                 USING ERRCODE = 'RC001', HINT = format('GRANT %I TO %I', {{server_name}}, session_user);
         END IF;
         IF current_setting('transaction_read_only') = 'off' THEN
-            UPDATE tokens t SET last_used_at = now() WHERE t.hash = asked AND t.revoked_at IS NULL AND t.expires_at > now()
+            UPDATE tokens t SET last_used_at = now()
+                WHERE t.hash = asked AND t.revoked_at IS NULL AND t.expires_at > now()
                 AND coalesce(t.last_used_at, '-infinity') < now() - interval '1 minute';
         END IF;
         RETURN QUERY SELECT t.number, t.login::text, t.scope::text, t.role::text,
