@@ -2098,6 +2098,10 @@ def test_new_store_has_no_findings_and_can_be_written(store: Store) -> None:
     assert (store.findings, store.damage, store.read_only) == ([], "", False)
 
 
+def test_new_store_follows_the_files_of_who_opens_it(store: Store) -> None:
+    assert (store.follows_files, store.followed) == (True, "")
+
+
 def test_store_waits_for_another_writer_as_long_as_it_was_told(opener: Opener) -> None:
     first, second = opener(), opener()
     second.wait(0.05)

@@ -41,6 +41,8 @@ class Store(Protocol):
     findings: list[str]  # sentences about faults found, most of them repaired
     damage: str  # the one of the findings that is not repaired, or an empty string
     team: TeamLog | None  # the log of a team, if the store is on a server
+    follows_files: bool  # False if the files of this machine are not read into it
+    followed: str  # whose files it follows instead, or an empty string
 
     @property
     def read_only(self) -> bool: ...

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from recollect.domain.quick_json import parse
 from recollect.domain.stored import Match, StoredEntry
 from recollect.domain.text import visible
-from recollect.errors import StoreError
 from recollect.store.postgres import words
 from recollect.store.postgres.connection import ASIDE, PostgresConnection
 from recollect.store.postgres.migrations import KEPT
-from recollect.store.postgres.schema import literal, quoted
+from recollect.store.postgres.schema import quoted
 from recollect.store.postgres.team_log import PostgresTeamLog
 from recollect.store.postgres.vectors import PostgresVectors
 from recollect.store.sql.models import SqlModels
@@ -64,18 +63,14 @@ class PostgresStore(SqlStore):
             raise
 
     def _claim(self, files: str) -> None:
-        """Note whose files the store follows, and refuse it to others: each would retire what the other has."""
+        """Note whose files the store follows. It follows no others: each would retire what the other has."""
         known = self.get_meta(_FILES)
         if not known and not self.read_only:
             with self.writing():
                 known = self.get_meta(_FILES) or files  # another client may have been quicker
                 self.set_meta(_FILES, known)
-        if known and known != files:
-            name, schema = self._database.name, quoted(self._database.schema)
-            own = "use a schema of your own (add ?options=-csearch_path%3DNAME to memory_store)"
-            moved = f"UPDATE {schema}._metadata SET value = {literal(files)} WHERE key = '{_FILES}'"
-            told = f"it follows the files of {known}"
-            raise StoreError(f"cannot use {name}: {told}; {own}, or if they have moved run there: {moved}")
+        self.follows_files = known in ("", files)
+        self.followed = "" if self.follows_files else known
 
     # Pages and words
 

@@ -52,6 +52,8 @@ class SqlStore:
         self.damage = ""  # the one of the findings that is not repaired
         self.full_text = False
         self.team: TeamLog | None = None
+        self.follows_files = True
+        self.followed = ""
         self._database = database
         self._run = database.run
         self._models = models
