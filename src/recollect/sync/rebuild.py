@@ -17,6 +17,7 @@ from recollect.store.base import Store
 from recollect.store.open import database_name
 from recollect.store.repair import count_earlier, is_damaged, kept_copies, read_sources, rescued_takeover, set_aside
 from recollect.store.values import EARLIER, MEMORY, STATED, TAKEN_OVER
+from recollect.sync.direct import caught_up
 from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.sync import roots_of, sync
 
@@ -41,6 +42,8 @@ def sync_all(engine: Engine) -> list[str]:
         StoreError: the store cannot be written.
     """
     store, workspace = engine.store, engine.workspace
+    if not store.follows_files:
+        return caught_up(engine)
     return [*sync(store, workspace, engine.labels()), *sync_memories(store, workspace)]
 
 
