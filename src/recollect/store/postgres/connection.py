@@ -61,8 +61,12 @@ class PostgresConnection:
         self._limit = _limit(patience)
         self._settings: dict[int, bytes] = {}
         self._open()
-        if self._acting.user:
-            self._ready()
+        try:
+            if self._acting.user:
+                self._ready()
+        except BaseException:
+            self.close()
+            raise
 
     def act_as(self, acting: Acting | None) -> None:
         """Work for somebody else from now on, or for the login itself.

@@ -194,7 +194,7 @@ class PostgresStore(SqlStore):
         found: dict[str, int] = {}
         for place, stem in pairs:  # a term of several words occurs at most as often as the rarest
             found[terms[place]] = min(found.get(terms[place], held[stem]), held[stem])
-        ((entries,),) = self._run("SELECT count(*) FROM entries")
+        ((entries, _),) = self._run(_CORPUS)  # of an entry in several scopes, the words are counted in each, too
         return {term: found.get(term, 0) for term in terms}, entries
 
     def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:
