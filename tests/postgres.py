@@ -14,11 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.conftest import NOBODY, cannot_be_tested
@@ -73,8 +74,8 @@ class Server:
         return f"postgresql://{quote(user)}@/{database}?host={self.folder}{options}"
 
     def place(self, folder: Path) -> str:
-        """The address of a store of its own for a folder."""
-        return self.url(_schema(folder))
+        """The address of a store of its own for a folder, for a user without special rights."""
+        return self.url(_schema(folder), user="dev")
 
     def team(self, folder: Path, organisation: str = "") -> Team:
         """A team's schema of its own for a folder, made by an operator who is no superuser."""
@@ -103,8 +104,6 @@ class Team:
         from recollect.store.open import prepare_team
 
         self.server, self.schema = server, schema
-        server.login("operator", "CREATEROLE")
-        server.run("GRANT CREATE ON DATABASE postgres TO operator")
         self.operator = server.url(schema, user="operator")
         self.groups = prepare_team(self.operator, organisation=organisation)
 
@@ -148,13 +147,13 @@ def server() -> Server:
 _STARTED: list[subprocess.Popen[bytes]] = []  # the server and its guard, which end after this process
 
 
-def start_own(folder: Path) -> subprocess.Popen[bytes]:
-    """Start another server in a folder, for a test that stops it. Whoever starts it ends it."""
+def start_own(folder: Path, settings: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
+    """Start another server in a folder, for whoever stops it. A bench has settings of its own."""
     folder.chmod(0o755)
     for parent in folder.parents:
         if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)
-    return _started(folder)
+    return _started(folder, settings)
 
 
 def _is_at(file: int, path: Path) -> bool:
@@ -167,7 +166,11 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    Server(folder).run("CREATE EXTENSION vector")
+    server = Server(folder)
+    server.run("CREATE EXTENSION vector")
+    for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
+        server.login(login, rights)
+        server.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,
@@ -178,29 +181,38 @@ def _start(folder: Path) -> None:
     _STARTED.extend((process, guard))
 
 
-def _started(folder: Path) -> subprocess.Popen[bytes]:
-    binaries = _binaries(folder)
+def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
     data = folder / "data"
     data.mkdir(mode=0o700)
     if os.geteuid() == 0:
         os.chown(data, NOBODY, NOBODY)
         os.chown(folder, NOBODY, NOBODY)
-    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    quiet = {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
-    new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **quiet)  # type: ignore[call-overload]
+    program = _binaries(folder) / "initdb"
+    new = [program, "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_without_rights(folder))
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
-    settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
+    return start_again(folder, chosen)
+
+
+def _without_rights(folder: Path) -> dict[str, Any]:
+    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    return {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
+
+
+def start_again(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
+    """Start the server whose files are in a folder."""
+    data = folder / "data"
+    settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
-            [binaries / "postgres", "-D", data, "-k", folder, *settings],
+            [_binaries(folder) / "postgres", "-D", data, "-k", folder, *settings],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **quiet,  # type: ignore[arg-type]
+            **_without_rights(folder),
         )
     end = time.monotonic() + _STARTING
     status = data / "postmaster.pid"

@@ -20,7 +20,7 @@ _TRUTH = _SYNC | {"sync"}
 _RECALL = _TRUTH | {"truth"}
 _USE_CASES = {
     "config", "engine", "sync", "truth", "recall", "sessions", "memories", "learn", "promote", "transfer", "share",
-    "resident", "plugin", "doctor", "overview",
+    "team", "resident", "plugin", "doctor", "overview",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -43,7 +43,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "transfer": _RECALL | {"memories"},
     "share": _RECALL | {"memories"},
     "overview": _RECALL | {"recall", "sessions", "memories", "learn"},
-    "resident": _RECALL | {"recall", "sessions"},
+    "team": _RECALL | {"memories", "promote"},
+    "resident": _RECALL | {"recall", "sessions", "team"},
     "plugin": _RECALL | {"resident", "share"},
     "doctor": _ENGINE | _USE_CASES,
     "serving": {"domain"},
