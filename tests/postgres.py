@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -148,13 +149,13 @@ def server() -> Server:
 _STARTED: list[subprocess.Popen[bytes]] = []  # the server and its guard, which end after this process
 
 
-def start_own(folder: Path) -> subprocess.Popen[bytes]:
-    """Start another server in a folder, for a test that stops it. Whoever starts it ends it."""
+def start_own(folder: Path, settings: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
+    """Start another server in a folder, for whoever stops it. A bench has settings of its own."""
     folder.chmod(0o755)
     for parent in folder.parents:
         if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)
-    return _started(folder)
+    return _started(folder, settings)
 
 
 def _is_at(file: int, path: Path) -> bool:
@@ -178,7 +179,7 @@ def _start(folder: Path) -> None:
     _STARTED.extend((process, guard))
 
 
-def _started(folder: Path) -> subprocess.Popen[bytes]:
+def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
     binaries = _binaries(folder)
     data = folder / "data"
     data.mkdir(mode=0o700)
@@ -192,7 +193,7 @@ def _started(folder: Path) -> subprocess.Popen[bytes]:
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
-    settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
+    settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
             [binaries / "postgres", "-D", data, "-k", folder, *settings],

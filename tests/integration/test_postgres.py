@@ -24,6 +24,7 @@ from recollect.errors import StoreError
 from recollect.store.open import open_store
 from recollect.store.postgres.migrations import MIGRATIONS
 from recollect.store.repair import take_turn
+from recollect.store.vectors import floats
 
 psycopg = pytest.importorskip("psycopg") if os.environ.get("CI") != "true" else __import__("psycopg")
 
@@ -251,6 +252,48 @@ def test_index_of_a_large_scope_finds_what_comparing_all_finds(place: str, monke
         shared = sum(len(one & other) for one, other in zip(exact, near, strict=True))
         assert shared >= 190
         run(f"SET search_path = {place.rpartition('%3D')[2]}, public; ANALYZE entries; ANALYZE vectors")
+
+
+def test_cosines_and_usual_ones_are_those_of_the_other_store(place: str, tmp_path: Path) -> None:
+    chance = random.Random(11)
+    ids = [f"{chance.getrandbits(64):016x}" for _ in range(700)]
+    vectors = [(id, some_vector(chance, 64)) for id in ids]
+    with open_store(place) as server, open_store(str(tmp_path)) as file:
+        for store in (server, file):
+            store.use_model(model(64))
+            store.put(bank(), [entry(id) for id in ids])
+            store.put_vectors(vectors)
+        for _ in range(10):
+            asked = some_vector(chance, 64)
+            one, other = (store.similarities(asked, ids) for store in (server, file))
+            assert one == pytest.approx(other, abs=1e-6)
+            one, other = (store.background(asked, EVERYWHERE) for store in (server, file))
+            assert (one.mean, one.deviation) == pytest.approx((other.mean, other.deviation), abs=1e-6)
+            assert one.count == other.count == 512
+
+
+def test_vectors_of_an_older_store_become_codes(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(5)
+    vector = some_vector(chance, 64)
+    schema = place.rpartition("%3D")[2]
+    with monkeypatch.context() as older:
+        older.setattr("recollect.store.postgres.schema.MIGRATIONS", MIGRATIONS[:1])
+        older.setattr("recollect.store.postgres.schema.NEWEST", 1)
+        with open_store(place) as store:
+            store.use_model(model(64))
+            store.put(bank(), [entry("a")])
+    literal = str(list(floats(vector)))
+    run(
+        f"SET search_path = {schema}, public;"
+        f" INSERT INTO vectors SELECT 0, 0, number, '{literal}' FROM entries;"
+        " CREATE INDEX vectors_of_0_0 ON vectors USING hnsw ((vector::halfvec(64)) halfvec_ip_ops)"
+    )
+    with open_store(place) as store:
+        assert store.similarities(vector, ["a"]) == pytest.approx({"a": 1.0}, abs=0.005)
+        indexes = f"SELECT count(*) FROM pg_indexes WHERE schemaname = '{schema}' AND indexdef LIKE '%hnsw%'"
+        assert run(indexes) == [(0,)]
+        store.put_vectors([("a", vector)])
+        assert run(indexes) == [(1,)]
 
 
 WORDS = "os js is cache queue retry webhook token parser index lock schema timeout batch worker invoice price".split()

@@ -40,10 +40,12 @@ class Token:
     login: str
     scope: str
     role: str
+    name: str  # what it is for
     created_by: str
     created_at: str
     expires_at: str
-    revoked_at: str = ""
+    last_used_at: str  # within a minute
+    revoked_at: str
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,10 @@ class TeamLog(Protocol):
         """Return the lines of a scope after a place, in their order. Whoever has read up to one has read all before."""
         ...
 
+    def related(self, scope: str, hashes: Sequence[str]) -> list[TeamLine]:
+        """Return all lines about lessons with these hashes, and about those joined with them by edits, in order."""
+        ...
+
     def create_scope(self, name: str, *, curated: bool = False) -> None:
         """Create a project, a team or (as the owner of the schema) an organisation, and become its admin."""
 
@@ -118,10 +124,10 @@ class TeamLog(Protocol):
         """Return what was done last in a scope, newest first. Needs a curator."""
         ...
 
-    def create_token(self, login: str, scope: str, role: str, seconds: float) -> tuple[int, str]:
+    def create_token(self, login: str, scope: str, role: str, seconds: float, name: str = "") -> tuple[int, str]:
         """Create a token and return its number and its text, which nobody can ask for again.
 
-        It is for oneself, or for another member by an admin of the scope.
+        It is for oneself, or for another member by an admin of the scope. `name` says for what.
         """
         ...
 

@@ -24,6 +24,10 @@ EARLIER = "earlier_database"
 TAKEN_OVER = "taken_over"
 
 
+# The number of entries whose cosines are the usual ones of a query: the first in scope by their ids, which are hashes.
+SAMPLE = 512
+
+
 class Source:
     """A file of entries, as it was when last read. `offset` is the end of the part of a journal read so far."""
 

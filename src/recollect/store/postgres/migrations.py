@@ -210,6 +210,34 @@ _VECTORS = (
     "CREATE INDEX vectors_by_number ON vectors (number)",
 )
 
+# Vectors become the integers of their codes, as in SQLite, and a scale: half precision has small integers exactly. The
+# indexes are made again with the next vectors.
+_CODES = (
+    """
+    DO $$
+    DECLARE
+        name text;
+    BEGIN
+        FOR name IN SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablename = 'vectors'
+            AND indexdef LIKE '%USING hnsw%'
+        LOOP
+            EXECUTE format('DROP INDEX %I', name);
+        END LOOP;
+    END $$
+    """,
+    "ALTER TABLE vectors ADD COLUMN scale real NOT NULL DEFAULT 1",
+    "ALTER TABLE vectors ALTER COLUMN scale DROP DEFAULT",
+    """
+    UPDATE vectors v SET scale = c.scale, vector = c.code FROM (
+        SELECT w.model, w.kind, w.number, l.largest / 127 AS scale,
+            (SELECT array_agg(round(x * 127 / l.largest) ORDER BY place)
+                FROM unnest(w.vector::real[]) WITH ORDINALITY u (x, place))::real[]::halfvec AS code
+        FROM vectors w CROSS JOIN LATERAL
+            (SELECT coalesce(nullif(max(abs(x)), 0), 1) AS largest FROM unnest(w.vector::real[]) x) l
+    ) c WHERE v.model = c.model AND v.kind = c.kind AND v.number = c.number
+    """,
+)
+
 # The full-text index. Python makes the words of entries without any, and triggers count them.
 _WORDS = (
     "CREATE TEXT SEARCH DICTIONARY stems (TEMPLATE = pg_catalog.snowball, Language = porter)",
@@ -282,6 +310,7 @@ KEPT = {
 
 MIGRATIONS: tuple[tuple[str, Sequence[str]], ...] = (
     ("m001_entries", (*_ENTRIES, *_USAGE, *_VECTORS, *_WORDS)),
+    ("m002_codes", _CODES),
     ("m003_team", TEAM),
 )
 NEWEST = len(MIGRATIONS)

@@ -120,18 +120,20 @@ class PostgresStore(SqlStore):
         # Terms of one stem count as often as they are asked for, as in SQLite's index.
         weights = {stem: asked_for[stem] * words.weight(count, entries) for count, stem in rarest}
         condition, values = in_scope(scope)
-        worth = " + ".join(["? * (e.words @@ ?::tsquery)::int"] * len(weights))
+        usual = max(length / max(entries, 1), 1.0)
+        # The server's rank grows with how often a word occurs, as BM25 does, but knows neither rarity nor length.
+        worth = " + ".join(["? * ts_rank(e.words, ?::tsquery)"] * len(weights))
         asked = [part for stem, weight in weights.items() for part in (weight, words.all_of([stem]))]
         rows = self._run(
             "SELECT c.id, c.length, w.lexeme, cardinality(w.positions) FROM ("
             f"SELECT e.id, e.length, e.words FROM entries e WHERE e.words @@ ?::tsquery AND {condition}"
-            f" ORDER BY {worth} DESC, e.id LIMIT ?) c CROSS JOIN unnest(c.words) w WHERE w.lexeme = ANY (?)",
-            [words.any_of([*weights]), *values, *asked, max(_RANKED * limit, _RANKED_AT_LEAST), [*weights]],
+            f" ORDER BY ({worth}) / ({words.damping('e.length / ?')} + 1) DESC, e.id LIMIT ?) c"
+            " CROSS JOIN unnest(c.words) w WHERE w.lexeme = ANY (?)",
+            [words.any_of([*weights]), *values, *asked, usual, max(_RANKED * limit, _RANKED_AT_LEAST), [*weights]],
         )
         found: dict[str, tuple[int, Counter[str]]] = {}
         for id, own_length, stem, count in rows:
             found.setdefault(id, (own_length, Counter()))[1][stem] = count
-        usual = length / max(entries, 1)
         scores = {id: words.bm25(counts, weights, own, usual) for id, (own, counts) in found.items()}
         best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
         return [Match(id, score) for id, score in best]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _UTC = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
+_LINE = f"l.id, l.body, l.seq, l.author, l.role, {_UTC.format('l.received')}"
+
 # Lines sent at once, and their characters, so that no statement takes long.
 _PORTION = 500
 _PORTION_CHARS = 4_000_000
@@ -28,6 +30,7 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON; no text there can have
 
 _BEGINNING = "rct_"  # of every token, so that a credential is told by its shape
 _TOKEN_BYTES = 32
+_TOKEN_TIMES = ("created_at", "expires_at", "last_used_at", "revoked_at")
 
 
 class PostgresTeamLog:
@@ -115,17 +118,19 @@ class PostgresTeamLog:
 
     def read(self, scope: str, after_seq: int, limit: int) -> list[TeamLine]:
         rows = self._run(
-            f"SELECT id, body, seq, author, role, {_UTC.format('received')} FROM lines WHERE scope = ? AND seq > ?"
-            " ORDER BY seq LIMIT ?",
-            (scope, after_seq, limit),
+            f"SELECT {_LINE} FROM lines l WHERE scope = ? AND seq > ? ORDER BY seq LIMIT ?", (scope, after_seq, limit)
         )
-        return self._of_member(
-            scope,
-            [
-                TeamLine(id, body, seq=seq, author=author, role=role, received=received)
-                for id, body, seq, author, role, received in rows
-            ],
+        return self._of_member(scope, _lines_of(rows))
+
+    def related(self, scope: str, hashes: Sequence[str]) -> list[TeamLine]:
+        rows = self._run(
+            'WITH RECURSIVE joined (hash) AS (SELECT unnest(?::text[]) COLLATE "C" UNION SELECT n.hash FROM joined j'
+            " CROSS JOIN LATERAL (SELECT l.edits FROM lines l WHERE l.scope = ? AND l.hash = j.hash AND l.edits <> ''"
+            " UNION ALL SELECT l.hash FROM lines l WHERE l.scope = ? AND l.edits = j.hash AND l.edits <> '') n (hash))"
+            f" SELECT {_LINE} FROM lines l WHERE l.scope = ? AND l.hash IN (SELECT hash FROM joined) ORDER BY l.seq",
+            ([*hashes], scope, scope, scope),
         )
+        return self._of_member(scope, _lines_of(rows))
 
     def audit(self, scope: str, limit: int) -> list[AuditLine]:
         rows = self._run(
@@ -143,18 +148,17 @@ class PostgresTeamLog:
 
     # Tokens
 
-    def create_token(self, login: str, scope: str, role: str, seconds: float) -> tuple[int, str]:
+    def create_token(self, login: str, scope: str, role: str, seconds: float, name: str = "") -> tuple[int, str]:
         token = _BEGINNING + secrets.token_urlsafe(_TOKEN_BYTES)
         ((number,),) = self._do(
-            "SELECT create_token(?, ?, ?, ?, ?)", (_hash(token), login, scope, _checked(role), seconds)
+            "SELECT create_token(?, ?, ?, ?, ?, ?)", (_hash(token), login, scope, _checked(role), seconds, name)
         )
         return number, token
 
     def tokens(self) -> list[Token]:
-        created, expires, revoked = (_UTC.format(f"{name}_at") for name in ("created", "expires", "revoked"))
+        times = [f"coalesce({_UTC.format(name)}, '')" for name in _TOKEN_TIMES]
         rows = self._run(
-            f"SELECT number, login, scope, role, created_by, {created}, {expires}, coalesce({revoked}, '')"
-            " FROM tokens ORDER BY number"
+            f"SELECT number, login, scope, role, name, created_by, {', '.join(times)} FROM tokens ORDER BY number"
         )
         return [Token(*row) for row in rows]
 
@@ -181,6 +185,13 @@ def _checked(role: str) -> str:
     if role not in ROLES:
         raise StoreError(f"{ascii(role)[:40]} is no role; the roles are {', '.join(ROLES)}")
     return role
+
+
+def _lines_of(rows: Sequence[Sequence[Any]]) -> list[TeamLine]:
+    return [
+        TeamLine(id, body, seq=seq, author=author, role=role, received=received)
+        for id, body, seq, author, role, received in rows
+    ]
 
 
 def _hash(token: str) -> str:

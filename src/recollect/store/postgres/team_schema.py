@@ -64,7 +64,7 @@ _TABLES = (
     )
     """,
     "CREATE INDEX members_by_login ON members (login)",
-    # The kind and the hash are columns, so that row-level security does not keep the server from using an index.
+    # What a line is about are columns, so that row-level security does not keep the server from using an index.
     f"""
     CREATE TABLE lines (
         scope {_TEXT} REFERENCES scopes,
@@ -76,12 +76,14 @@ _TABLES = (
         received {_NOW},
         kind {_TEXT},
         hash {_TEXT},
+        edits {_TEXT} DEFAULT '',
         body jsonb NOT NULL,
         PRIMARY KEY (scope, seq),
         UNIQUE (scope, id)
     )
     """,
     "CREATE INDEX lines_by_hash ON lines (scope, hash, kind)",
+    "CREATE INDEX lines_by_edited ON lines (scope, edits) WHERE edits <> ''",
     f"""
     CREATE TABLE tokens (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -89,9 +91,11 @@ _TABLES = (
         login {_TEXT},
         scope {_TEXT} REFERENCES scopes,
         role {_TEXT} CHECK (role IN ('reader', 'writer', 'curator', 'admin')),
+        name {_TEXT} CHECK (length(name) <= 100),
         created_by {_TEXT} DEFAULT me(),
         created_at {_NOW},
         expires_at timestamptz NOT NULL,
+        last_used_at timestamptz,
         revoked_at timestamptz
     )
     """,
@@ -288,8 +292,10 @@ _LINES = (
                 RETURN NEXT;
             ELSE
                 last := last + 1;
-                INSERT INTO lines (scope, seq, id, role, kind, hash, body)
-                    VALUES (asked, last, line.id, own_role, line.kind, left(line.hash, 200), line.body);
+                INSERT INTO lines (scope, seq, id, role, kind, hash, edits, body)
+                    VALUES (asked, last, line.id, own_role, line.kind, left(line.hash, 200),
+                        left(CASE line.kind WHEN 'shared' THEN coalesce(line.body ->> 'edits', '') ELSE '' END, 200),
+                        line.body);
             END IF;
         END LOOP;
     END $$
@@ -332,7 +338,8 @@ _LINES = (
 _TOKENS = (
     # For oneself in a scope of one's own, or as an admin for a member of the scope; never with more than his role.
     f"""
-    CREATE FUNCTION create_token(new_hash text, asked_login text, asked text, asked_role text, seconds double precision)
+    CREATE FUNCTION create_token(
+        new_hash text, asked_login text, asked text, asked_role text, seconds double precision, about text)
     RETURNS bigint LANGUAGE plpgsql {_AS_OWNER} AS $$
     DECLARE
         made bigint;
@@ -348,8 +355,8 @@ _TOKENS = (
             RAISE EXCEPTION 'a personal scope has no token of somebody else'
                 USING ERRCODE = 'RC001', HINT = 'name a project or a team';
         END IF;
-        INSERT INTO tokens (hash, login, scope, role, expires_at)
-            VALUES (new_hash, asked_login, asked, asked_role, now() + make_interval(secs => seconds))
+        INSERT INTO tokens (hash, login, scope, role, name, expires_at)
+            VALUES (new_hash, asked_login, asked, asked_role, left(about, 100), now() + make_interval(secs => seconds))
             RETURNING number INTO made;
         RETURN made;
     END $$
@@ -369,11 +376,16 @@ _TOKENS = (
     f"""
     CREATE FUNCTION token_user(asked text)
     RETURNS TABLE (number bigint, login text, scope text, role text, expires text)
-    LANGUAGE plpgsql STABLE {_AS_OWNER} AS $$
+    LANGUAGE plpgsql {_AS_OWNER} AS $$
     BEGIN
         IF NOT acts_for_others() THEN
             RAISE EXCEPTION 'only a server may look up tokens'
                 USING ERRCODE = 'RC001', HINT = format('GRANT %I TO %I', {{server_name}}, session_user);
+        END IF;
+        IF current_setting('transaction_read_only') = 'off' THEN
+            UPDATE tokens t SET last_used_at = now()
+                WHERE t.hash = asked AND t.revoked_at IS NULL AND t.expires_at > now()
+                AND coalesce(t.last_used_at, '-infinity') < now() - interval '1 minute';
         END IF;
         RETURN QUERY SELECT t.number, t.login::text, t.scope::text, t.role::text,
                 to_char(t.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
@@ -397,7 +409,7 @@ _AUDIT = (
             INSERT INTO audit (scope, action, subject, detail)
                 VALUES (said ->> 'scope', said ->> 'kind', said ->> 'hash',
                 jsonb_build_object('line', said ->> 'id', 'role', said ->> 'role')
-                || jsonb_strip_nulls(jsonb_build_object('edits', said -> 'body' -> 'edits')));
+                || jsonb_strip_nulls(jsonb_build_object('edits', nullif(said ->> 'edits', ''))));
         ELSIF TG_TABLE_NAME = 'members' THEN
             INSERT INTO audit (scope, action, subject, detail) VALUES (said ->> 'scope',
                 CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'removed' ELSE 'changed' END || ' member',
@@ -417,8 +429,9 @@ _AUDIT = (
     """,
     *(
         f"CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION note()"
-        for table in ("lines", "members", "scopes", "tokens")
+        for table in ("lines", "members", "scopes")
     ),
+    "CREATE TRIGGER note AFTER INSERT OR UPDATE OF revoked_at OR DELETE ON tokens FOR EACH ROW EXECUTE FUNCTION note()",
     f"""
     CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql {_AS_OWNER} AS $$
     BEGIN
@@ -473,14 +486,14 @@ CALLED = (
     *("acts_for_others()", "me()", "is_owner()", "level(text)", "my_scopes(text)", "my_role(text)", "need(text, text)"),
     *("personal_scope()", "create_scope(text, boolean)", "set_curated(text, boolean)", "put_member(text, text, text)"),
     *("remove_member(text, text)", "append_lines(text, jsonb)", "revoke_token(bigint)", "token_user(text)"),
-    "create_token(text, text, text, text, double precision)",
+    "create_token(text, text, text, text, double precision, text)",
 )
 READ = {
     "scopes": "",
     "members": "",
     "lines": "",
     "audit": "",
-    "tokens": " (number, login, scope, role, created_by, created_at, expires_at, revoked_at)",
+    "tokens": " (number, login, scope, role, name, created_by, created_at, expires_at, last_used_at, revoked_at)",
     "_migrations": "",
 }
 
