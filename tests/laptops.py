@@ -15,7 +15,7 @@ from recollect.engine.engine import Engine
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines
 from recollect.files.team.state import TeamState
-from recollect.learn.remember import note_down
+from recollect.learn.remember import capture_of
 from recollect.memories.lookup import find_named
 from recollect.store.values import Scope
 from recollect.sync.entry_input import parse_entry_input
@@ -65,7 +65,8 @@ class Laptop:
     def note(self, text: str, **fields: Any) -> str:
         """Store a lesson, as an agent does; return its id."""
         given = {"name": text.split(".", maxsplit=1)[0][:60], "description": text, "category": "patterns", **fields}
-        note_down(self.workspace, [parse_entry_input(given)])
+        line = {**capture_of(parse_entry_input(given), ()), "at": utc_text(time.gmtime(self.now()))}
+        append_lines(self.workspace.journal, CAPTURE, [line])
         return content_hash(text)
 
     def observe(self, text: str) -> None:

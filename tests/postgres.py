@@ -158,6 +158,12 @@ def start_own(folder: Path, settings: Mapping[str, str] = _SETTINGS) -> subproce
     return _started(folder, settings)
 
 
+def start_again(folder: Path) -> subprocess.Popen[bytes]:
+    """Start a server once more whose processes were killed."""
+    (folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+    return _run(folder, _binaries(folder), _SETTINGS)
+
+
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.fstat(file).st_ino == path.stat().st_ino
@@ -186,13 +192,22 @@ def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.
     if os.geteuid() == 0:
         os.chown(data, NOBODY, NOBODY)
         os.chown(folder, NOBODY, NOBODY)
-    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    quiet = {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
     new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **quiet)  # type: ignore[call-overload]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))  # type: ignore[call-overload]
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
+    return _run(folder, binaries, chosen)
+
+
+def _quiet(folder: Path) -> dict[str, object]:
+    """Options of a process of the server, which must not be root's."""
+    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    return {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
+
+
+def _run(folder: Path, binaries: Path, chosen: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    data = folder / "data"
     settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
@@ -201,7 +216,7 @@ def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **quiet,  # type: ignore[arg-type]
+            **_quiet(folder),  # type: ignore[arg-type]
         )
     end = time.monotonic() + _STARTING
     status = data / "postmaster.pid"

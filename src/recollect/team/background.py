@@ -42,7 +42,7 @@ class TeamThread:
         self._ended = ended
         self._tell = tell
         self._pulled = pulled
-        self._failures = 0
+        self.failures = 0
         self._sent = (0, 0)
 
     def start(self) -> None:
@@ -56,7 +56,7 @@ class TeamThread:
                 self._ended.wait(_IDLE)
                 continue
             mark = _mark(workspace.journal)
-            if time.monotonic() >= due or (mark != self._sent and not self._failures):
+            if time.monotonic() >= due or (mark != self._sent and not self.failures):
                 self._exchange(workspace)
                 self._sent = _mark(workspace.journal)
                 due = time.monotonic() + self.pause()
@@ -64,7 +64,7 @@ class TeamThread:
 
     def pause(self) -> float:
         """Return how long to wait for the next exchange: by chance, so that machines do not ask in step."""
-        longest = min(_USUAL * 2 ** min(self._failures, _MOST_DOUBLED), _LONGEST)
+        longest = min(_USUAL * 2 ** min(self.failures, _MOST_DOUBLED), _LONGEST)
         return longest * random.uniform(0.5, 1.0)  # noqa: S311 (no secret)
 
     def _exchange(self, workspace: Workspace) -> None:
@@ -75,11 +75,11 @@ class TeamThread:
         except LockTimeout:
             return  # a command does it at this moment
         except RecollectError as error:
-            self._failures += 1
-            if self._failures == 1:  # said once, until it works again; `recollect team status` has the last one
+            self.failures += 1
+            if self.failures == 1:  # said once, until it works again; `recollect team status` has the last one
                 self._tell([f"the team's server was not reached, and is tried again: {error}"])
             return
-        self._failures = 0
+        self.failures = 0
         self._tell(done.warnings)
         if done.pulled:
             self._pulled()

@@ -29,7 +29,7 @@ from recollect.store.team import TeamLog
 from recollect.sync.journal import identified
 from recollect.sync.sync import sync
 from recollect.team.joined import clock_of, joined_team, renew_machine, update_team
-from recollect.team.outbox import Outgoings, checked_box, own_line, sendable
+from recollect.team.outbox import Outgoings, checked_box, own_line
 from recollect.team.say import unsendable
 
 PULLING, SENDING = "Pulling", "Sending"
@@ -236,13 +236,17 @@ class _Exchange:
         """Send the lines of the journal after the outbox's offset; return the number of lines sent."""
         state = joined_team(self._store)
         box = checked_box(state.outbox, self._workspace.journal)
-        total = len(sendable(self._workspace, state))
+        rest = read_lines(self._workspace.journal, box.offset).lines
+        if not rest:
+            return 0
+        outgoings = Outgoings(self._store, state, rest, box.ordinal)
+        total = len(outgoings.of(rest, box.ordinal))
         sent = 0
         while True:
             found = read_lines(self._workspace.journal, box.offset, _SENT_AT_ONCE)
             if found.end == box.offset:
                 return sent
-            lines = Outgoings(self._store, state).of(identified(found.lines, box.ordinal))
+            lines = outgoings.of(found.lines, box.ordinal)
             sent += self._append(lines)
             box = Outbox(found.end, box.ordinal + len(found.lines), fingerprint(self._workspace.journal, found.end))
             self._acknowledge(box)

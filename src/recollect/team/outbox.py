@@ -11,7 +11,18 @@ from recollect.domain.hashing import content_hash
 from recollect.domain.shared.fold import hash_of
 from recollect.domain.shared.lines import JOURNAL, OBSERVED, PERSONAL, PROJECT, SHARED, TeamLine, kind_of_scope
 from recollect.errors import InvalidEntry
-from recollect.files.journal.kinds import CAPTURE, CARRIED, LINE, MARK, OUTGOING, RAISED, RELATION, RETIREMENT, kind_of
+from recollect.files.journal.kinds import (
+    CAPTURE,
+    CARRIED,
+    LINE,
+    MARK,
+    OUTGOING,
+    RAISED,
+    RELATION,
+    RETIREMENT,
+    Outgoing,
+    kind_of,
+)
 from recollect.files.journal.log import fingerprint, read_lines
 from recollect.files.team.state import Outbox, TeamState
 from recollect.sync.journal import identified
@@ -24,18 +35,21 @@ _TRAVELLING = (CAPTURE, CARRIED, RETIREMENT, RELATION, MARK, RAISED)
 class Outgoings:
     """What lines of a journal say to the scopes of a user."""
 
-    def __init__(self, global_store: str, state: TeamState) -> None:
+    def __init__(self, global_store: str, state: TeamState, lines: Iterable[dict[str, Any]], ordinal: int) -> None:
+        """Take all lines of the journal that were not sent yet, with the number of lines before them."""
+        self._own = _own_shares(lines, ordinal)
         self._global_store = global_store
         self._state = state
         self._scopes = [scope for scope in writable(state) if kind_of_scope(scope) != PERSONAL]
         self._personal = next((scope for scope in state.scopes if kind_of_scope(scope) == PERSONAL), "")
         self._shared: dict[str, dict[str, str]] = {}
 
-    def of(self, lines: Iterable[tuple[str, Mapping[str, Any]]]) -> list[tuple[str, TeamLine]]:
-        """Return the lines to send for lines of the journal with their ids, each with its scope."""
-        return [each for id, line in lines for each in self._of(id, dict(line))]
+    def of(self, lines: Iterable[dict[str, Any]], ordinal: int) -> list[tuple[str, TeamLine]]:
+        """Return the lines to send for some of these lines of the journal, each with its scope."""
+        numbered = enumerate(identified(lines, ordinal), ordinal)
+        return [each for place, (id, line) in numbered for each in self._of(id, line, place)]
 
-    def _of(self, id: str, line: dict[str, Any]) -> list[tuple[str, TeamLine]]:
+    def _of(self, id: str, line: dict[str, Any], place: int) -> list[tuple[str, TeamLine]]:
         kind = kind_of(line)
         if kind is OUTGOING:
             with suppress(InvalidEntry):
@@ -48,7 +62,8 @@ class Outgoings:
         description = line.get("description")
         if kind is CAPTURE and isinstance(description, str):
             hash = content_hash(description)
-            scopes = [scope for scope in self._scopes if self._is_observed(scope, hash, id, line)]
+            scopes = [scope for scope in self._scopes if place > self._own.get((scope, hash), -1)]
+            scopes = [scope for scope in scopes if self._is_observed(scope, hash, id, line)]
             found += [(scope, TeamLine(id, {OBSERVED: hash})) for scope in scopes]
         return found
 
@@ -75,7 +90,20 @@ def sendable(workspace: Workspace, state: TeamState) -> list[tuple[str, TeamLine
     """Return the lines that were not sent yet, each with its scope. Raises StorageError if a file cannot be read."""
     box = checked_box(state.outbox, workspace.journal)
     lines = read_lines(workspace.journal, box.offset).lines
-    return Outgoings(workspace.global_store, state).of(identified(lines, box.ordinal)) if lines else []
+    if not lines:
+        return []
+    return Outgoings(workspace.global_store, state, lines, box.ordinal).of(lines, box.ordinal)
+
+
+def _own_shares(lines: Iterable[dict[str, Any]], ordinal: int) -> dict[tuple[str, str], int]:
+    """Return where the journal shares which text in which scope: what it captured before that was the same thing."""
+    found: dict[tuple[str, str], int] = {}
+    for place, line in enumerate(lines, ordinal):
+        if kind_of(line) is OUTGOING:
+            with suppress(InvalidEntry):
+                said: Outgoing = OUTGOING.parse(line)
+                found[said.to, str(said.body.get(SHARED))] = place
+    return found
 
 
 def checked_box(box: Outbox, journal: str) -> Outbox:
