@@ -89,6 +89,13 @@ class Server:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def prepare(self) -> None:
+        """Make what stores and teams need: pgvector, a user without special rights, and an operator."""
+        self.run("CREATE EXTENSION vector")
+        for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
+            self.login(login, rights)
+            self.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+
     def login(self, name: str, rights: str = "") -> None:
         """Create a login, unless there is one."""
         from psycopg import errors
@@ -166,11 +173,7 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    server = Server(folder)
-    server.run("CREATE EXTENSION vector")
-    for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
-        server.login(login, rights)
-        server.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+    Server(folder).prepare()
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,
@@ -202,8 +205,9 @@ def _without_rights(folder: Path) -> dict[str, Any]:
 
 
 def start_again(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
-    """Start the server whose files are in a folder."""
+    """Start the server whose files are in a folder. Its processes may have been killed."""
     data = folder / "data"
+    (data / "postmaster.pid").unlink(missing_ok=True)
     settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
