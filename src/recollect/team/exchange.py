@@ -22,7 +22,7 @@ from recollect.errors import StorageError, StoreError, TeamError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_chosen, fingerprint, read_lines
 from recollect.files.locks import locked
-from recollect.files.team.lines import append_pulled, last_seq, pulled_lines
+from recollect.files.team.lines import LOCK, append_pulled, last_seq, pulled_lines
 from recollect.files.team.state import JoinedScope, Outbox, RefusedLine, TeamState
 from recollect.store.open import open_team
 from recollect.store.team import TeamLog
@@ -90,7 +90,7 @@ def exchange(
 
 def exchange_lock(global_store: str, seconds: float = 10.0) -> AbstractContextManager[None]:
     """Keep other exchanges of this machine out. Raises as `locked` does."""
-    return locked(os.path.join(locations.team_folder(global_store), ".sync"), seconds)
+    return locked(os.path.join(locations.team_folder(global_store), LOCK), seconds)
 
 
 def follow(workspace: Workspace) -> list[str]:
