@@ -68,7 +68,8 @@ def sync_scopes(store: Store, global_store: str, labels: Labeller | None = None)
         state = read_state(locations.team_state(global_store))
     except StorageError as error:
         return [str(error)]
-    wanted = {SCOPE_SOURCE + scope: scope for scope in shown_scopes(state)} if state else {}
+    pulled = locations.pulled_scopes(global_store)
+    wanted = {SCOPE_SOURCE + scope: scope for scope in pulled if state and scope in state.scopes}
     known = {path: source for path, source in store.sources(BANK).items() if source.is_scope}
     warnings: list[str] = []
     for path, scope in wanted.items():
@@ -85,8 +86,11 @@ def sync_scopes(store: Store, global_store: str, labels: Labeller | None = None)
 
 def shown_scopes(state: TeamState) -> list[str]:
     """Return the scopes whose lessons are found here: not the user's own, and of projects only the linked ones."""
-    kinds = {scope: kind_of_scope(scope) for scope in state.scopes}
-    return [scope for scope, kind in kinds.items() if kind != PERSONAL and (kind != PROJECT or scope in state.links)]
+    return [scope for scope in state.scopes if kind_of_scope(scope) != PERSONAL and not _is_unlinked(state, scope)]
+
+
+def _is_unlinked(state: TeamState, scope: str) -> bool:
+    return kind_of_scope(scope) == PROJECT and scope not in state.links
 
 
 def drop_scopes(store: Store, paths: Sequence[str]) -> int:
@@ -110,11 +114,12 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
         status = os.stat(path)
     except OSError:
         return []  # nothing was pulled yet
-    rule = "curated:" if curated else "open:"
+    is_unlinked = _is_unlinked(state, scope)
+    rule = "unlinked:" if is_unlinked else "curated:" if curated else "open:"
     is_same = known is not None and known.hash.startswith(rule) and known.project == project
     if known and is_same and (known.size, known.modified) == (status.st_size, status.st_mtime_ns):
         return []
-    lines, end, warnings = pulled_lines(path)
+    lines, end, warnings = pulled_lines(path) if not is_unlinked else ([], 0, [])
     source = Source(
         SCOPE_SOURCE + scope,
         BANK,

@@ -27,6 +27,7 @@ from recollect.files.team.state import JoinedScope, Outbox, RefusedLine, TeamSta
 from recollect.store.open import open_team
 from recollect.store.team import TeamLog
 from recollect.sync.journal import identified
+from recollect.sync.scopes import sync_scopes
 from recollect.sync.sync import sync
 from recollect.team.joined import clock_of, joined_team, renew_machine, update_team
 from recollect.team.outbox import Outgoings, checked_box, own_line
@@ -99,7 +100,9 @@ def follow(workspace: Workspace) -> list[str]:
         return []
     try:
         with Engine(workspace) as engine:
-            return sync(engine.store, workspace, engine.labels())
+            warnings = sync(engine.store, workspace, engine.labels())
+            # Lines mean something else, too, if a scope is curated by now, or linked.
+            return warnings + sync_scopes(engine.store, workspace.global_store, engine.labels())
     except StoreError as error:
         return [f"the lines are pulled, but searches do not find them yet; the next command tries again: {error}"]
 
