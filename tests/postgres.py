@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tests.conftest import NOBODY, cannot_be_tested
@@ -156,6 +156,12 @@ def start_own(folder: Path, settings: Mapping[str, str] = _SETTINGS) -> subproce
     return _started(folder, settings)
 
 
+def start_again(folder: Path) -> subprocess.Popen[bytes]:
+    """Start a server once more whose processes were killed."""
+    (folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+    return _run(folder, _binaries(folder), _SETTINGS)
+
+
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.fstat(file).st_ino == path.stat().st_ino
@@ -187,22 +193,21 @@ def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.
     if os.geteuid() == 0:
         os.chown(data, NOBODY, NOBODY)
         os.chown(folder, NOBODY, NOBODY)
-    program = _binaries(folder) / "initdb"
-    new = [program, "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_without_rights(folder))
+    new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))  # type: ignore[call-overload]
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
-    return start_again(folder, chosen)
+    return _run(folder, binaries, chosen)
 
 
-def _without_rights(folder: Path) -> dict[str, Any]:
+def _quiet(folder: Path) -> dict[str, object]:
+    """Options of a process of the server, which must not be root's."""
     rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     return {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
 
 
-def start_again(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
-    """Start the server whose files are in a folder."""
+def _run(folder: Path, binaries: Path, chosen: Mapping[str, str]) -> subprocess.Popen[bytes]:
     data = folder / "data"
     settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
@@ -212,7 +217,7 @@ def start_again(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subproce
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **_without_rights(folder),
+            **_quiet(folder),  # type: ignore[arg-type]
         )
     end = time.monotonic() + _STARTING
     status = data / "postmaster.pid"

@@ -122,6 +122,8 @@ def test_commands_are_modules_of_their_own() -> None:
         "shared",
         "editor",
         "team_token",
+        "team_review",
+        "to_scope",
         "wrap",
     }
 

@@ -95,6 +95,8 @@ def drop_scopes(store: Store, paths: Sequence[str]) -> int:
     Raises:
         StoreError: the store cannot be written.
     """
+    for path in paths:
+        store.put(Source(path, BANK), [])  # entries that other sources hold are theirs again
     store.forget_sources(paths)
     return store.remove_unheld(lambda entry: bool(entry.said_by))
 
