@@ -74,8 +74,8 @@ class Server:
         return f"postgresql://{quote(user)}@/{database}?host={self.folder}{options}"
 
     def place(self, folder: Path) -> str:
-        """The address of a store of its own for a folder, for a user without special rights."""
-        return self.url(_schema(folder), user="dev")
+        """The address of a store of its own for a folder."""
+        return self.url(_schema(folder))
 
     def team(self, folder: Path, organisation: str = "") -> Team:
         """A team's schema of its own for a folder, made by an operator who is no superuser."""
@@ -104,6 +104,8 @@ class Team:
         from recollect.store.open import prepare_team
 
         self.server, self.schema = server, schema
+        server.login("operator", "CREATEROLE")
+        server.run("GRANT CREATE ON DATABASE postgres TO operator")
         self.operator = server.url(schema, user="operator")
         self.groups = prepare_team(self.operator, organisation=organisation)
 
@@ -172,11 +174,7 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    server = Server(folder)
-    server.run("CREATE EXTENSION vector")
-    for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
-        server.login(login, rights)
-        server.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+    Server(folder).run("CREATE EXTENSION vector")
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,
@@ -188,6 +186,7 @@ def _start(folder: Path) -> None:
 
 
 def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
+    binaries = _binaries(folder)
     data = folder / "data"
     data.mkdir(mode=0o700)
     if os.geteuid() == 0:
@@ -212,7 +211,7 @@ def _run(folder: Path, binaries: Path, chosen: Mapping[str, str]) -> subprocess.
     settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
-            [_binaries(folder) / "postgres", "-D", data, "-k", folder, *settings],
+            [binaries / "postgres", "-D", data, "-k", folder, *settings],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
