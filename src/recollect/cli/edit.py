@@ -18,9 +18,9 @@ from recollect.domain.category_names import category_named
 from recollect.domain.memory import slugify
 from recollect.domain.stored import StoredEntry
 from recollect.domain.text import utc_text
-from recollect.errors import InvalidEntry, RecollectError, WriteRefused
+from recollect.errors import RecollectError, WriteRefused
 from recollect.files.memory.memories import MemoryFile, MemoryRoot
-from recollect.learn.by_hand import Note, note_form, note_of_lesson, read_note_form
+from recollect.learn.by_hand import Note, check_retold, note_form, note_of_lesson, read_note_form
 from recollect.learn.input import title_of
 from recollect.learn.project_memory import Memorized
 from recollect.memories import write
@@ -93,7 +93,7 @@ def _edit_lesson(workspace: Workspace, entry: StoredEntry, editor: list[str], gi
         slugify(entry.name),
         editor,
         given,
-        lambda old, new: _replaced(workspace, entry, old, new),
+        lambda _, new: _replaced(workspace, entry, new),
         entry.id,
     )
     if done:
@@ -165,12 +165,8 @@ def _edited_note(
         return done
 
 
-def _replaced(workspace: Workspace, entry: StoredEntry, old: Note, new: Note) -> tuple[Memorized, bool]:
-    if new.text.strip() == old.text.strip():
-        raise InvalidEntry(
-            f"a lesson is known by its text, and the text is the same; change it, or set its triggers with"
-            f" `recollect triggers {entry.id} PHRASE...`"
-        )
+def _replaced(workspace: Workspace, entry: StoredEntry, new: Note) -> tuple[Memorized, bool]:
+    check_retold(entry, new)
     return add_note(workspace, new, supersedes=entry.id)
 
 

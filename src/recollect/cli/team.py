@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from recollect.cli import team_token
 from recollect.cli.help import Group
 from recollect.cli.shared import (
     fields_of,
@@ -56,6 +57,9 @@ def command() -> None:
     Lessons are yours until you share one: `recollect promote --to team:backend NAME`. Everything works without the
     server, too: what you say is sent, and what others say is pulled, when it can be reached.
     """
+
+
+command.add_command(team_token.command)
 
 
 @command.command("init")

@@ -17,6 +17,7 @@ from recollect.store.base import Store
 from recollect.store.open import database_name
 from recollect.store.repair import count_earlier, is_damaged, kept_copies, read_sources, rescued_takeover, set_aside
 from recollect.store.values import BANK, EARLIER, MEMORY, STATED, TAKEN_OVER
+from recollect.sync.direct import caught_up
 from recollect.sync.memories import sync_all_memories, sync_memories
 from recollect.sync.scopes import drop_scopes
 from recollect.sync.sync import roots_of, sync
@@ -42,6 +43,8 @@ def sync_all(engine: Engine) -> list[str]:
         StoreError: the store cannot be written.
     """
     store, workspace = engine.store, engine.workspace
+    if not store.follows_files:
+        return caught_up(engine)
     return [*sync(store, workspace, engine.labels()), *sync_memories(store, workspace)]
 
 
@@ -95,6 +98,10 @@ def rebuild(workspace: Workspace) -> Rebuilt:
 def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     global_store = workspace.global_store
     with Engine(workspace) as engine:
+        if not engine.store.follows_files:
+            raise StoreError(
+                f"{name_followed(engine)}, so it cannot be made again from those here; run this on that machine"
+            )
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
             for key, value in rescued_takeover(database_name(workspace.store_place), result.set_aside).items():
@@ -123,6 +130,12 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
         result.taken_over = engine.store.get_meta(TAKEN_OVER) if is_behind else ""
     result.warnings = list(dict.fromkeys(result.warnings))
     return result
+
+
+def name_followed(engine: Engine) -> str:
+    """Return the beginning of a sentence about the files that a store follows instead of those of this machine."""
+    place = database_name(engine.workspace.store_place)
+    return f"{place} follows the files of {engine.store.followed or 'no machine'}"
 
 
 def _compacted(store: Store) -> list[str]:

@@ -46,6 +46,8 @@ CARRIED_LINES = "#carried"
 def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, end: float | None = None) -> list[str]:
     """Sync the store with the project's bank, the global bank, the journal and shared scopes; return warnings.
 
+    A store that does not follow the files of this machine is left as it is.
+
     `labels` finds keywords for entries without any. After `end`, a time of the monotonic clock, the rest of a large
     bank is left for the next sync.
 
@@ -53,6 +55,8 @@ def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, 
         StillReading: `end` was reached; everything read by then is kept.
         StoreError: the store cannot be written.
     """
+    if not store.follows_files:
+        return []
     identity, global_store = workspace.identity, workspace.global_store
     warnings = _take_over(store, workspace, labels, end)
     banks: dict[str, str] = {}
@@ -161,7 +165,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
     path = locations.journal(global_store)
     key = locations.source_key(path, global_store)
     sources = store.sources(JOURNAL)
-    if _is_read(path, sources.get(key)) and not _former(sources, key):
+    if not store.follows_files or (_is_read(path, sources.get(key)) and not _former(sources, key)):
         return []
     from recollect.files.journal.kinds import LINE, MOVED, kind_of
     from recollect.files.journal.log import fingerprint, read_lines
