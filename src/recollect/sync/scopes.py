@@ -64,6 +64,8 @@ def sync_scopes(store: Store, global_store: str, labels: Labeller | None = None)
     Raises:
         StoreError: the store cannot be written.
     """
+    if not store.follows_files:
+        return []
     try:
         state = read_state(locations.team_state(global_store))
     except StorageError as error:
