@@ -137,9 +137,8 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
         found = fold_lessons(lines_about, curated=curated)
         active = {lesson.id for lesson in found.lessons if not lesson.is_retired}
         gone = {hash_of(line) for line in lines_about} - active
-        if not any(source.path in (held.path for held in store.sources_of(hash)) for hash in gone if hash):
-            store.put(source, entries_of(found, scope, labels), anew=False)
-            return warnings + _told(scope, found, {line.id for line in added})
+        store.put(source, entries_of(found, scope, labels), anew=False, without=gone)
+        return warnings + _told(scope, found, {line.id for line in added})
     found = fold_lessons(lines, curated=curated)
     store.put(source, entries_of(found, scope, labels))
     return warnings + _told(scope, found, found.problems)
