@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from recollect.config import locations
 from recollect.domain.shared.fold import Folded, SharedLesson, fold, hash_of, related
@@ -23,34 +22,6 @@ from recollect.sync.entry_input import EntryInput, parse_entry_input
 
 _LONGEST_FORMER = 200
 _NAMED = 3
-
-
-@dataclass
-class Materialised:
-    """What a scope's lines have made: the number of its lessons, and the lines that could not be used."""
-
-    lessons: int = 0
-    problems: dict[str, str] = field(default_factory=dict[str, str])
-
-
-def materialise(
-    store: Store,
-    scope: str,
-    lines: Iterable[TeamLine],
-    *,
-    curated: bool = False,
-    project: str = "",
-    labels: Labeller | None = None,
-) -> Materialised:
-    """Fill a store with the lessons of a scope, from all of its lines. They belong to a project, or hold everywhere.
-
-    Raises:
-        StoreError: the store cannot be written.
-    """
-    found = fold_lessons(lines, curated=curated)
-    entries = entries_of(found, scope, labels)
-    store.put(Source(SCOPE_SOURCE + scope, BANK, project=project), entries)
-    return Materialised(len(entries), found.problems)
 
 
 def fold_lessons(lines: Iterable[TeamLine], *, curated: bool) -> Folded[EntryInput]:

@@ -21,9 +21,9 @@ from recollect.engine.engine import Engine
 from recollect.files.team.lines import append_pulled
 from recollect.files.team.state import JoinedScope, TeamState, change_state
 from recollect.recall.find import find_memories
-from recollect.store.values import BANK, Scope
+from recollect.store.values import Scope
 from recollect.sync.rebuild import rebuild
-from recollect.sync.scopes import materialise, sync_scopes
+from recollect.sync.scopes import sync_scopes
 from recollect.sync.sync import sync
 
 JITTER = "Retries without jitter overload the payment gateway after an outage."
@@ -185,17 +185,6 @@ def test_a_broken_state_is_reported_and_changes_nothing(world: World, engine: En
 
     assert "team join" in sync_scopes(engine.store, str(world.store))[0]
     assert texts(engine) == {JITTER: 1}
-
-
-def test_any_store_can_be_filled_from_lines(engine: Engine) -> None:
-    said = [
-        TeamLine(line_id(NOW + seq, 0, "abcdef01"), body, author="ci", role="writer")
-        for seq, body in enumerate([lesson(JITTER), {"observed": content_hash(JITTER)}, {}])
-    ]
-    done = materialise(engine.store, "team:backend", said, project="/somewhere")
-
-    assert (done.lessons, len(done.problems)) == (1, 1)
-    assert engine.store.sources(BANK)["scope:team:backend"].project == "/somewhere"
 
 
 steps = st.lists(
