@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Generator
@@ -21,11 +22,14 @@ from recollect.cli.shared import (
     warn,
     workspace_options,
 )
+from recollect.config.needed_extras import needed_extras
 from recollect.config.workspace import Workspace
 from recollect.domain.shared.lines import ROLES, can
 from recollect.domain.text import counted, few, one_line
+from recollect.plugin.environment import prepare as prepare_packages
 from recollect.team.exchange import Exchanged, Progress, exchange
 from recollect.team.join import ScopeStatus, TeamStatus, administer, join, leave, link, look, prepare, status, unlink
+from recollect.team.joined import find_team
 
 _PATIENCE = 2.0
 _MOST_REFUSED = 10
@@ -91,6 +95,9 @@ def join_(url: str, personal: bool, workspace: Workspace, as_json: bool) -> None
     and that you have observed a lesson that the team has. With --personal, also the lessons that you store, what you
     retire, mute and pin everywhere: for yourself alone.
     """
+    news = prepare_packages(os.environ, [*needed_extras(workspace.settings), "postgres"], asked=True)
+    if news:
+        click.echo(news, err=True)
     with _progress(as_json) as told:
         user, done = join(workspace, url, personal=personal, progress=told)
     warn(done.warnings)
@@ -210,7 +217,7 @@ def scope_(name: str | None, create: bool, curated: bool | None, workspace: Work
     elif name and curated is not None:
         administer(workspace, lambda log: log.set_curated(name, curated=curated))
     found = administer(workspace, lambda log: log.scopes())
-    if create or curated is not None:
+    if (create or curated is not None) and find_team(workspace.global_store):
         warn(exchange(workspace).warnings)
     shown = [each for each in found if name in (None, each.name)]
     if as_json:

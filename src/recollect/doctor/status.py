@@ -172,7 +172,7 @@ def _package_issues(workspace: Workspace) -> list[Issue]:
     """Return an issue if the plugin's environment lacks the packages of a provider in the settings."""
     data = locations.plugin_data()
     python = interpreter_of(data)
-    lacking = missing_extras(needed_extras(workspace.settings), python) if python else []
+    lacking = missing_extras(needed_extras(workspace.settings, workspace.global_store), python) if python else []
     if not lacking:
         return []
     text = f"the plugin lacks the packages for {' and '.join(lacking)}; memories are found by their words"

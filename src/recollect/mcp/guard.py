@@ -35,6 +35,7 @@ class Guard:
         self._callers = callers
         self._metrics_token = metrics_token
         self._health = Health(worker.look)
+        self._pending = Health(worker.pending)
         self._listening: set[asyncio.Task[None]] = set()
         self.connections: Callable[[], int] = int  # the number of open ones
 
@@ -100,7 +101,7 @@ class Guard:
         return Response(json.dumps(told), 503 if state.reason else 200, _PLAIN, "application/json")
 
     async def _measured(self) -> Response:
-        state = await self._health.state()
+        state = await self._pending.state()
         running, waiting = self._worker.counts
         text = self._worker.metrics.text(
             connections=self.connections(),

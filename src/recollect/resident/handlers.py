@@ -103,7 +103,7 @@ def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
         "text": injection.text,
         "said": said(start, injection),
         "notices": [withheld(start, injection), *found],
-        "extras": needed_extras(settings),
+        "extras": needed_extras(settings, warm.global_store),
         "weakness": attention.weakness(warm.global_store, injection.degraded, start.notes),
         "warnings": start.problems + injection.warnings,
     }

@@ -29,7 +29,16 @@ from recollect.sync.entry_input import EntryInput
 from recollect.sync.scopes import drop_scopes, fold_lessons, shown_scopes
 from recollect.sync.sync import sync
 from recollect.team.exchange import Exchanged, Progress, exchange, exchange_lock, follow
-from recollect.team.joined import find_team, joined_team, lines_in, new_machine, scope_of, this_host, update_team
+from recollect.team.joined import (
+    find_team,
+    joined_team,
+    lines_in,
+    new_machine,
+    scope_of,
+    team_address,
+    this_host,
+    update_team,
+)
 from recollect.team.outbox import sendable
 
 _PREFIX = "postgresql://"
@@ -246,13 +255,13 @@ def _leave(workspace: Workspace, force: bool) -> Left:
 
 
 def administer(workspace: Workspace, work: Callable[[TeamLog], Any]) -> Any:
-    """Do something with the log of the team that was joined, and return the result.
+    """Do something with the log of the team, and return the result: where the store is, or that was joined.
 
     Raises:
-        TeamError: no team is joined.
+        TeamError: the store is on no server, and no team is joined.
         StoreError: the server refused, or cannot be reached.
     """
-    with open_team(joined_team(workspace.global_store).address) as log:
+    with open_team(team_address(workspace)) as log:
         return work(log)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from recollect.config import locations
+from recollect.config.workspace import Workspace
 from recollect.domain.hashing import sha256
 from recollect.domain.shared.line_ids import LineClock
 from recollect.domain.shared.lines import READER, WRITER, TeamLine, can, is_scope
@@ -41,6 +42,17 @@ def joined_team(global_store: str) -> TeamState:
     if state is None:
         raise _none()
     return state
+
+
+def team_address(workspace: Workspace) -> str:
+    """Return the address of the team's server: that of the store if it is on one, or of the team that was joined.
+
+    Raises:
+        TeamError: the store is on no server, and no team is joined.
+    """
+    if workspace.is_on_server:
+        return workspace.settings.text("memory_store")
+    return joined_team(workspace.global_store).address
 
 
 def update_team(global_store: str, change: Callable[[TeamState], Result]) -> Result:
