@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from recollect.domain.shared.acting import Acting
     from recollect.errors import StoreError
     from recollect.store.base import Store
+    from recollect.store.postgres.pool import StorePool
     from recollect.store.postgres.team_log import PostgresTeamLog
     from recollect.store.team import TeamGroups, TeamLog
 
@@ -54,6 +55,20 @@ def open_team(url: str, *, patience: float = 10.0) -> TeamLog:
     return _team_log(url, patience)
 
 
+def open_pool(url: str, *, size: int) -> StorePool:
+    """Return stores on at most `size` connections to a server, for a process that serves many users.
+
+    Raises:
+        StoreError: this is no address of a server, or the driver is missing.
+    """
+    _require_server(url)
+    try:
+        from recollect.store.postgres.pool import StorePool
+    except ImportError as error:
+        raise _missing(error) from error
+    return StorePool(url, size)
+
+
 def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) -> TeamGroups:
     """Make a server ready for a team: tables, groups of logins, and if named an organisation. It may run again.
 
@@ -65,10 +80,7 @@ def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) ->
 
 
 def _team_log(url: str, patience: float) -> PostgresTeamLog:
-    if not is_server(url):
-        from recollect.errors import StoreError
-
-        raise StoreError(f"{url} is no address of a PostgreSQL server; it begins with postgresql://")
+    _require_server(url)
     try:
         from recollect.store.postgres.connection import PostgresConnection
         from recollect.store.postgres.server import Server
@@ -76,6 +88,13 @@ def _team_log(url: str, patience: float) -> PostgresTeamLog:
     except ImportError as error:
         raise _missing(error) from error
     return PostgresTeamLog(PostgresConnection(Server(url), patience))
+
+
+def _require_server(url: str) -> None:
+    if not is_server(url):
+        from recollect.errors import StoreError
+
+        raise StoreError(f"{url} is no address of a PostgreSQL server; it begins with postgresql://")
 
 
 def _missing(error: ImportError) -> StoreError:

@@ -14,6 +14,7 @@ from psycopg.pq import TransactionStatus
 from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreError
 from recollect.store.postgres import faults
+from recollect.store.postgres.migrations import NEWER, NEWEST
 from recollect.store.postgres.raw import FAILURES, UNHURRIED, Hanging, translated
 from recollect.store.postgres.schema import literal, quoted
 from recollect.store.postgres.server import Server
@@ -57,7 +58,7 @@ class PostgresConnection:
         self._depth = 0
         self._narrowed = 0
         self._written = 0
-        self._closed = False
+        self._closed = self._is_held = False
         self._limit = _limit(patience)
         self._settings: dict[int, bytes] = {}
         self._open()
@@ -91,8 +92,12 @@ class PostgresConnection:
         return self._known.schema
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
+        self._closed = True
+        self._release()
+
+    def _release(self) -> None:
+        if self._is_held:
+            self._is_held = False
             self._server.release(self._raw)
 
     def wait(self, patience: float) -> None:
@@ -304,7 +309,9 @@ class PostgresConnection:
     def _open(self) -> None:
         if self._closed:
             raise StoreError(f"cannot use {self.name}: it was closed")
+        self._release()  # what was lost
         self._raw, self._known = self._server.open(self._limit)
+        self._is_held = True
         self._settings.clear()
         self._fresh = -math.inf
 
@@ -323,9 +330,13 @@ class PostgresConnection:
             own = "personal_name(me())" if self._known.read_only else "personal_scope()"
             ((self.scope,),) = self._rows(f"SELECT {own}", (), _ALL)
             self._settings.clear()
-        ((user, login, is_writable, reads),) = self._rows(
-            "SELECT me(), session_user, writable() IS NOT NULL, my_scopes()", (), _ALL
+        ((user, login, is_writable, reads, version),) = self._rows(
+            "SELECT me(), session_user, writable() IS NOT NULL, my_scopes(), (SELECT max(version) FROM _migrations)",
+            (),
+            _ALL,
         )
+        if version > NEWEST:  # somebody has upgraded it meanwhile
+            raise StoreError(f"cannot use {self.name}: {NEWER}")
         if self._acting.user and user != self._acting.user:
             told = f"{login} may not act for {self._acting.user}"
             grant = f"GRANT {quoted(group_names(self.schema)[1])} TO {quoted(login)}"
