@@ -290,6 +290,14 @@ KEYS: tuple[Key, ...] = (
         address="postgresql://",
         harmless=_any_of("sqlite"),
     ),
+    Key(
+        "memory_store_replica",
+        "none",
+        "A replica of that server from which searches read, as long as it is at most ten seconds behind.",
+        "everything that searches",
+        address="postgresql://",
+        harmless=_any_of("none"),
+    ),
     Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session.", "mcp"),
     Key(
         "memory_root",

@@ -98,11 +98,13 @@ class Workspace:
     def store_place(self) -> str:
         """Return the place of the store, as store/open takes it: the global store, or the address of a server.
 
-        After a mark, the address names the global store, because the store follows the files of one.
+        After marks, the address names a replica, and the global store, because the store follows the files of one.
         """
         if not self.is_on_server:
             return self.global_store
-        return f"{self.settings.text('memory_store')}#{os.path.realpath(self.global_store)}"
+        name = "memory_store_replica"
+        replica = "" if self.settings.is_default(name) else f"#{self.settings.text(name)}"
+        return f"{self.settings.text('memory_store')}{replica}#{os.path.realpath(self.global_store)}"
 
     @property
     def journal(self) -> str:

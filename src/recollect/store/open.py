@@ -1,7 +1,7 @@
 # hot
 """The store at a place, whatever its engine: a folder with an SQLite file, or the address of a PostgreSQL server.
 
-After a mark (#), an address may name the folder whose files the store follows: that of another is refused.
+After a mark (#), an address may name a replica to read from; after another, the folder whose files the store follows.
 
 Only this module and store/repair choose an engine.
 """
@@ -35,12 +35,15 @@ def open_store(place: str, *, patience: float = 10.0, acting: Acting | None = No
     """
     if is_server(place):
         try:
+            from recollect.store.postgres.replica import Replica
             from recollect.store.postgres.server import Server
             from recollect.store.postgres.store import PostgresStore
         except ImportError as error:
             raise _missing(error) from error
-        url, _, folder = place.partition("#")
-        return PostgresStore(Server(url), patience=patience, folder=folder, acting=acting)
+        url, _, rest = place.partition("#")
+        second, _, folder = rest.partition("#") if is_server(rest) else ("", "", rest)
+        replica = Replica(second) if second else None
+        return PostgresStore(Server(url), patience=patience, folder=folder, acting=acting, replica=replica)
     from recollect.store.sqlite.store import SqliteStore
 
     return SqliteStore(database_name(place), patience=patience)
