@@ -26,6 +26,7 @@ from recollect.domain.shared.lines import ROLES, can
 from recollect.domain.text import counted, few, one_line
 from recollect.team.exchange import Exchanged, Progress, exchange
 from recollect.team.join import ScopeStatus, TeamStatus, administer, join, leave, link, look, prepare, status, unlink
+from recollect.team.joined import find_team
 
 _PATIENCE = 2.0
 _MOST_REFUSED = 10
@@ -210,7 +211,7 @@ def scope_(name: str | None, create: bool, curated: bool | None, workspace: Work
     elif name and curated is not None:
         administer(workspace, lambda log: log.set_curated(name, curated=curated))
     found = administer(workspace, lambda log: log.scopes())
-    if create or curated is not None:
+    if (create or curated is not None) and find_team(workspace.global_store):
         warn(exchange(workspace).warnings)
     shown = [each for each in found if name in (None, each.name)]
     if as_json:
