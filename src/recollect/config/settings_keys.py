@@ -298,6 +298,14 @@ KEYS: tuple[Key, ...] = (
         "everything that searches or stores",
         harmless=_any_of("files"),
     ),
+    Key(
+        "memory_store_replica",
+        "none",
+        "A replica of that server from which searches read, as long as it is at most ten seconds behind.",
+        "everything that searches",
+        address="postgresql://",
+        harmless=_any_of("none"),
+    ),
     Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session.", "mcp"),
     Key(
         "memory_root",

@@ -15,6 +15,7 @@ from recollect.domain.text import visible
 from recollect.store.postgres import words
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import KEPT
+from recollect.store.postgres.replica import Replica
 from recollect.store.postgres.scopes_schema import CONTENT, NOTES, USE
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_log import PostgresTeamLog
@@ -55,14 +56,20 @@ class PostgresStore(SqlStore):
     """A `Store` on a server, created on first use. Any number of processes may read and write it at once."""
 
     def __init__(
-        self, server: Server, *, patience: float = 10.0, folder: str = "", acting: Acting | None = None
+        self,
+        server: Server,
+        *,
+        patience: float = 10.0,
+        folder: str = "",
+        acting: Acting | None = None,
+        replica: Replica | None = None,
     ) -> None:
-        """Open the store; if given, that of the files in a `folder` of this machine, or for whom it acts.
+        """Open the store; if given, that of the files in a `folder` of this machine, for somebody, with a replica.
 
         Raises:
             StoreError: the server cannot be used, or the store there is of a newer version or of other files.
         """
-        self._database: PostgresConnection = PostgresConnection(server, patience, acting)
+        self._database: PostgresConnection = PostgresConnection(server, patience, acting, replica)
         models = PostgresModels(self._database)
         super().__init__(self._database, models, PostgresVectors(self._database, models))
         self.full_text = True
