@@ -183,6 +183,11 @@ def start_again(folder: Path) -> subprocess.Popen[bytes]:
     return _running(folder, _binaries(folder), _SETTINGS)
 
 
+def programs(folder: Path) -> Path:
+    """The folder of PostgreSQL's programs, for a server in a folder."""
+    return _binaries(folder)
+
+
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.fstat(file).st_ino == path.stat().st_ino
