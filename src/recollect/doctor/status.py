@@ -33,7 +33,7 @@ from recollect.store.open import database_name, is_server, store_exists, store_f
 from recollect.store.repair import count_earlier
 from recollect.store.values import EARLIER, TAKEN_OVER
 from recollect.sync.journal import without_moved
-from recollect.truth.stale import count_stale
+from recollect.truth.stale import stale_ids
 
 # In seconds: how long to wait for other writers.
 _TIMEOUT = 1.0
@@ -131,7 +131,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issu
             coverage = engine.store.coverage()
             taken_over = engine.store.get_meta(TAKEN_OVER)
             pending = engine.store.get_meta(EARLIER)
-            knowledge.stale = count_stale(engine)
+            knowledge.stale = len(stale_ids(engine))
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)], ""

@@ -12,6 +12,7 @@ from recollect.engine.engine import Engine
 from recollect.engine.warm import Warm
 from recollect.overview.inbox import SlowItems
 from recollect.recall.catalogue import Catalogue
+from recollect.recall.map import Maps
 from recollect.resident.background import Background
 
 # Calls run beside each other in a few threads, each with a store of its own; a slow one blocks no page.
@@ -41,6 +42,7 @@ class Site:
         self.threads = ThreadPoolExecutor(_THREADS, "page")
         self.catalogue = Catalogue()
         self.slow = SlowItems()
+        self.maps = Maps()
         self.csrf = secrets.token_urlsafe(32)
         self._notices: dict[str, Notice] = {}
 
