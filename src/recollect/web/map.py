@@ -7,19 +7,19 @@ from starlette.responses import JSONResponse, Response
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.text import counted
+from recollect.overview.bulk import MOST as MOST_SELECTED
 from recollect.recall.find import known_projects
 from recollect.recall.map import MOST, SIZE, selected
 from recollect.web.call import Call
 
 _ALL = "all"
 _MOST_SHOWN = 200
-_MOST_SELECTED = 1_000  # of one change
 
 
 def show(call: Call) -> Response:
     """Show the page without its points, which come after it."""
     with call.engine() as engine:
-        projects = [each for each in known_projects(engine) if each != engine.project]
+        projects = known_projects(engine)
     return call.page("map.html", project=_project(call.asked("project")), projects=projects, categories=CATEGORIES)
 
 
@@ -60,13 +60,13 @@ def choose(call: Call) -> Response:
     """Show the selected entries as a list, with what can be done to them."""
     ids = list(dict.fromkeys(call.all_given("id")))
     with call.engine() as engine:
-        found, withheld = selected(engine, ids[:_MOST_SELECTED])
+        found, withheld = selected(engine, ids[:MOST_SELECTED])
     return call.page(
         "map_selection.html",
         entries=found[:_MOST_SHOWN],
         others=found[_MOST_SHOWN:],
         count=len(ids),
-        most=_MOST_SELECTED,
+        most=MOST_SELECTED,
         warnings=withheld,
         project=call.given("project"),
     )

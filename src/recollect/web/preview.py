@@ -47,7 +47,7 @@ def show(call: Call) -> Response:
     prompt, name = call.given("q") or call.asked("q"), call.given("project") or call.asked("project")
     here = call.site.workspace()
     with call.engine(here) as engine:
-        projects = [each for each in known_projects(engine) if each != here.identity]
+        projects = known_projects(engine)
     chosen = named_workspace(here, name, call.site.warm)
     preview = preview_prompt(chosen, prompt, limit=_MOST_LEFT, warm=call.site.warm) if prompt.strip() else None
     return call.page(

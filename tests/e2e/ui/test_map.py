@@ -120,6 +120,23 @@ def test_point_under_the_pointer_is_named_and_a_click_selects_it(
     expect(page.locator("#selection .title")).to_have_text("Lesson 1")
 
 
+def test_selection_is_retired_after_a_preview_and_brought_back(
+    semantic_world: World, visit: Visit, bank_text: BankText
+) -> None:
+    fill(semantic_world, bank_text("Pattern", 6))
+    page = ready(visit(semantic_world, "/map"))
+    page.keyboard.press("s")
+    expect(page.locator("#bulk")).to_contain_text("6 selected")
+    page.locator("#selection input[type=checkbox]").first.uncheck()
+    expect(page.locator("#bulk")).to_contain_text("5 selected")
+    page.locator("#bulk").get_by_role("button", name="Retire").click()
+    page.get_by_role("button", name="Retire 5 memories").click()
+    expect(page.locator("#notice")).to_contain_text("Retired 5 memories")
+    expect(page.locator("#map-said")).to_contain_text("1 entry")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#map-said")).to_contain_text("6 entries")
+
+
 LONG_TASKS = """
 window.long = 0;
 new PerformanceObserver((list) => { window.long += list.getEntries().length; }).observe({ type: "longtask" });

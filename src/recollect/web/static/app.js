@@ -175,8 +175,8 @@ document.addEventListener("click", (event) => {
 function countSelected() {
   const bar = document.querySelector("[data-bulk]");
   if (!bar) return;
-  const boxes = [...document.querySelectorAll("input[type=checkbox][form=bulk]")];
-  const count = boxes.filter((box) => box.checked).length;
+  const boxes = [...bar.elements].filter((field) => field.name === "id");
+  const count = boxes.filter((box) => box.checked || box.type === "hidden").length;
   bar.hidden = !count;
   bar.querySelector("[data-selected]").textContent = `${count} selected`;
 }

@@ -210,7 +210,9 @@ class EntryMap {
     const response = await fetch("/map/selection", { method: "POST", body: fields, credentials: "same-origin" });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = page.getElementById("selection");
-    if (fresh && this.chosen === found) document.getElementById("selection").replaceWith(document.adoptNode(fresh));
+    if (!fresh || this.chosen !== found) return;
+    document.getElementById("selection").replaceWith(document.adoptNode(fresh));
+    document.dispatchEvent(new Event("shown"));
   }
 
   act(name) {
