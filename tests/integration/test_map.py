@@ -12,7 +12,7 @@ from tests.conftest import World
 from recollect.domain.stored import StoredEntry
 from recollect.embedding.identity import local_identity
 from recollect.engine.engine import Engine
-from recollect.recall.map import SIZE, EntryMap, Maps, selected
+from recollect.overview.map import SIZE, EntryMap, Maps, selected
 from recollect.store.values import BANK, PROMPT, Model, Receipt, ReceiptLine, Source
 
 DIMENSIONS = 32

@@ -8,8 +8,8 @@ from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.text import counted
 from recollect.overview.bulk import MOST as MOST_SELECTED
+from recollect.overview.map import MOST, SIZE, selected
 from recollect.recall.find import known_projects
-from recollect.recall.map import MOST, SIZE, selected
 from recollect.web.call import Call
 
 _ALL = "all"

@@ -126,7 +126,7 @@ def relative(moment: datetime, now: datetime) -> str:
 
 def sentence(text: str) -> str:
     """Return a clause as a sentence."""
-    return f"{text[:1].upper()}{text[1:]}." if text else ""
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
 def category_label(name: str) -> str:

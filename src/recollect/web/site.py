@@ -11,8 +11,8 @@ from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.engine.warm import Warm
 from recollect.overview.inbox import SlowItems
+from recollect.overview.map import Maps
 from recollect.recall.catalogue import Catalogue
-from recollect.recall.map import Maps
 from recollect.resident.background import Background
 
 # Calls run beside each other in a few threads, each with a store of its own; a slow one blocks no page.

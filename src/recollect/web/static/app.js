@@ -16,6 +16,7 @@ function swap(found, selector) {
     if (old.dataset.load && old.dataset.load === fresh?.dataset.load) continue; // it is there, or on its way
     if (!fresh || fresh.outerHTML === old.outerHTML) continue;
     keepInput(old, fresh);
+    keepParts(old, fresh);
     old.replaceWith(document.adoptNode(fresh));
   }
   begin();
@@ -23,11 +24,20 @@ function swap(found, selector) {
 
 // What was selected or typed outlives the change of what is around it.
 function keepInput(old, fresh) {
-  const chosen = new Set([...old.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value));
-  for (const box of fresh.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
+  const boxes = new Map([...old.querySelectorAll("input[type=checkbox]")].map((box) => [box.value, box.checked]));
+  for (const box of fresh.querySelectorAll("input[type=checkbox]")) box.checked = boxes.get(box.value) ?? box.checked;
   for (const typed of old.querySelectorAll("input[id]:not([type=checkbox]), textarea[id]")) {
     const same = fresh.querySelector(`#${CSS.escape(typed.id)}`);
     if (same && typed.value !== typed.defaultValue) same.value = typed.value;
+  }
+}
+
+// So do slow parts that are the same, and what was unfolded.
+function keepParts(old, fresh) {
+  for (const part of fresh.querySelectorAll("[data-keep], details[id]")) {
+    const had = old.querySelector(`#${CSS.escape(part.id)}`);
+    if (part.matches("details")) part.open ||= Boolean(had?.open);
+    else if (had && had.dataset.load === part.dataset.load) part.replaceWith(had);
   }
 }
 
