@@ -35,7 +35,7 @@ from recollect.store.values import EARLIER, TAKEN_OVER
 from recollect.sync.journal import without_moved
 from recollect.team.join import TeamStatus
 from recollect.team.join import status as team_status
-from recollect.truth.stale import count_stale
+from recollect.truth.stale import stale_ids
 
 # In seconds: how long to wait for other writers.
 _TIMEOUT = 1.0
@@ -148,7 +148,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issu
             coverage = engine.store.coverage()
             taken_over = engine.store.get_meta(TAKEN_OVER)
             pending = engine.store.get_meta(EARLIER)
-            knowledge.stale = count_stale(engine)
+            knowledge.stale = len(stale_ids(engine))
             if not engine.store.follows_files:
                 knowledge.followed = engine.store.followed or "no machine"
     except StoreError as error:

@@ -27,6 +27,8 @@ from recollect.files.session.record import MARKS
 from recollect.files.session.stop_flag import FLAG
 from recollect.files.team.lines import is_team_file
 from recollect.files.textfile import is_temporary, read_regular
+from recollect.files.times import NAME as TIMES
+from recollect.files.times import OLDER as OLDER_TIMES
 from recollect.plugin.claude_client import (
     traces,
 )
@@ -44,6 +46,8 @@ IN_STORE = (
     LAST_INJECTION,
     LOG,
     f"{LOG}.1",
+    TIMES,
+    OLDER_TIMES,
     TOLD,
     LOOKED,
     MET,
