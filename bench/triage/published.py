@@ -25,7 +25,6 @@ SDISTS = {  # name: sha256. Licences: aider Apache-2.0, the others MIT
     "aider_chat-0.86.2.tar.gz": "f38a9d322f5609f0c13af82d50c6a11170185b3fdf26956e4a7e89ba19819159",
     "claude_code_analytics-0.1.1.tar.gz": "d67837156e955e6d67193465c0e824168d0b35b09ff685263c9407bcabf6e5c2",
     "opero-2.7.5.tar.gz": "6398cd919c47e6981b9b10e99ef30515e287004199b875fa2cdd28ee859185c1",
-    "prompt_analytics_for_claude_code-0.5.1.tar.gz": "de2089357941de1b5a44ec36c966a4e6f5bafc23b0db8483e2eaf6fd028118a3",
     "twat_cache-2.7.5.tar.gz": "53dc2754fb9ac79d3971bd925c96cf476d24f82195c4e53b1d015bbbd15277ae",
     "vexylicon-1.4.3.tar.gz": "6d9e88bef7e48b617318f55b57536c311d0648eb46c587b3da3fe88d33b78d59",
     "vibelens-1.0.8.tar.gz": "991bdedd17a405da1c3e27d20bc2f0e82a70053ebeede7da81792fe7e9b1bf81",
