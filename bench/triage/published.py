@@ -31,7 +31,11 @@ SDISTS = {  # name: sha256. Licences: aider Apache-2.0, the others MIT
 }
 FEWEST_PROMPTS = {"aider": 4, "specstory": 3, "claude": 3}
 FEWEST_CHARS = 15_000
-COMMAND = re.compile(r"/(run|test|ask|code|architect)?\b ?")
+COMMAND = re.compile(r"/(ask|code|architect)?\b ?")
+RUN = re.compile(r"/(run|test)\b")
+REPLY = re.compile(r"(?:> )?(?:[^?]*\? )?[\[(][yY]/[nN]/instructions[\])]:? ?(.*)")
+# The output of a command that has failed: of tests, of Python, of a shell. The chats do not say it otherwise.
+FAILED = re.compile(r"(?m)^(FAILED |Traceback |ERROR: |error: |zsh: |\w*Error: )|\b[1-9]\d* (failed|errors? )")
 AIDER = "tests/fixtures/chat-history.md"
 
 Line = dict[str, Any]
@@ -144,11 +148,26 @@ def tool(name: str, given: dict[str, str], output: str, has_failed: bool = False
 
 
 def aider_lines(text: str) -> Iterator[Line]:
-    """Convert one chat of aider: `####` begins what the user typed, `>` what the program printed."""
+    """Convert one chat of aider: `####` begins what the user typed, `>` what the program printed.
+
+    What follows `/run` and `/test` is the command's output, up to the question whether to add it to the chat. The user
+    may answer that one with words.
+    """
+    command, output = "", list[str]()
     for kind, lines in runs(text.splitlines()[1:]):
+        if command and kind in ("answer", "printed"):
+            output += lines
+            continue
+        if command:
+            told = "\n".join(output)
+            yield from tool("Bash", {"command": command}, told, bool(FAILED.search(told)))
+            command, output = "", []
         body = "\n".join(lines)
         if kind == "typed":
+            command = RUN.sub("", body).strip() if RUN.match(body) else ""
             yield from typed(body)
+        elif kind == "reply":
+            yield from said("user", "" if body.strip().lower() in ("y", "n", "yes", "no") else body)
         elif kind == "printed":
             yield from printed(lines)
         else:
@@ -156,15 +175,18 @@ def aider_lines(text: str) -> Iterator[Line]:
 
 
 def runs(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Group lines of one kind that follow each other; `/run` takes what is printed after it."""
+    """Group lines of one kind that follow each other."""
     kind, kept = "", list[str]()
     for line in lines:
+        reply = REPLY.match(line)
         new = "typed" if line.startswith("####") else "printed" if line.startswith("> ") or line == ">" else "answer"
+        new = "reply" if reply else new
         if new != kind and not (new == "answer" and not line.strip() and kind != "answer"):
             if kept:
                 yield kind, kept
             kind, kept = new, []
-        kept.append({"typed": line[5:], "printed": line[2:], "answer": line}[new].rstrip())
+        shown = {"typed": line[5:], "printed": line[2:], "answer": line, "reply": reply[1] if reply else ""}[new]
+        kept.append(shown.rstrip())
     if kept:
         yield kind, kept
 
@@ -173,7 +195,7 @@ def typed(text: str) -> Iterator[Line]:
     command = COMMAND.match(text)
     if not command:
         yield from said("user", text)
-    elif command[1] in ("ask", "code", "architect"):
+    elif command[1]:
         yield from said("user", text[command.end() :])
 
 
@@ -201,7 +223,8 @@ def agent_step(step: str) -> Iterator[Line]:
     """A step is a command with its output, an edit (left out), or text."""
     command = re.match(r"(?s)```bash\n(.*?)\n```\s*(?:```\n?(.*?)\n?```)?\s*$", step)
     if command:
-        yield from tool("Bash", {"command": command[1]}, command[2] or "")
+        output = command[2] or ""
+        yield from tool("Bash", {"command": command[1]}, output, bool(FAILED.search(output)))
     elif not re.match(r"(?s)```.*```$", step):
         yield from said("assistant", step)
 
