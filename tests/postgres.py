@@ -89,6 +89,13 @@ class Server:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def prepare(self) -> None:
+        """Make what the tests need once: pgvector, a user without special rights, and one who makes groups."""
+        self.run("CREATE EXTENSION vector")
+        for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
+            self.login(login, rights)
+            self.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+
     def login(self, name: str, rights: str = "") -> None:
         """Create a login, unless there is one."""
         from psycopg import errors
@@ -172,6 +179,7 @@ def start_replica(primary: Server, folder: Path) -> subprocess.Popen[bytes]:
 
 def start_again(folder: Path) -> subprocess.Popen[bytes]:
     """Start a server again that was stopped or killed."""
+    (folder / "data" / "postmaster.pid").unlink(missing_ok=True)
     return _running(folder, _binaries(folder), _SETTINGS)
 
 
@@ -190,11 +198,7 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    server = Server(folder)
-    server.run("CREATE EXTENSION vector")
-    for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
-        server.login(login, rights)
-        server.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+    Server(folder).prepare()
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,

@@ -1063,6 +1063,22 @@ def test_vectors_of_each_model_are_kept_and_found_by_it_alone(store: Store) -> N
     assert (store.coverage().pending, store.coverage_of(Scope("")).pending) == (0, 0)
 
 
+def test_vectors_of_a_scope_are_listed_by_id_about_as_they_were_put(store: Store) -> None:
+    chance = random.Random(4)
+    vectors = {f"e{number:03}": some_vector(chance, 100) for number in range(50)}
+    store.put(bank(), [entry(id) for id in (*vectors, "without")])
+    store.put(bank("/shop.md", SHOP), [entry("of-the-shop")])
+    assert store.vectors(EVERYWHERE, 100) == []
+    store.use_model(model(100))
+    assert store.vectors(EVERYWHERE, 100) == []
+    store.put_vectors([*vectors.items(), ("of-the-shop", some_vector(chance, 100))])
+    listed = store.vectors(Scope(""), 100)
+    assert [id for id, _ in listed] == sorted(vectors)
+    assert all(cosine(vectors[id], vector) > 0.99 for id, vector in listed)
+    assert store.vectors(EVERYWHERE, 7) == listed[:7]
+    assert [id for id, _ in store.vectors(EVERYWHERE, 100)][-1] == "of-the-shop"
+
+
 def test_triggers_have_a_vector_by_each_model(store: Store) -> None:
     use_two_models(store, triggers=["about to write"])
     assert nearest(store, SECOND) == {"a": 1.0}

@@ -308,7 +308,7 @@ class OwnServer:
         self.folder = Path(tempfile.mkdtemp(prefix="recollect-own-"))
         self._process = postgres.start_own(self.folder)
         self.server = postgres.Server(self.folder)
-        self.server.run("CREATE EXTENSION vector")
+        self.server.prepare()
         self.server.run("ALTER DATABASE postgres SET synchronous_commit = on")  # what it says is done stays done
 
     def kill(self) -> None:

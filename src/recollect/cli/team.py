@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Generator
@@ -21,9 +22,11 @@ from recollect.cli.shared import (
     warn,
     workspace_options,
 )
+from recollect.config.needed_extras import needed_extras
 from recollect.config.workspace import Workspace
 from recollect.domain.shared.lines import ROLES, can
 from recollect.domain.text import counted, few, one_line
+from recollect.plugin.environment import prepare as prepare_packages
 from recollect.team.exchange import Exchanged, Progress, exchange
 from recollect.team.join import ScopeStatus, TeamStatus, administer, join, leave, link, look, prepare, status, unlink
 from recollect.team.joined import find_team
@@ -35,7 +38,7 @@ _MOST_AUDITED = 1_000
 EVERYDAY, OPERATE = "Everyday", "For those who run it"
 _HEADINGS = {
     **dict.fromkeys(("join", "leave", "link", "status", "sync"), EVERYDAY),
-    **dict.fromkeys(("audit", "init", "member", "scope"), OPERATE),
+    **dict.fromkeys(("audit", "init", "member", "scope", "token"), OPERATE),
 }
 
 
@@ -92,6 +95,9 @@ def join_(url: str, personal: bool, workspace: Workspace, as_json: bool) -> None
     and that you have observed a lesson that the team has. With --personal, also the lessons that you store, what you
     retire, mute and pin everywhere: for yourself alone.
     """
+    news = prepare_packages(os.environ, [*needed_extras(workspace.settings), "postgres"], asked=True)
+    if news:
+        click.echo(news, err=True)
     with _progress(as_json) as told:
         user, done = join(workspace, url, personal=personal, progress=told)
     warn(done.warnings)

@@ -110,14 +110,14 @@ class Workspace:
     def store_place(self) -> str:
         """Return the place of the store, as store/open takes it: the global store, or the address of a server.
 
-        After marks, the address names a replica, and the global store, if the store may follow its files.
+        After marks, the address names a replica, and the global store if the store may follow its files.
         """
         if not self.is_on_server:
             return self.global_store
         name = "memory_store_replica"
         replica = "" if self.settings.is_default(name) else f"#{self.settings.text(name)}"
-        folder = "" if self.acting else os.path.realpath(self.global_store)
-        return f"{self.settings.text('memory_store')}{replica}#{folder}"
+        files = "" if self.acting else f"#{os.path.realpath(self.global_store)}"
+        return f"{self.settings.text('memory_store')}{replica}{files}"
 
     @property
     def journal(self) -> str:

@@ -35,7 +35,7 @@ from recollect.store.values import EARLIER, TAKEN_OVER
 from recollect.sync.journal import without_moved
 from recollect.team.join import TeamStatus
 from recollect.team.join import status as team_status
-from recollect.truth.stale import count_stale
+from recollect.truth.stale import stale_ids
 
 # In seconds: how long to wait for other writers.
 _TIMEOUT = 1.0
@@ -148,7 +148,7 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issu
             coverage = engine.store.coverage()
             taken_over = engine.store.get_meta(TAKEN_OVER)
             pending = engine.store.get_meta(EARLIER)
-            knowledge.stale = count_stale(engine)
+            knowledge.stale = len(stale_ids(engine))
             if not engine.store.follows_files:
                 knowledge.followed = engine.store.followed or "no machine"
     except StoreError as error:
@@ -172,7 +172,7 @@ def _package_issues(workspace: Workspace) -> list[Issue]:
     """Return an issue if the plugin's environment lacks the packages of a provider in the settings."""
     data = locations.plugin_data()
     python = interpreter_of(data)
-    lacking = missing_extras(needed_extras(workspace.settings), python) if python else []
+    lacking = missing_extras(needed_extras(workspace.settings, workspace.global_store), python) if python else []
     if not lacking:
         return []
     text = f"the plugin lacks the packages for {' and '.join(lacking)}; memories are found by their words"

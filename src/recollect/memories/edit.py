@@ -135,9 +135,11 @@ def _read(each: Field, given: Mapping[str, Sequence[str]]) -> Any:
     if each.kind == TEXTS:
         return [text for text in texts if text] or None
     text = texts[-1] if texts else ""
-    if text and each.kind == YES_NO:
+    if not text:
+        return None
+    if each.kind == YES_NO:
         return text == "yes"
-    return (_number(text) if each.kind == NUMBER else text) or None
+    return _number(text) if each.kind == NUMBER else text
 
 
 def _number(text: str) -> float | str:

@@ -224,11 +224,11 @@ def tag(root: MemoryRoot, path: str, category: str, tags: Sequence[str], *, take
     with _changing(root, path, category, "TAG_ERROR") as (old, warnings):
         kept = [each for each in old.tags if each not in taken_back]
         new = clean_tags([*kept, *tags], kept)
-        if new == old.tags:
-            return Written("unchanged", root.shown(path), title=old.title)
         if len({*kept, *clean_tags(tags)} - {UNTAGGED}) > MOST_TAGS:
             fix = f"a memory has at most {MOST_TAGS} tags; edit it to choose them"
             raise WriteRefused("TAG_ERROR", ("target", root.shown(path)), ("field", "tags"), ("fix", fix))
+        if new == old.tags:
+            return Written("unchanged", root.shown(path), title=old.title)
         current_index(root, warnings)
         now = _now()
         said = f"Took back tags: {', '.join(taken_back)}" if taken_back else f"Tagged: {', '.join(clean_tags(tags))}"

@@ -221,6 +221,14 @@ class Store(Protocol):
         """
         ...
 
+    def vectors(self, scope: Scope, limit: int) -> list[tuple[str, bytes]]:
+        """Return the vectors of texts in scope as little-endian float32, with their ids and sorted by them.
+
+        They are about as they were put: a store keeps fewer digits. The first by id are a fair sample, because ids are
+        hashes.
+        """
+        ...
+
     def background(self, vector: bytes, scope: Scope) -> Background:
         """Return the usual cosine between a vector and entries in scope, measured on a sample of them."""
         ...

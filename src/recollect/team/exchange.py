@@ -22,11 +22,12 @@ from recollect.errors import StorageError, StoreError, TeamError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_chosen, fingerprint, read_lines
 from recollect.files.locks import locked
-from recollect.files.team.lines import append_pulled, last_seq, pulled_lines
+from recollect.files.team.lines import LOCK, append_pulled, last_seq, pulled_lines
 from recollect.files.team.state import JoinedScope, Outbox, RefusedLine, TeamState
 from recollect.store.open import open_team
 from recollect.store.team import TeamLog
 from recollect.sync.journal import identified
+from recollect.sync.scopes import sync_scopes
 from recollect.sync.sync import sync
 from recollect.team.joined import clock_of, joined_team, renew_machine, update_team
 from recollect.team.outbox import Outgoings, checked_box, own_line
@@ -90,7 +91,7 @@ def exchange(
 
 def exchange_lock(global_store: str, seconds: float = 10.0) -> AbstractContextManager[None]:
     """Keep other exchanges of this machine out. Raises as `locked` does."""
-    return locked(os.path.join(locations.team_folder(global_store), ".sync"), seconds)
+    return locked(os.path.join(locations.team_folder(global_store), LOCK), seconds)
 
 
 def follow(workspace: Workspace) -> list[str]:
@@ -99,7 +100,9 @@ def follow(workspace: Workspace) -> list[str]:
         return []
     try:
         with Engine(workspace) as engine:
-            return sync(engine.store, workspace, engine.labels())
+            warnings = sync(engine.store, workspace, engine.labels())
+            # Lines mean something else, too, if a scope is curated by now, or linked.
+            return warnings + sync_scopes(engine.store, workspace.global_store, engine.labels())
     except StoreError as error:
         return [f"the lines are pulled, but searches do not find them yet; the next command tries again: {error}"]
 

@@ -92,6 +92,11 @@ def _heading(_self: Any, tokens: Any, place: int, _options: Any, _env: Any) -> s
     return '<p class="heading">' if tokens[place].nesting == 1 else "</p>\n"
 
 
+def lines(text: str) -> Markup:
+    """Return a text with its line breaks, escaped and without invisible characters."""
+    return Markup("{}").format(_lines(text))
+
+
 def _lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
@@ -117,6 +122,11 @@ def relative(moment: datetime, now: datetime) -> str:
             number = f"{int(abs(seconds) // unit)} {name}"
             return f"{number} ago" if seconds > 0 else f"in {number}"
     return moment.strftime("%-d %b %Y")
+
+
+def sentence(text: str) -> str:
+    """Return a clause as a sentence."""
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
 
 
 def category_label(name: str) -> str:
@@ -189,6 +199,8 @@ FILTERS = {
     "editor": editor_url,
     "label": category_label,
     "line": one_line,
+    "lines": lines,
     "markdown": markdown,
     "project": project_label,
+    "sentence": sentence,
 }

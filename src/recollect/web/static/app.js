@@ -13,8 +13,10 @@ async function read(url, options) {
 function swap(found, selector) {
   for (const old of document.querySelectorAll(selector)) {
     const fresh = old.id && found.getElementById(old.id);
+    if (old.dataset.load && old.dataset.load === fresh?.dataset.load) continue; // it is there, or on its way
     if (!fresh || fresh.outerHTML === old.outerHTML) continue;
     keepInput(old, fresh);
+    keepParts(old, fresh);
     old.replaceWith(document.adoptNode(fresh));
   }
   begin();
@@ -22,11 +24,20 @@ function swap(found, selector) {
 
 // What was selected or typed outlives the change of what is around it.
 function keepInput(old, fresh) {
-  const chosen = new Set([...old.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value));
-  for (const box of fresh.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
+  const boxes = new Map([...old.querySelectorAll("input[type=checkbox]")].map((box) => [box.value, box.checked]));
+  for (const box of fresh.querySelectorAll("input[type=checkbox]")) box.checked = boxes.get(box.value) ?? box.checked;
   for (const typed of old.querySelectorAll("input[id]:not([type=checkbox]), textarea[id]")) {
     const same = fresh.querySelector(`#${CSS.escape(typed.id)}`);
     if (same && typed.value !== typed.defaultValue) same.value = typed.value;
+  }
+}
+
+// So do slow parts that are the same, and what was unfolded.
+function keepParts(old, fresh) {
+  for (const part of fresh.querySelectorAll("[data-keep], details[id]")) {
+    const had = old.querySelector(`#${CSS.escape(part.id)}`);
+    if (part.matches("details")) part.open ||= Boolean(had?.open);
+    else if (had && had.dataset.load === part.dataset.load) part.replaceWith(had);
   }
 }
 
@@ -85,13 +96,15 @@ async function send(form, submitter) {
 async function search(form) {
   const fields = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
   const url = new URL(form.getAttribute("action"), location.href);
-  url.search = fields;
+  const isPost = form.method === "post"; // what is typed stays out of the browser's history
+  if (isPost) fields.set("csrf", document.body.dataset.csrf);
+  else url.search = fields;
   asking?.abort();
   asking = new AbortController();
   try {
-    const [found] = await read(url, { signal: asking.signal });
-    swap(found, "#results");
-    history.replaceState(null, "", url);
+    const [found] = await read(url, { signal: asking.signal, ...(isPost && { method: "POST", body: fields }) });
+    swap(found, "#results, [data-load]");
+    if (!isPost) history.replaceState(null, "", url);
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }
@@ -117,10 +130,11 @@ function move(step) {
   if (next) select(next);
 }
 
+const BOX = "input[type=search], form[data-search] textarea";
 const KEYS = {
   j: () => move(1),
   k: () => move(-1),
-  "/": () => document.querySelector("input[type=search]")?.focus(),
+  "/": () => document.querySelector(BOX)?.focus(),
   "?": () => document.getElementById("keys").showModal(),
   Enter: () => currentRow()?.querySelector("a.title")?.click(),
   " ": () => currentRow()?.querySelector("input[type=checkbox]")?.click(),
@@ -128,7 +142,7 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input:not([type=checkbox]), textarea, select, dialog[open]");
-  if (event.key === "Escape" && isTyping?.matches("input")) isTyping.blur();
+  if (event.key === "Escape" && isTyping?.matches("input, textarea")) isTyping.blur();
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
   const isPressing = event.target.closest("button, a, summary, input, [tabindex]") !== event.target.closest("[data-row]");
   if (isPressing && (event.key === "Enter" || event.key === " ")) return;
@@ -144,13 +158,10 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method === "dialog") return;
-  if (form.method === "post") {
-    event.preventDefault();
-    send(form, event.submitter);
-  } else if (form.dataset.search !== undefined) {
-    event.preventDefault();
-    search(form);
-  }
+  if (form.method !== "post" && form.dataset.search === undefined) return;
+  event.preventDefault();
+  if (form.dataset.search !== undefined) search(form);
+  else send(form, event.submitter);
 });
 
 let typing = 0;
@@ -158,7 +169,7 @@ document.addEventListener("input", (event) => {
   const form = event.target.closest("form[data-search]");
   if (!form) return;
   clearTimeout(typing);
-  typing = setTimeout(() => search(form), event.target.type === "search" ? 120 : 0);
+  typing = setTimeout(() => search(form), event.target.matches(BOX) ? 120 : 0);
 });
 
 document.addEventListener("focusin", (event) => {
@@ -174,8 +185,8 @@ document.addEventListener("click", (event) => {
 function countSelected() {
   const bar = document.querySelector("[data-bulk]");
   if (!bar) return;
-  const boxes = [...document.querySelectorAll("input[type=checkbox][form=bulk]")];
-  const count = boxes.filter((box) => box.checked).length;
+  const boxes = [...bar.elements].filter((field) => field.name === "id");
+  const count = boxes.filter((box) => box.checked || box.type === "hidden").length;
   bar.hidden = !count;
   bar.querySelector("[data-selected]").textContent = `${count} selected`;
 }
@@ -196,6 +207,7 @@ async function begin() {
     part.dataset.begun = "";
     read(part.dataset.load).then(([found]) => {
       const fresh = found.getElementById(part.id);
+      if (fresh) Object.assign(fresh.dataset, part.dataset);
       if (fresh && part.isConnected) keepPlace(() => part.replaceWith(document.adoptNode(fresh)));
       document.dispatchEvent(new Event("loaded"));
     }).catch(() => {});
