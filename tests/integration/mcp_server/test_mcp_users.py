@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -367,9 +369,8 @@ def test_two_servers_share_the_database_and_one_survives_the_other(world: World,
         assert get(second, "/healthz").status_code == 200
 
 
-def test_server_recovers_when_postgresql_was_restarted_under_it(world: World, tmp_path: Path) -> None:
-    folder = tmp_path / "own"
-    folder.mkdir()
+def test_server_recovers_when_postgresql_was_restarted_under_it(world: World) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="recollect-own-"))
     process = postgres.start_own(folder)
     try:
         there = {"RECOLLECT_MEMORY_STORE": postgres.Server(folder).url(), "RECOLLECT_MEMORY_SCOPE": "personal"}
@@ -387,6 +388,7 @@ def test_server_recovers_when_postgresql_was_restarted_under_it(world: World, tm
             assert value(metrics(server), "recollect_store_errors_total") >= 2
     finally:
         end(process)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def end(process: subprocess.Popen[Any]) -> None:
