@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.conftest import NOBODY, cannot_be_tested
@@ -90,7 +90,7 @@ class Server:
             return cursor.fetchall() if cursor.description else []
 
     def prepare(self) -> None:
-        """Make what the tests need once: pgvector, a user without special rights, and one who makes groups."""
+        """Make what stores and teams need: pgvector, a user without special rights, and an operator."""
         self.run("CREATE EXTENSION vector")
         for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
             self.login(login, rights)
@@ -163,12 +163,6 @@ def start_own(folder: Path, settings: Mapping[str, str] = _SETTINGS) -> subproce
     return _started(folder, settings)
 
 
-def start_again(folder: Path) -> subprocess.Popen[bytes]:
-    """Start a server once more whose processes were killed."""
-    (folder / "data" / "postmaster.pid").unlink(missing_ok=True)
-    return _run(folder, _binaries(folder), _SETTINGS)
-
-
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.fstat(file).st_ino == path.stat().st_ino
@@ -191,37 +185,38 @@ def _start(folder: Path) -> None:
 
 
 def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
-    binaries = _binaries(folder)
     data = folder / "data"
     data.mkdir(mode=0o700)
     if os.geteuid() == 0:
         os.chown(data, NOBODY, NOBODY)
         os.chown(folder, NOBODY, NOBODY)
-    new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))  # type: ignore[call-overload]
+    program = _binaries(folder) / "initdb"
+    new = [program, "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_without_rights(folder))
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
-    return _run(folder, binaries, chosen)
+    return start_again(folder, chosen)
 
 
-def _quiet(folder: Path) -> dict[str, object]:
-    """Options of a process of the server, which must not be root's."""
+def _without_rights(folder: Path) -> dict[str, Any]:
     rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     return {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
 
 
-def _run(folder: Path, binaries: Path, chosen: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def start_again(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
+    """Start the server whose files are in a folder. Its processes may have been killed."""
     data = folder / "data"
+    (data / "postmaster.pid").unlink(missing_ok=True)
     settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
         process: subprocess.Popen[bytes] = subprocess.Popen(
-            [binaries / "postgres", "-D", data, "-k", folder, *settings],
+            [_binaries(folder) / "postgres", "-D", data, "-k", folder, *settings],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **_quiet(folder),  # type: ignore[arg-type]
+            **_without_rights(folder),
         )
     end = time.monotonic() + _STARTING
     status = data / "postmaster.pid"

@@ -121,8 +121,8 @@ def test_commands_are_modules_of_their_own() -> None:
         "screen",
         "shared",
         "editor",
-        "team_token",
         "team_review",
+        "team_token",
         "to_scope",
         "wrap",
     }

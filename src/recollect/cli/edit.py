@@ -93,7 +93,7 @@ def _edit_lesson(workspace: Workspace, entry: StoredEntry, editor: list[str], gi
         slugify(entry.name),
         editor,
         given,
-        lambda _, new: _replaced(workspace, entry, new),
+        lambda new: _replaced(workspace, entry, new),
         entry.id,
     )
     if done:
@@ -116,7 +116,7 @@ def _edit_shared(
         slugify(old.name),
         editor,
         given,
-        lambda _, new: say.edit(workspace, scope, old, _fields_of_note(new)),
+        lambda new: say.edit(workspace, scope, old, _fields_of_note(new)),
         again,
     )
     if done:
@@ -142,7 +142,7 @@ def _edited_note(
     slug: str,
     editor: list[str],
     given: str | None,
-    save: Callable[[Note, Note], _Saved],
+    save: Callable[[Note], _Saved],
     name: str,
 ) -> _Saved | None:
     """Edit a note and save it; after a refusal, try again as long as the user agrees. Return None without a change."""
@@ -153,7 +153,7 @@ def _edited_note(
                 run_editor(editor, draft.path)
             text = draft.text()
             edited_note = read_note_form(text) if text.strip() else note
-            done = None if edited_note == note else save(note, edited_note)
+            done = None if edited_note == note else save(edited_note)
         except RecollectError as error:
             if editor and asks_again(error):
                 continue

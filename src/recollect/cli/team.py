@@ -38,7 +38,7 @@ _MOST_AUDITED = 1_000
 EVERYDAY, OPERATE = "Everyday", "For those who run it"
 _HEADINGS = {
     **dict.fromkeys(("join", "leave", "link", "status", "sync"), EVERYDAY),
-    **dict.fromkeys(("audit", "init", "member", "scope"), OPERATE),
+    **dict.fromkeys(("audit", "init", "member", "scope", "token"), OPERATE),
 }
 
 
