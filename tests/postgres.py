@@ -89,6 +89,13 @@ class Server:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def prepare(self) -> None:
+        """Make what stores and teams need: pgvector, a user without special rights, and an operator."""
+        self.run("CREATE EXTENSION vector")
+        for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
+            self.login(login, rights)
+            self.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+
     def login(self, name: str, rights: str = "") -> None:
         """Create a login, unless there is one."""
         from psycopg import errors
@@ -164,15 +171,12 @@ def start_replica(primary: Server, folder: Path) -> subprocess.Popen[bytes]:
         os.chown(folder, NOBODY, NOBODY)
     copy = [binaries / "pg_basebackup", "-D", folder / "data", "-h", primary.folder, "-U", "recollect", "-R", "-X"]
     copy += ["stream", "-c", "fast", "--no-sync"]
-    made = subprocess.run(copy, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))
+    made = subprocess.run(
+        copy, capture_output=True, text=True, encoding="utf-8", check=False, **_without_rights(folder)
+    )
     if made.returncode:
         cannot_be_tested(f"pg_basebackup failed: {made.stderr.strip()}")
-    return _running(folder, binaries, _SETTINGS)
-
-
-def start_again(folder: Path) -> subprocess.Popen[bytes]:
-    """Start a server again that was stopped or killed."""
-    return _running(folder, _binaries(folder), _SETTINGS)
+    return start_again(folder)
 
 
 def _is_at(file: int, path: Path) -> bool:
@@ -185,11 +189,7 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    server = Server(folder)
-    server.run("CREATE EXTENSION vector")
-    for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
-        server.login(login, rights)
-        server.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+    Server(folder).prepare()
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,
@@ -201,38 +201,38 @@ def _start(folder: Path) -> None:
 
 
 def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
-    binaries = _binaries(folder)
     data = folder / "data"
     data.mkdir(mode=0o700)
     if os.geteuid() == 0:
         os.chown(data, NOBODY, NOBODY)
         os.chown(folder, NOBODY, NOBODY)
-    new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))
+    program = _binaries(folder) / "initdb"
+    new = [program, "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_without_rights(folder))
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
-    return _running(folder, binaries, chosen)
+    return start_again(folder, chosen)
 
 
-def _quiet(folder: Path) -> Any:
-    """The options for a program of the server: in its folder, and never as root."""
+def _without_rights(folder: Path) -> dict[str, Any]:
     rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     return {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
 
 
-def _running(folder: Path, binaries: Path, chosen: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start the server whose data are in a folder."""
+def start_again(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
+    """Start the server whose files are in a folder. Its processes may have been killed."""
     data = folder / "data"
+    (data / "postmaster.pid").unlink(missing_ok=True)
     settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen[bytes](
-            [binaries / "postgres", "-D", data, "-k", folder, *settings],
+            [_binaries(folder) / "postgres", "-D", data, "-k", folder, *settings],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **_quiet(folder),
+            **_without_rights(folder),
         )
     end = time.monotonic() + _STARTING
     status = data / "postmaster.pid"

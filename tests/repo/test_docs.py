@@ -121,7 +121,9 @@ def test_commands_are_modules_of_their_own() -> None:
         "screen",
         "shared",
         "editor",
+        "team_review",
         "team_token",
+        "to_scope",
         "wrap",
     }
 

@@ -52,7 +52,7 @@ COMMANDS = {
     "stale": EVERYDAY,
     "stats": EVERYDAY,
     "status": EVERYDAY,
-    "team": UPKEEP,
+    "team": EVERYDAY,
     "triggers": AGENTS,
     "try": EVERYDAY,
     "ui": EVERYDAY,

@@ -19,6 +19,7 @@ from recollect.mcp.metrics import Metrics
 from recollect.resident.background import Background
 
 if TYPE_CHECKING:
+    from recollect.domain.shared.acting import Acting
     from recollect.mcp.answers import Answer
 
 _SWITCH = "memory_session_capture"
@@ -54,15 +55,17 @@ class Worker:
         self._has_opened = False
         self.metrics = Metrics()
 
-    async def call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
-        """Run a call. If it is cancelled before its turn, it never runs.
+    async def call(
+        self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None = None
+    ) -> Answer:
+        """Run a call, for the process itself or for a user. If it is cancelled before its turn, it never runs.
 
         Raises:
             Failed: the call failed.
         """
         begun, outcome = time.monotonic(), metrics.CANCELLED
         try:
-            answer = await self._in_time(tool, self._threads.submit(self._call, tool, given))
+            answer = await self._in_time(tool, self._threads.submit(self._call, tool, given, acting))
         except Failed as failure:
             outcome = failure.outcome
             raise
@@ -124,18 +127,18 @@ class Worker:
         """Return True if the settings allow the agent to store memories."""
         return self._workspace.reloaded().settings.flag(_SWITCH)
 
-    def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+    def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None) -> Answer:
         with self._counting:
             self._running += 1
         try:
-            return self._tried(tool, given)
+            return self._tried(tool, given, acting)
         finally:
             with self._counting:
                 self._running -= 1
 
-    def _tried(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+    def _tried(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None) -> Answer:
         try:
-            return self._done(tool, given)
+            return self._done(tool, given, acting)
         except StoreError as error:
             self.metrics.count_store_error()
             self._background.warm.let_go()  # the next call opens it again
@@ -152,7 +155,7 @@ class Worker:
                 f"{tool.name} failed with an unexpected error ({what}); `recollect doctor` looks for what is wrong"
             ) from error
 
-    def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+    def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None) -> Answer:
         from recollect.engine.engine import Engine
         from recollect.engine.without_store import engine_without_store
         from recollect.learn.remember import JOURNALLED
@@ -161,12 +164,14 @@ class Worker:
         from recollect.mcp.tools import DOCTOR, TOOLS
 
         workspace = self._workspace.reloaded()  # its settings may have changed since the last call
+        if acting:
+            workspace = workspace.acting_for(acting)
         arguments = Arguments(tool, given)
         try:
             self._has_opened = True
             engine = Engine(workspace, patience=_TIMEOUT, warm=self._background.warm)  # kept open between calls
         except StoreError as error:
-            if tool is not schemas.STORE:
+            if tool is not schemas.STORE or workspace.acting:
                 raise
             # Files can still be written.
             answer = TOOLS[tool.name](engine_without_store(workspace, error), arguments)

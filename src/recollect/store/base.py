@@ -78,6 +78,7 @@ class Store(Protocol):
         entries: Sequence[StoredEntry],
         *,
         anew: bool = True,
+        without: Collection[str] = (),
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
@@ -86,9 +87,10 @@ class Store(Protocol):
         """Store a source's state and its entries.
 
         `entries` are all entries of the source: an entry it no longer holds is retired, unless another source holds it.
-        If not `anew`, they are added to the known ones. A bank states how often each entry was observed. A journal has
-        a line for each observation. An unproven one belongs to its project until it is observed again, or until another
-        source holds it. A memory file is one entry and states everything about it, including its status.
+        If not `anew`, they are added to the known ones, and it no longer holds those `without`. A bank states how often
+        each entry was observed. A journal has a line for each observation. An unproven one belongs to its project until
+        it is observed again, or until another source holds it. A memory file is one entry and states everything about
+        it, including its status.
 
         A source of a journal with the hash `STATED` states counts as a bank does: of observations made elsewhere. The
         global bank describes such an entry rather than this source, and it ends no retirement.

@@ -27,7 +27,8 @@ _SERVERS = ("postgresql://", "postgres://")
 def open_store(place: str, *, patience: float = 10.0, acting: Acting | None = None) -> Store:
     """Open the store at a place, or create it. It waits up to `patience` seconds for other writers.
 
-    On a server it may act for somebody, in a scope. A store in a file is one person's, and has no scopes.
+    On a server it may act for somebody, in a scope; then it follows no files. A store in a file is one person's, and
+    has no scopes.
 
     Raises:
         StoreError: the store cannot be used.

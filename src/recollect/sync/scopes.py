@@ -48,7 +48,7 @@ def materialise(
         StoreError: the store cannot be written.
     """
     found = fold_lessons(lines, curated=curated)
-    entries = _entries(found, scope, labels)
+    entries = entries_of(found, scope, labels)
     store.put(Source(SCOPE_SOURCE + scope, BANK, project=project), entries)
     return Materialised(len(entries), found.problems)
 
@@ -95,6 +95,8 @@ def drop_scopes(store: Store, paths: Sequence[str]) -> int:
     Raises:
         StoreError: the store cannot be written.
     """
+    for path in paths:
+        store.put(Source(path, BANK), [])  # entries that other sources hold are theirs again
     store.forget_sources(paths)
     return store.remove_unheld(lambda entry: bool(entry.said_by))
 
@@ -129,10 +131,10 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
         active = {lesson.id for lesson in found.lessons if not lesson.is_retired}
         gone = {hash_of(line) for line in lines_about} - active
         if not any(source.path in (held.path for held in store.sources_of(hash)) for hash in gone if hash):
-            store.put(source, _entries(found, scope, labels), anew=False)
+            store.put(source, entries_of(found, scope, labels), anew=False)
             return warnings + _told(scope, found, {line.id for line in added})
     found = fold_lessons(lines, curated=curated)
-    store.put(source, _entries(found, scope, labels))
+    store.put(source, entries_of(found, scope, labels))
     return warnings + _told(scope, found, found.problems)
 
 
@@ -146,7 +148,8 @@ def _told(scope: str, found: Folded[EntryInput], ids: Iterable[str]) -> list[str
     return [f"{those} left out of {scope}: {said}"]
 
 
-def _entries(found: Folded[EntryInput], scope: str, labels: Labeller | None) -> list[StoredEntry]:
+def entries_of(found: Folded[EntryInput], scope: str, labels: Labeller | None) -> list[StoredEntry]:
+    """Return the lessons of a scope as entries, without the retired ones."""
     return [_entry(lesson, scope, labels) for lesson in found.lessons if not lesson.is_retired]
 
 
@@ -156,7 +159,7 @@ def _entry(lesson: SharedLesson[EntryInput], scope: str, labels: Labeller | None
     if not keywords and labels:
         keywords = tuple(labels(given.name, given.description, given.reasoning, given.category))
     details = [
-        said_by_line(lesson.text.author or "somebody", scope),
+        *([said_by_line(lesson.text.author or "somebody", scope)] if kind_of_scope(scope) != PERSONAL else []),
         f"- Observation count: {lesson.observations}",
         f"- Confidence: {given.confidence or 'medium'}",
     ]

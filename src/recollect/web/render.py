@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -15,7 +17,9 @@ from markupsafe import Markup
 from recollect.config.locations import EDITOR_VARIABLE
 from recollect.domain.categories import CATEGORIES, UNKNOWN
 from recollect.domain.clock import parse_time
+from recollect.domain.feedback.kinds import CONTRADICTED
 from recollect.domain.text import counted, cut, one_line, visible
+from recollect.sessions.given import Evidence
 from recollect.version import VERSION
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -55,7 +59,7 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     made.filters |= FILTERS  # pyright: ignore[reportUnknownMemberType]
-    made.globals |= {"VERSION": VERSION}  # pyright: ignore[reportUnknownMemberType]
+    made.globals |= {"VERSION": VERSION, "category_names": [(name, category_label(name)) for name in CATEGORIES]}  # pyright: ignore[reportUnknownMemberType]
     return made
 
 
@@ -137,8 +141,48 @@ def editor_url(path: str, line: int = 1) -> str:
     return template.replace("{path}", quote(path)).replace("{line}", str(line))
 
 
+def clock(at: str) -> Markup:
+    """Return the time of day, with the exact time on hover."""
+    moment = parse_time(at)
+    exact = moment.strftime("%Y-%m-%d %H:%M:%S UTC") if moment else ""
+    shown = moment.astimezone().strftime("%H:%M") if moment else ""
+    return Markup('<time title="{}">{}</time>').format(exact, shown)
+
+
+def when(at: str) -> str:
+    """Return the day and the time of day, where the user is."""
+    moment = parse_time(at)
+    return moment.astimezone().strftime("%a %-d %b, %H:%M") if moment else ""
+
+
+def day(text: str) -> str:
+    """Return a day in words."""
+    moment = parse_time(text)
+    days = (datetime.now(UTC).date() - moment.date()).days if moment else -1
+    named = {0: "Today", 1: "Yesterday"}.get(days, "")
+    return named or (moment.strftime("%A, %-d %B %Y") if moment else text)
+
+
+def project_pairs(projects: Mapping[str, str], but: str = "") -> list[tuple[str, str]]:
+    """Return the projects of a choice, by their names; the folder beside a name that several have."""
+    names = Counter(map(project_label, projects))
+    found = [(project_label(each), each) for each in projects if each and each != but]
+    return [(each, f"{name} ({each})" if names[name] > 1 else name) for name, each in sorted(found)]
+
+
+def told_signs(signs: Sequence[Evidence]) -> list[tuple[str, str]]:
+    """Return a word for each kind of sign of use, to mark a row with."""
+    kinds = Counter(sign.kind for sign in signs)
+    return [("bad" if kind == CONTRADICTED else "good", kind) for kind in kinds]
+
+
 # What templates can do with a value.
 FILTERS = {
+    "clock": clock,
+    "day": day,
+    "pairs": project_pairs,
+    "signs_told": told_signs,
+    "when": when,
     "ago": ago,
     "count": counted,
     "cut": cut,

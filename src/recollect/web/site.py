@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
+from recollect.overview.inbox import SlowItems
+from recollect.recall.catalogue import Catalogue
 from recollect.resident.background import Background
 
 # Calls run beside each other in a few threads, each with a store of its own; a slow one blocks no page.
@@ -36,6 +38,8 @@ class Site:
         self._workspace = workspace
         self._background = Background(workspace)
         self.threads = ThreadPoolExecutor(_THREADS, "page")
+        self.catalogue = Catalogue()
+        self.slow = SlowItems()
         self.csrf = secrets.token_urlsafe(32)
         self._notices: dict[str, Notice] = {}
 

@@ -186,8 +186,9 @@ def place(tmp_path: Path) -> str:
 
 
 def write_lock(place: str) -> str:
-    """The statement by which a client keeps other writers out."""
-    return f"SELECT pg_advisory_xact_lock({crc32(place.rpartition('%3D')[2].encode()) - 2**31}, 1)"
+    """The statement by which a client keeps other writers to the scope of the login out."""
+    name = f"{place.rpartition('%3D')[2]} personal:dev"
+    return f"SELECT pg_advisory_xact_lock({crc32(name.encode()) - 2**31}, 1)"
 
 
 def lock_of_entries(place: str) -> str:

@@ -78,6 +78,7 @@ class PostgresStore(SqlStore):
         self._indexed: set[str] = set()  # scopes whose index was looked at
         try:
             self._prepare_index()
+            self.follows_files = acting is None
             if folder:
                 self._claim(visible(f"{os.uname().nodename}:{folder}"))
         except BaseException:

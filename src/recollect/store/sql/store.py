@@ -111,6 +111,7 @@ class SqlStore:
         entries: Sequence[StoredEntry],
         *,
         anew: bool = True,
+        without: Collection[str] = (),
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
@@ -125,6 +126,7 @@ class SqlStore:
                 marks=marks,
                 anchored=anchored,
                 anew=anew,
+                without=without,
             )
         )
 

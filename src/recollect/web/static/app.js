@@ -13,9 +13,21 @@ async function read(url, options) {
 function swap(found, selector) {
   for (const old of document.querySelectorAll(selector)) {
     const fresh = old.id && found.getElementById(old.id);
-    if (fresh && fresh.outerHTML !== old.outerHTML) old.replaceWith(document.adoptNode(fresh));
+    if (!fresh || fresh.outerHTML === old.outerHTML) continue;
+    keepInput(old, fresh);
+    old.replaceWith(document.adoptNode(fresh));
   }
   begin();
+}
+
+// What was selected or typed outlives the change of what is around it.
+function keepInput(old, fresh) {
+  const chosen = new Set([...old.querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value));
+  for (const box of fresh.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
+  for (const typed of old.querySelectorAll("input[id]:not([type=checkbox]), textarea[id]")) {
+    const same = fresh.querySelector(`#${CSS.escape(typed.id)}`);
+    if (same && typed.value !== typed.defaultValue) same.value = typed.value;
+  }
 }
 
 // Keep the place of the keyboard while the rows around it are replaced.
@@ -39,7 +51,9 @@ function plain(url) {
 
 async function refresh() {
   if (document.hidden) return;
-  const [found, response] = await read(location.href);
+  const asked = location.href;
+  const [found, response] = await read(asked);
+  if (asked !== location.href) return refresh(); // a search came between
   if (response.ok) keepPlace(() => swap(found, "[data-live]"));
 }
 
@@ -49,7 +63,7 @@ async function send(form, submitter) {
   if (!fields.has("back")) fields.set("back", location.pathname + location.search);
   submitter?.setAttribute("aria-busy", "true");
   try {
-    const [found, response] = await read(submitter?.formAction || form.action, { method: "POST", body: fields });
+    const [found, response] = await read(form.getAttribute("action"), { method: "POST", body: fields });
     const url = plain(response.url);
     if (response.redirected) {
       const isSame = url.pathname === location.pathname;
@@ -58,6 +72,7 @@ async function send(form, submitter) {
       if (!isSame) scrollTo(0, 0);
     }
     form.closest("dialog")?.close();
+    form.reset(); // what was sent is not typed any more
     keepPlace(() => swap(found, "#main, #notice, #pages"));
     document.querySelector("[aria-invalid=true]")?.focus();
   } catch {
@@ -69,7 +84,7 @@ async function send(form, submitter) {
 
 async function search(form) {
   const fields = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
-  const url = new URL(form.action);
+  const url = new URL(form.getAttribute("action"), location.href);
   url.search = fields;
   asking?.abort();
   asking = new AbortController();
@@ -117,12 +132,11 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
   const isPressing = event.target.closest("button, a, summary, input, [tabindex]") !== event.target.closest("[data-row]");
   if (isPressing && (event.key === "Enter" || event.key === " ")) return;
-  const button = currentRow()?.querySelector(`[data-press="${CSS.escape(event.key)}"]`)
-    || document.querySelector(`main > [data-press="${CSS.escape(event.key)}"], #bulk [data-press="${CSS.escape(event.key)}"]`);
-  const page = document.querySelector(`#pages [data-press="${CSS.escape(event.key)}"]`);
+  const pressed = `[data-press="${CSS.escape(event.key)}"]`;
+  const button = currentRow()?.querySelector(pressed) || document.querySelector(`${pressed}:not([data-row] *)`);
   const act = KEYS[event.key];
-  if (act && !(event.key === " " && !currentRow()) && !(event.key === "Enter" && !currentRow())) act();
-  else if (button || page) (button || page).click();
+  if (act && (currentRow() || !["Enter", " "].includes(event.key))) act();
+  else if (button) button.click();
   else return;
   event.preventDefault();
 });
@@ -156,6 +170,26 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-close]")) document.getElementById("notice").replaceChildren();
 });
 
+// Several rows at once: the bar is there once one is selected.
+function countSelected() {
+  const bar = document.querySelector("[data-bulk]");
+  if (!bar) return;
+  const boxes = [...document.querySelectorAll("input[type=checkbox][form=bulk]")];
+  const count = boxes.filter((box) => box.checked).length;
+  bar.hidden = !count;
+  bar.querySelector("[data-selected]").textContent = `${count} selected`;
+}
+// The attribute, because fields of a form hide its own properties: this one has fields called id and action.
+document.addEventListener("change", (event) => event.target.getAttribute("form") === "bulk" && countSelected());
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-select-all]")) return;
+  const boxes = [...document.querySelectorAll("input[type=checkbox][form=bulk]")];
+  const all = boxes.some((box) => !box.checked);
+  for (const box of boxes) box.checked = all;
+  countSelected();
+});
+document.addEventListener("shown", countSelected);
+
 // Parts of a page that take longer come after it.
 async function begin() {
   for (const part of document.querySelectorAll("[data-load]:not([data-begun])")) {
@@ -181,6 +215,7 @@ function listen() {
   events.addEventListener("state", (event) => {
     if (state && event.data !== state) refresh().catch(() => {});
     state = event.data;
+    document.documentElement.dataset.state = state;
   });
   events.onopen = () => { document.getElementById("ended").hidden = true; };
   events.onerror = () => { document.getElementById("ended").hidden = false; };
