@@ -48,6 +48,7 @@ test-pythons:
 test: $(VENV)/.installed-dev
 	@$(BIN)/python tools/claude_client.py || true
 	@$(BIN)/python tools/inspector.py || true
+	@$(BIN)/python tools/browser.py >/dev/null || true
 	@echo "Running the tests; six minutes on two quiet cores, a quarter of an hour on busy ones ..."
 	@$(TESTED) $(BIN)/python $(PYTEST) --hypothesis-profile=whole -m "not attack"
 

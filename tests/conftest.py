@@ -89,11 +89,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [*ordered, *others]
 
 
-# Code that imports all of recollect but what loads a model, and the MCP server, which takes a second.
+# Code that imports all of recollect but what loads a model, and the servers, which take a second.
 IMPORT_ALL = """
 import importlib, pkgutil, recollect
 for module in pkgutil.walk_packages(recollect.__path__, "recollect."):
-    if not module.name.startswith(("recollect.embedding.", "recollect.hooks.bare", "recollect.mcp.")):
+    late = ("recollect.embedding.", "recollect.hooks.bare", "recollect.mcp.", "recollect.serving.", "recollect.web.")
+    if not module.name.startswith(late):
         importlib.import_module(module.name)
 """
 

@@ -89,7 +89,7 @@ class Server:
         return ours
 
 
-_commands = Server("recollect.hooks.bare", "recollect.mcp.")
+_commands = Server("recollect.hooks.bare", "recollect.mcp.", "recollect.serving.", "recollect.web.")
 _mcp = Server("recollect.hooks.bare")
 
 

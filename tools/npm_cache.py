@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _INSTALL_SECONDS = 600
@@ -58,14 +58,49 @@ def install(name: str, version: str, packages: Sequence[str]) -> Path:
     Raises:
         NotAvailableError: the download failed, or what came does not run.
     """
+
+    def check(unfinished: Path) -> None:
+        command = unfinished / "node_modules" / ".bin" / name
+        said = said_by([command, "--version"], environment_of(command))
+        if version not in said:
+            raise NotAvailableError(f"{name} {version} was downloaded but does not run: {said[-300:]}")
+
+    install_folder(name, version, packages, check)
+    return program(name, version)
+
+
+def install_folder(name: str, version: str, packages: Sequence[str], finish: Callable[[Path], None]) -> Path:
+    """The folder of a release, which is downloaded as these packages, and finished, unless the cache has it.
+
+    Raises:
+        NotAvailableError: the download failed, or `finish` raised it.
+    """
     folder = folder_of(name)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not program(name, version).exists():
-            _download(name, version, packages)
+        if not (folder / version).exists():
+            _download(name, version, packages, finish)
     os.utime(folder / version)
-    return program(name, version)
+    return folder / version
+
+
+def said_by(command: Sequence[str | Path], environment: Mapping[str, str] | None = None) -> str:
+    """All that a command prints."""
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=_ASK_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return done.stdout.strip()
 
 
 def sweep(name: str) -> None:
@@ -81,22 +116,12 @@ def number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts) if len(parts) == 3 and all(part.isdigit() for part in parts) else ()
 
 
-def _download(name: str, version: str, packages: Sequence[str]) -> None:
+def _download(name: str, version: str, packages: Sequence[str], finish: Callable[[Path], None]) -> None:
     print(f"Downloading {name} {version} for the tests ...", file=sys.stderr, flush=True)
     unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder_of(name)))
     try:
         _npm(["install", "--prefix", str(unfinished), "--no-audit", "--no-fund", *packages], _INSTALL_SECONDS)
-        command = unfinished / "node_modules" / ".bin" / name
-        said = subprocess.run(
-            [command, "--version"],
-            env=environment_of(command),
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=_ASK_SECONDS,
-        )
-        if version not in said.stdout:
-            raise NotAvailableError(f"{name} {version} was downloaded but does not run: {said.stderr.strip()[-300:]}")
+        finish(unfinished)
         unfinished.rename(folder_of(name) / version)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

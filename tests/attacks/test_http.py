@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.conftest import World
 from tests.integration.mcp_server.test_mcp_http import TOKEN, Served, serving
 
-from recollect.mcp.connections import MOST_STRANGERS
+from recollect.serving.connections import MOST_STRANGERS
 
 MANY = 300
 HALF_A_HEAD = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthoriz"

@@ -168,7 +168,7 @@ def test_missing_packages_are_told_by_a_doctor_that_needs_none_of_them(used_worl
     run = ("-I", "-S", "-c", WITHOUT_PACKAGES, SOURCE, str(packages), "doctor", "--json")
     told = examined(processed(used_world, *run))
     missing = [each for each in told["findings"] if each["subject"] == "Packages" and each["level"] == "error"]
-    names = ["mcp", "numpy", "onnxruntime", "pydantic", "tokenizers"]
+    names = ["jinja2", "mcp", "numpy", "onnxruntime", "pydantic", "starlette", "tokenizers"]
     assert [each["sentence"].split()[0] for each in missing] == names
     assert all("install recollect again from where you got it" in each["fix"] for each in missing)
     assert set(errors(told)) == {"Packages", "Embeddings", "MCP server"}

@@ -515,6 +515,8 @@ READING = (
     Scene("init dry", ("init", "--client", "cursor", "--dry-run")),
     Scene("inject hook", ("inject", "--print-hook")),
     Scene("log", ("log",)),
+    # Its server runs as long as a page is open; what pages change goes through the use cases of the commands above.
+    Scene("ui", ("ui", "--help")),
     Scene(
         "write check",
         ("write", "--action", "create", "--category", "decision", "--input", "-", "--check"),

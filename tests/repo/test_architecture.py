@@ -45,9 +45,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resident": _RECALL | {"recall", "sessions"},
     "plugin": _RECALL | {"resident", "share"},
     "doctor": _ENGINE | _USE_CASES,
+    "serving": {"domain"},
     "hooks": _LOW | _USE_CASES,
-    "mcp": _LOW | _USE_CASES,
-    "cli": _LOW | _USE_CASES | {"hooks", "mcp"},
+    "mcp": _LOW | _USE_CASES | {"serving"},
+    "web": _LOW | _USE_CASES | {"serving"},
+    "cli": _LOW | _USE_CASES | {"hooks", "mcp", "web"},
     "api": _LOW | _USE_CASES,
     "bare": _USE_CASES | {"cli", "hooks"},
 }

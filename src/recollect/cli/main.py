@@ -54,6 +54,7 @@ COMMANDS = {
     "status": EVERYDAY,
     "triggers": AGENTS,
     "try": EVERYDAY,
+    "ui": EVERYDAY,
     "uninstall": UPKEEP,
     "unmute": EVERYDAY,
     "unpin": EVERYDAY,

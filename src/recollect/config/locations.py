@@ -21,12 +21,22 @@ PROMOTION_LOCK = ".lock"
 # Prefix in the database for files in the store's own folder.
 _IN_STORE = "store:"
 
-# Environment variables other than settings: the global store, how many milliseconds a hook waits for the resident, and
-# the token for an MCP server over HTTP.
+# Environment variables other than settings: the global store, how many milliseconds a hook waits for the resident, the
+# editor that pages open files in, and the tokens for an MCP server over HTTP: for its tools, and for its metrics alone.
+# A token may also be in a file, named by the same variable with an ending.
 HOME_VARIABLE = "RECOLLECT_HOME"
 WAIT_VARIABLE = "RECOLLECT_ENGINE_WAIT"
+EDITOR_VARIABLE = "RECOLLECT_EDITOR_URL"
 TOKEN_VARIABLE = "RECOLLECT_MCP_TOKEN"  # noqa: S105 (a name, no token)
-NOT_SETTINGS = (HOME_VARIABLE, WAIT_VARIABLE, TOKEN_VARIABLE)
+METRICS_TOKEN_VARIABLE = "RECOLLECT_METRICS_TOKEN"  # noqa: S105 (a name, no token)
+IN_FILE = "_FILE"
+NOT_SETTINGS = (
+    HOME_VARIABLE,
+    WAIT_VARIABLE,
+    EDITOR_VARIABLE,
+    *(TOKEN_VARIABLE, TOKEN_VARIABLE + IN_FILE),
+    *(METRICS_TOKEN_VARIABLE, METRICS_TOKEN_VARIABLE + IN_FILE),
+)
 
 # Variables of Claude Code: its folder, the switch of its own memory, and the session.
 CLIENT_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"

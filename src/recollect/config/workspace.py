@@ -90,12 +90,17 @@ class Workspace:
         return locations.bank(self.project_root)
 
     @property
+    def is_on_server(self) -> bool:
+        """Return True if the store is on a server, so that several may use it at once."""
+        return not self.settings.is_default("memory_store")
+
+    @property
     def store_place(self) -> str:
         """Return the place of the store, as store/open takes it: the global store, or the address of a server.
 
         After a mark, the address names the global store, because the store follows the files of one.
         """
-        if self.settings.is_default("memory_store"):
+        if not self.is_on_server:
             return self.global_store
         return f"{self.settings.text('memory_store')}#{os.path.realpath(self.global_store)}"
 

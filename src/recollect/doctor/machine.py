@@ -16,7 +16,7 @@ from recollect.plugin import environment
 from recollect.plugin.environment_state import site_packages
 from recollect.store.open import DRIVER, describe_driver
 
-SHOWN = ("click", "mcp", "numpy", "onnxruntime", "pydantic", "tokenizers")
+SHOWN = ("click", "jinja2", "mcp", "numpy", "onnxruntime", "pydantic", "starlette", "tokenizers")
 _TIMEOUT = 25.0
 _MAX_CHARS = 300
 
@@ -35,10 +35,12 @@ for name in sys.argv[2:]:
 
 # The features lost without a package.
 _FOR = {
+    "jinja2": "`recollect ui`",
     "mcp": "the MCP server",
     "numpy": "finding by meaning",
     "onnxruntime": "finding by meaning",
     "pydantic": "writing and checking memory files",
+    "starlette": "`recollect ui`",
     "tokenizers": "finding by meaning",
 }
 

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
-import hmac
-import ipaddress
-import logging
-import os
 import secrets
-import socket
 import sys
-from collections.abc import Generator
-from functools import partial
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from recollect.config.locations import TOKEN_VARIABLE
-from recollect.errors import InvalidSetting, StorageError
-from recollect.mcp.connections import MOST_STRANGERS, Connection, Door
-from recollect.mcp.ending import Ending
+from recollect.config.locations import METRICS_TOKEN_VARIABLE, TOKEN_VARIABLE
+from recollect.errors import InvalidSetting
+from recollect.mcp.guard import Guard
 from recollect.mcp.server import build_server
 from recollect.mcp.wire import LONGEST_LINE
 from recollect.mcp.worker import Worker
 from recollect.resident.background import Background
+from recollect.serving.ending import SERVICE_TIMEOUT, Ending
+from recollect.serving.listen import Server, bracketed, host_names, is_any, is_loopback, listen, origins_of
 
 PATH = "/mcp"
 
 SHORTEST_TOKEN = 24
-_MOST_AT_ONCE = 256
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Listener:
     """A listening socket with its token and its allowed host names."""
 
-    def __init__(self, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, host: str, port: int, token: str, *, metrics_token: str = "", allowed: tuple[str, ...] = ()
+    ) -> None:
         """Listen on a port, 0 for any free one. Without a token, make one.
+
+        Whoever has the `metrics_token` may read the metrics, and nothing else.
 
         Raises:
             InvalidSetting: the token is too short, or cannot be sent in a header.
@@ -47,11 +38,14 @@ class Listener:
         """
         self._made = not token
         self._token = token or secrets.token_urlsafe(32)
-        _check_token(self._token)
+        _check_token(self._token, TOKEN_VARIABLE)
+        if metrics_token:
+            _check_token(metrics_token, METRICS_TOKEN_VARIABLE)
+        self._metrics_token = metrics_token
         self._host = host
-        self._socket = _listening(host, port)
+        self._socket = listen(host, port)
         self._port: int = self._socket.getsockname()[1]
-        self._allowed = allowed
+        self._names = host_names(host, self._port, allowed)
 
     def serve(self, worker: Worker, background: Background, ending: Ending) -> None:
         """Serve until the end, then end the process."""
@@ -62,48 +56,23 @@ class Listener:
             max_request_body_size=LONGEST_LINE,
             transport_security=self._security(),
         )
-        guard = _Guard(app, self._token)
-        server = _Uvicorn(
-            uvicorn.Config(
-                guard,
-                loop="asyncio",
-                http=partial(Connection, Door(guard.is_known)),  # pyright: ignore[reportArgumentType] (makes one)
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                ws="none",
-                lifespan="on",
-                limit_concurrency=_MOST_AT_ONCE + MOST_STRANGERS,  # clients with the token always find room
-                timeout_graceful_shutdown=1,
-            )
-        )
-        ending.stop_with(server.stop)
-        ending.wait_for(lambda: bool(server.server_state.tasks))
+        guard = Guard(app, worker, self._token, self._metrics_token)
+        server = Server(guard, guard.is_known, ending, stopping=guard.dismiss, timeout=SERVICE_TIMEOUT)
+        guard.connections = server.connections
+        server.serve(self._socket, lambda: self._begin(background))
+
+    def _begin(self, background: Background) -> None:
         self._introduce()
         background.begin()
-        server.run(sockets=[self._socket])
-        ending.begin()
-        ending.wait()
 
     def _security(self) -> TransportSecuritySettings:
-        names = self._names()
+        names = self._names
         return TransportSecuritySettings(
-            enable_dns_rebinding_protection=True,
-            allowed_hosts=names,
-            allowed_origins=[f"{scheme}://{name}" for name in names for scheme in ("http", "https")],
+            enable_dns_rebinding_protection=True, allowed_hosts=names, allowed_origins=origins_of(names)
         )
 
-    def _names(self) -> list[str]:
-        """Return the allowed host names, as written in a request's Host header."""
-        own = _LOOPBACK if is_loopback(self._host) or _is_any(self._host) else (_bracketed(self._host),)
-        with_port = [f"{name}:{self._port}" for name in own]
-        bare = list(own) if self._port == 80 else []
-        given = [name.lower() for name in self._allowed]
-        return [*with_port, *bare, *given, *(f"{name}:{self._port}" for name in given if not _has_port(name))]
-
     def _introduce(self) -> None:
-        shown = "127.0.0.1" if _is_any(self._host) else _bracketed(self._host)
+        shown = "127.0.0.1" if is_any(self._host) else bracketed(self._host)
         url = f"http://{shown}:{self._port}{PATH}"
         token = self._token if self._made else f"${TOKEN_VARIABLE}"
         lines = [f"recollect mcp: serving {url}"]
@@ -114,99 +83,16 @@ class Listener:
         if not is_loopback(self._host):
             lines.append(
                 "Warning: other machines can reach this, and nothing on the way is encrypted: put a proxy with TLS in"
-                " front of it. It answers only to " + ", ".join(self._names()) + "; --allow-host adds a name."
+                " front of it. It answers only to " + ", ".join(self._names) + "; --allow-host adds a name."
             )
         print("\n".join(lines), file=sys.stderr, flush=True)
 
 
-class _Uvicorn(uvicorn.Server):
-    """A uvicorn server without signal handlers: `Ending` handles signals."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None]:
-        yield
-
-    def stop(self) -> None:
-        """Accept no more connections; `run` returns once open requests are answered."""
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # clients listening for events are cut off
-        self.should_exit = True
-
-
-class _Guard:
-    """A filter of requests: it refuses those without the token."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or self.is_known(scope["headers"]):
-            await self._app(scope, receive, send)
-            return
-        refusal = PlainTextResponse(
-            "a bearer token is needed, or this is the wrong one", 401, {"WWW-Authenticate": 'Bearer realm="recollect"'}
-        )
-        await refusal(scope, receive, send)
-
-    def is_known(self, headers: list[tuple[bytes, bytes]]) -> bool:
-        """Return True if a request has the token, in exactly one Authorization header."""
-        given = Headers(raw=headers).getlist("authorization")
-        scheme, _, token = (given[0] if len(given) == 1 else "").partition(" ")
-        # In constant time, so that the time taken tells nothing about the token.
-        return hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._token) and scheme.lower() == "bearer"
-
-
-def is_loopback(host: str) -> bool:
-    """Return True if only this machine can reach the host."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _is_any(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host.lower()
-
-
-def _has_port(name: str) -> bool:
-    return name.rpartition("]")[2].count(":") == 1
-
-
-def _check_token(token: str) -> None:
+def _check_token(token: str, variable: str) -> None:
     if len(token) < SHORTEST_TOKEN:
         raise InvalidSetting(
-            f"the token in {TOKEN_VARIABLE} has {len(token)} characters; it must have at least {SHORTEST_TOKEN}. Leave"
-            " the variable unset, and a token is made"
+            f"the token in {variable} has {len(token)} characters; it must have at least {SHORTEST_TOKEN}. Leave"
+            f" the variable unset{', and a token is made' if variable == TOKEN_VARIABLE else ''}"
         )
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidSetting(
-            f"the token in {TOKEN_VARIABLE} must be of ASCII letters, digits and signs, without spaces"
-        )
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with contextlib.ExitStack() as opened:
-            listening = opened.enter_context(socket.socket(family, kind, protocol))
-            if os.name == "posix":
-                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(128)
-            opened.pop_all()
-    except OSError as error:
-        raise StorageError(
-            f"cannot listen on {host}:{port}: {error.strerror or error}; choose another port, or 0 for any that is free"
-        ) from error
-    return listening
+        raise InvalidSetting(f"the token in {variable} must be of ASCII letters, digits and signs, without spaces")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import logging
-import sys
-import threading
 from typing import TYPE_CHECKING
 
 from recollect.config.workspace import Workspace
-from recollect.domain.text import cut, one_line
-from recollect.mcp.ending import Ending
 from recollect.resident.background import Background
+from recollect.serving.ending import SERVICE_TIMEOUT, Ending
+from recollect.serving.logs import log_to_stderr
 
 if TYPE_CHECKING:
     from recollect.mcp.worker import Worker
 
-_LONGEST_LINE = 500
+# Over HTTP: the time for a call in seconds, and the number of calls at once on a server's store.
+CALL_SECONDS = 30.0
+THREADS = 8
 
 
 def serve_stdio(workspace: Workspace) -> None:
@@ -30,7 +30,7 @@ def serve_stdio(workspace: Workspace) -> None:
     wire = Wire(ending.begin)
     ending.wait_for(wire.has_unread)
     wire.listen()
-    _log_to_stderr()
+    log_to_stderr("mcp")
 
     import anyio
 
@@ -46,58 +46,48 @@ def serve_stdio(workspace: Workspace) -> None:
     ending.wait()
 
 
-def serve_http(workspace: Workspace, host: str, port: int, token: str, allowed: tuple[str, ...] = ()) -> None:
+def serve_http(
+    workspace: Workspace,
+    host: str,
+    port: int,
+    token: str,
+    *,
+    metrics_token: str = "",
+    allowed: tuple[str, ...] = (),
+    threads: int = 0,
+    seconds: float = CALL_SECONDS,
+) -> None:
     """Serve over HTTP until a signal, then end the process. Without a token, make one and show it.
 
+    A call is given up after `seconds`. A store on a server serves as many calls at once as there are `threads`; a file
+    serves one.
+
     Raises:
-        InvalidSetting: the token is too short, or cannot be sent in a header.
+        InvalidSetting: a token is too short, or cannot be sent in a header.
         StorageError: the port cannot be used.
     """
-    _log_to_stderr()
-    ending = Ending()
+    log_to_stderr("mcp")
+    ending = Ending(SERVICE_TIMEOUT)
 
     from recollect.mcp.http import Listener
 
-    listener = Listener(host, port, token, allowed)
-    worker, background = _working(workspace, ending)
+    listener = Listener(host, port, token, metrics_token=metrics_token, allowed=allowed)
+    threads = (threads or THREADS) if workspace.is_on_server else 1
+    worker, background = _working(workspace, ending, threads, seconds)
     ending.started()
     ending.on_signals()
     listener.serve(worker, background, ending)
 
 
-def _working(workspace: Workspace, ending: Ending) -> tuple[Worker, Background]:
+def _working(
+    workspace: Workspace, ending: Ending, threads: int = 1, seconds: float | None = None
+) -> tuple[Worker, Background]:
     """Return a worker for calls and its background work, both ended with the process."""
     from recollect.mcp.worker import Worker
 
     background = Background(workspace)
-    worker = Worker(workspace, background)
+    worker = Worker(workspace, background, threads=threads, seconds=seconds)
     ending.wait_for(worker.is_busy)
     ending.finally_do(background.end)
     ending.finally_do(worker.close)
     return worker, background
-
-
-class _OneLine(logging.Formatter):
-    """A formatter for messages of libraries, on one line each, because some contain text from outside."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        said = record.getMessage()
-        if record.exc_info and record.exc_info[1]:
-            said += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
-        return cut(f"recollect mcp: {one_line(said)}", _LONGEST_LINE)
-
-
-def _log_to_stderr() -> None:
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] (closed before the start)
-        logging.getLogger().addHandler(logging.NullHandler())
-        return
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_OneLine())
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    threading.excepthook = _thread_failed
-
-
-def _thread_failed(failure: threading.ExceptHookArgs) -> None:
-    error = failure.exc_value or failure.exc_type()
-    name = failure.thread.name if failure.thread else "a thread"
-    logging.getLogger(__name__).error("%s failed", name, exc_info=error)

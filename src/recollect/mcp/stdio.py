@@ -11,11 +11,11 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
-from recollect.mcp.ending import Ending
 from recollect.mcp.server import build_server
 from recollect.mcp.wire import LONGEST_LINE, Received, TooLong, Wire, id_of
 from recollect.mcp.worker import Worker
 from recollect.resident.background import Background
+from recollect.serving.ending import Ending
 
 # In seconds: loading begins after this time, even if the client has not had an answer by then.
 _SILENCE = 2.0

@@ -1,10 +1,11 @@
-"""Run tool calls one after the other, in one thread with its own connection to the store."""
+"""Run tool calls in threads, each with its own connection to the store: one for a file, some for a server."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import visible
 from recollect.errors import RecollectError, StoreError
-from recollect.mcp import schemas
+from recollect.mcp import metrics, schemas
+from recollect.mcp.metrics import Metrics
 from recollect.resident.background import Background
 
 if TYPE_CHECKING:
@@ -30,16 +32,27 @@ _logger = logging.getLogger(__name__)
 class Failed(Exception):
     """A failed call; the message gives the reason and a remedy."""
 
+    def __init__(self, reason: str, outcome: str = metrics.FAILED) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+
 
 class Worker:
-    """A worker for calls, run in the order of arrival. The first call imports the heavy modules."""
+    """A worker for calls, begun in the order of arrival. The first call imports the heavy modules."""
 
-    def __init__(self, workspace: Workspace, background: Background) -> None:
+    def __init__(
+        self, workspace: Workspace, background: Background, *, threads: int = 1, seconds: float | None = None
+    ) -> None:
+        """Do up to `threads` calls at once, and give each of them up after `seconds`, if given."""
         self._workspace = workspace
         self._background = background
-        self._thread = ThreadPoolExecutor(1, "calls")
-        self._running = threading.Lock()
+        self._seconds = seconds
+        self._threads = ThreadPoolExecutor(threads, "calls")
+        self._counting = threading.Lock()
+        self._taken = 0
+        self._running = 0
         self._has_opened = False
+        self.metrics = Metrics()
 
     async def call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
         """Run a call. If it is cancelled before its turn, it never runs.
@@ -47,40 +60,97 @@ class Worker:
         Raises:
             Failed: the call failed.
         """
-        future: Future[Answer] = self._thread.submit(self._call, tool, given)
-        return await asyncio.wrap_future(future)
+        begun, outcome = time.monotonic(), metrics.CANCELLED
+        try:
+            answer = await self._in_time(tool, self._threads.submit(self._call, tool, given))
+        except Failed as failure:
+            outcome = failure.outcome
+            raise
+        else:
+            outcome = metrics.ANSWERED
+            return answer
+        finally:
+            self.metrics.count_call(tool.name, outcome, time.monotonic() - begun)
+
+    async def _in_time(self, tool: schemas.ToolSchema, future: Future[Answer]) -> Answer:
+        with self._counting:
+            self._taken += 1
+        future.add_done_callback(self._settled)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+        except TimeoutError:
+            late = f"{tool.name} was not answered within {self._seconds:g} s"
+            if future.cancelled():
+                raise Failed(f"{late}: the server is busy. Nothing was done; try again later", metrics.LATE) from None
+            unsure = "" if tool.read_only else ". It may still be done: look with search_memory before you repeat it"
+            raise Failed(f"{late}: the store is slow{unsure or '; try again later'}", metrics.LATE) from None
+
+    def _settled(self, _future: Future[Answer]) -> None:
+        with self._counting:
+            self._taken -= 1
 
     def close(self) -> None:
         """Close the store, so that all of it is in one file. Do not wait for a hanging call."""
         if self._has_opened and not self.is_busy():
-            wait([self._thread.submit(self._background.warm.let_go)], _CLOSING)
+            wait([self._threads.submit(self._background.warm.let_go)], _CLOSING)
 
     def is_busy(self) -> bool:
         """Return True while a call is running."""
-        return self._running.locked()
+        return bool(self._running)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of running and of waiting calls."""
+        with self._counting:
+            return self._running, max(0, self._taken - self._running)
+
+    def look(self) -> int:
+        """Ask the store for the number of entries that await a vector, in a thread of the caller.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        from recollect.engine.engine import Engine
+
+        try:
+            engine = Engine(self._workspace.reloaded(), patience=_TIMEOUT, warm=self._background.warm)
+            engine.model()
+            return engine.store.coverage().pending
+        except StoreError:
+            self._background.warm.let_go()
+            raise
 
     def may_store(self) -> bool:
         """Return True if the settings allow the agent to store memories."""
         return self._workspace.reloaded().settings.flag(_SWITCH)
 
     def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
-        with self._running:
-            try:
-                return self._done(tool, given)
-            except StoreError as error:
-                self._background.warm.let_go()  # the next call opens it again
-                raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong with the store") from error
-            except RecollectError as error:
-                raise Failed(redact(str(error))) from error
-            except OSError as error:
-                raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong") from error
-            except Exception as error:
-                _logger.exception("%s failed", tool.name)
-                self._background.warm.let_go()
-                what = f"{type(error).__name__}: {_sentence(error)}"
-                raise Failed(
-                    f"{tool.name} failed with an unexpected error ({what}); `recollect doctor` looks for what is wrong"
-                ) from error
+        with self._counting:
+            self._running += 1
+        try:
+            return self._tried(tool, given)
+        finally:
+            with self._counting:
+                self._running -= 1
+
+    def _tried(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+        try:
+            return self._done(tool, given)
+        except StoreError as error:
+            self.metrics.count_store_error()
+            self._background.warm.let_go()  # the next call opens it again
+            raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong with the store") from error
+        except RecollectError as error:
+            raise Failed(redact(str(error)), metrics.REFUSED) from error
+        except OSError as error:
+            raise Failed(f"{_sentence(error)}. `recollect doctor` says what is wrong") from error
+        except Exception as error:
+            _logger.exception("%s failed", tool.name)
+            self._background.warm.let_go()
+            what = f"{type(error).__name__}: {_sentence(error)}"
+            raise Failed(
+                f"{tool.name} failed with an unexpected error ({what}); `recollect doctor` looks for what is wrong"
+            ) from error
 
     def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
         from recollect.engine.engine import Engine

@@ -43,8 +43,8 @@ class Served:
 
 
 @contextmanager
-def serving(world: World, *arguments: str, token: str = TOKEN) -> Iterator[Served]:
-    variables = {**WORDS, **({"RECOLLECT_MCP_TOKEN": token} if token else {})}
+def serving(world: World, *arguments: str, token: str = TOKEN, **variables: str) -> Iterator[Served]:
+    variables = {**WORDS, **({"RECOLLECT_MCP_TOKEN": token} if token else {}), **variables}
     process = world.start("mcp", *arguments, encoding="utf-8", **variables)
     watch = threading.Timer(120, process.kill)
     watch.start()

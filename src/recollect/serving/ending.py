@@ -8,15 +8,18 @@ import threading
 import time
 from collections.abc import Callable
 
-# In seconds: the time for running calls once the end has begun, and for the last steps after them.
+# In seconds: the time for running calls once the end has begun, and for the last steps after them. Whoever stops a
+# service waits longer than a client that closes its pipe, but kills after ten seconds.
 TIMEOUT = 1.5
+SERVICE_TIMEOUT = 8.0
 _LAST = 0.3
 
 
 class Ending:
     """The end of the process, when the client is gone or on a signal. A hanging call cannot block it."""
 
-    def __init__(self) -> None:
+    def __init__(self, timeout: float = TIMEOUT) -> None:
+        self._timeout = timeout
         self._once = threading.Lock()
         self._busy: list[Callable[[], bool]] = []
         self._last: list[Callable[[], object]] = []
@@ -59,10 +62,10 @@ class Ending:
     def _end(self, status: int) -> None:
         try:
             self._stop()
-            end = time.monotonic() + TIMEOUT
+            end = time.monotonic() + self._timeout
             while time.monotonic() < end and any(busy() for busy in self._busy):
                 if not self._has_started:
-                    end = time.monotonic() + TIMEOUT
+                    end = time.monotonic() + self._timeout
                 time.sleep(0.01)
             end = time.monotonic() + _LAST
             last = [threading.Thread(target=each, name="last", daemon=True) for each in self._last]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from recollect.mcp import connections
-from recollect.mcp.connections import Connection, Door
+from recollect.serving import connections
+from recollect.serving.connections import Connection, Door
 
 KNOWN = (b"authorization", b"known")
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nAuthorization: known\r\n"

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+
+import click
+
+from recollect.cli.shared import json_option, styled, workspace_options
+from recollect.config.workspace import Workspace
+
+
+@click.command("ui")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on.  [default: any free]")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@json_option
+@workspace_options
+def command(port: int, no_browser: bool, as_json: bool, workspace: Workspace) -> None:
+    """Look at what is remembered, in the browser.
+
+    Opens a page of this machine alone: what awaits you today, what sessions were given and used, all memories with
+    search, and each memory with its history. What you change there goes through the same checks as here.
+
+    The address works once, for the browser that opens it. The command ends ten minutes after the last page was
+    closed, or with Ctrl-C.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once: nothing is half done before it serves
+    from recollect.web.serve import serve
+
+    serve(workspace, port, lambda url: _ready(url, no_browser or as_json, as_json))
+
+
+def _ready(url: str, no_browser: bool, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"url": url}))
+    else:
+        click.echo(f"recollect ui: {styled(url, 'cyan')}")
+        click.echo("It ends ten minutes after the last page is closed; Ctrl-C ends it now.")
+    sys.stdout.flush()
+    if not no_browser:
+        threading.Thread(target=_open, args=(url,), name="browser", daemon=True).start()
+
+
+def _open(url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        click.echo("No browser could be opened; open the address yourself.", err=True)

@@ -1,0 +1,1 @@
+"""What servers of any protocol share: the end of the process, bounded connections, and a listening socket."""

@@ -1,0 +1,30 @@
+"""Tell whether anything to look at has changed: entries, what was given, or the journal."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from recollect.domain.hashing import sha256
+from recollect.engine.engine import Engine
+from recollect.errors import StoreError
+from recollect.sync.if_changed import sync_if_changed
+
+
+def state_of(engine: Engine) -> str:
+    """Sync the store if files have changed, and return a short text that is another one after each change.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    with suppress(StoreError):  # a store without write access shows what it has
+        sync_if_changed(engine)
+    newest = [(each.at, each.session, each.event) for each in engine.store.receipts(1)]
+    evidence = engine.store.evidence()[-1:]
+    signs = [(each.at, each.id, each.kind) for each in evidence]
+    try:
+        journal = os.stat(engine.workspace.journal).st_size
+    except OSError:
+        journal = 0
+    seen = (engine.store.version(), newest, signs, journal)
+    return sha256(repr(seen).encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,0 +1,150 @@
+"""Make pages of templates. Texts of memories are data: escaped, without invisible characters, markdown without HTML."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from recollect.config.locations import EDITOR_VARIABLE
+from recollect.domain.categories import CATEGORIES, UNKNOWN
+from recollect.domain.clock import parse_time
+from recollect.domain.text import counted, cut, one_line, visible
+from recollect.version import VERSION
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# The addresses by which editors open a file at a line.
+EDITORS = {
+    "vscode": "vscode://file{path}:{line}",
+    "vscode-insiders": "vscode-insiders://file{path}:{line}",
+    "cursor": "cursor://file{path}:{line}",
+    "windsurf": "windsurf://file{path}:{line}",
+    "zed": "zed://file{path}:{line}",
+    "idea": "idea://open?file={path}&line={line}",
+    "pycharm": "pycharm://open?file={path}&line={line}",
+    "sublime": "subl://open?url=file://{path}&line={line}",
+    "none": "",
+}
+_DEFAULT_EDITOR = "vscode"
+_NO_EDITOR = ("javascript:", "data:", "vbscript:", "blob:")
+
+# The units of a relative time, in seconds; a longer time is shown as a date.
+_UNITS = ((60, 1, ""), (3_600, 60, "min"), (86_400, 3_600, "h"), (30 * 86_400, 86_400, "d"))
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a page."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(os.path.join(HERE, "templates"), encoding="utf-8"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    made.filters |= FILTERS  # pyright: ignore[reportUnknownMemberType]
+    made.globals |= {"VERSION": VERSION}  # pyright: ignore[reportUnknownMemberType]
+    return made
+
+
+def _shown(value: object) -> object:
+    """Return a value of a template as it is shown: a text of anybody without invisible characters."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def markdown(text: str) -> Markup:
+    """Return a text as HTML. HTML in it is shown and not obeyed, and pictures are links."""
+    return Markup(_markdown().render(_lines(text)))  # noqa: S704 (made by a library that escapes all HTML)
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").disable("image")
+    made.add_render_rule("link_open", _link)  # pyright: ignore[reportUnknownMemberType]
+    for level in ("heading_open", "heading_close"):
+        made.add_render_rule(level, _heading)  # pyright: ignore[reportUnknownMemberType]
+    return made
+
+
+def _link(self: Any, tokens: Any, place: int, options: Any, _env: Any) -> str:
+    tokens[place].attrSet("rel", "noreferrer noopener")
+    return self.renderToken(tokens, place, options, {})
+
+
+def _heading(_self: Any, tokens: Any, place: int, _options: Any, _env: Any) -> str:
+    """Make headings of memories paragraphs in bold, because they are no headings of the page."""
+    return '<p class="heading">' if tokens[place].nesting == 1 else "</p>\n"
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def ago(at: str, now: datetime | None = None) -> Markup:
+    """Return a time relative to now, with the exact one on hover; nothing for none."""
+    moment = parse_time(at)
+    if moment is None:
+        return Markup("")
+    exact = moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        moment.isoformat(), exact, relative(moment, now or datetime.now(UTC))
+    )
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """Return a time in words, relative to now up to a month, and as a date beyond."""
+    seconds = (now - moment).total_seconds()
+    if -60 < seconds < 60:
+        return "now"
+    for most, unit, name in _UNITS:
+        if name and abs(seconds) < most:
+            number = f"{int(abs(seconds) // unit)} {name}"
+            return f"{number} ago" if seconds > 0 else f"in {number}"
+    return moment.strftime("%-d %b %Y")
+
+
+def category_label(name: str) -> str:
+    """Return the name of a category for people."""
+    row = CATEGORIES.get(name, UNKNOWN)
+    return row.label or one_line(name).replace("_", " ").capitalize()
+
+
+def project_label(identity: str) -> str:
+    """Return the name of a project for people."""
+    if identity in ("", "*"):
+        return "several projects" if identity else "every project"
+    return one_line(os.path.basename(identity)) or "no project"
+
+
+def editor_url(path: str, line: int = 1) -> str:
+    """Return the address that opens a file in the user's editor; empty if there is none."""
+    template = os.environ.get(EDITOR_VARIABLE, "").strip() or _DEFAULT_EDITOR
+    template = EDITORS.get(template, template)
+    if "{path}" not in template or template.lower().startswith(_NO_EDITOR) or not os.path.isabs(path):
+        return ""
+    return template.replace("{path}", quote(path)).replace("{line}", str(line))
+
+
+# What templates can do with a value.
+FILTERS = {
+    "ago": ago,
+    "count": counted,
+    "cut": cut,
+    "editor": editor_url,
+    "label": category_label,
+    "line": one_line,
+    "markdown": markdown,
+    "project": project_label,
+}

@@ -1,0 +1,122 @@
+"""A browser, a server of pages for a world of its own, and pages of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from tests.conftest import RECOLLECT, World, cannot_be_tested
+
+sys.path.append(str(Path(__file__).parents[3] / "tools"))
+import browser as tool
+import npm_cache
+
+Serve = Callable[..., "Served"]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running `recollect ui`: its process, its address with the token, and that without."""
+
+    process: subprocess.Popen[str]
+    url: str
+
+    @property
+    def base(self) -> str:
+        return self.url.partition("/?")[0]
+
+
+# Of a module and not of all: while playwright runs, no other test of the worker can run an event loop.
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser without a window."""
+    try:
+        program, environment = tool.program(), tool.environment()
+    except npm_cache.NotAvailableError as error:
+        cannot_be_tested(f"pages cannot be looked at here: {error}")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=program,
+            args=list(tool.ARGUMENTS),
+            env={**environment},  # pyright: ignore[reportArgumentType]
+        )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts `recollect ui` in a world; none outlives the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(world: World, *arguments: str, cwd: Path | None = None, **variables: str) -> Served:
+        process = subprocess.Popen(
+            [RECOLLECT, "ui", "--json", *arguments],
+            cwd=cwd or world.project,
+            env=world.environment(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        started.append(process)
+        assert process.stdout
+        line = process.stdout.readline()
+        assert line, process.stderr and process.stderr.read()
+        return Served(process, json.loads(line)["url"])
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
+    """Opens a page of a world in a browser of its own, and fails the test for anything that its console says."""
+    said: list[str] = []
+    contexts: list[Any] = []
+
+    def opened(world: World, path: str = "/", *, served: Served | None = None, **options: Any) -> Page:
+        served = served or serve(world)
+        context = chromium.new_context(
+            **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", **options}
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(served.url)
+        if path != "/":
+            page.goto(served.base + path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [line for line in said if "net::ERR_" not in line] == []
+
+
+Check = Callable[[Page], None]
+
+
+@pytest.fixture(scope="module")
+def check_page(chromium: Browser) -> Check:  # noqa: ARG001 (tells first that there is no browser)
+    """Fails for a fault that axe-core finds, for anything wider than the page, and for text that is cut off."""
+    script = tool.axe().read_text(encoding="utf-8")
+
+    def check(page: Page) -> None:
+        # Our policy forbids scripts that are not our own; the debugger's are exempt.
+        found = page.evaluate(f"(async () => {{ {script}; return (await axe.run()).violations; }})()")
+        told = [f"{each['id']}: {each['help']}: {[node['html'] for node in each['nodes']][:3]}" for each in found]
+        assert told == []
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+    return check
