@@ -52,6 +52,7 @@ COMMANDS = {
     "stale": EVERYDAY,
     "stats": EVERYDAY,
     "status": EVERYDAY,
+    "store": UPKEEP,
     "triggers": AGENTS,
     "try": EVERYDAY,
     "ui": EVERYDAY,

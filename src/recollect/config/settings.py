@@ -182,10 +182,15 @@ def _check_address(key: Key, text: str) -> tuple[Value | None, str]:
     """Return an address unless it has a password, which must not stand in a file, nor in a message."""
     if not text.startswith(key.address) or "#" in text:
         return None, _must(key, text if "@" not in text else "that")
-    name, _, query = text.removeprefix(key.address).partition("?")
-    if ":" in name.rpartition("@")[0] or "password=" in query.lower():
+    if has_password(text):
         return None, "must not have a password; it comes from the variable PGPASSWORD or from the file ~/.pgpass"
     return text, ""
+
+
+def has_password(address: str) -> bool:
+    """Return True if the address of a server holds a password."""
+    name, _, query = address.partition("://")[2].partition("?")
+    return ":" in name.rpartition("@")[0] or "password=" in query.lower()
 
 
 def _check_switch(key: Key, raw: Any) -> tuple[Value | None, str]:

@@ -53,8 +53,8 @@ class PostgresConnection:
 
     GREATEST: str = "greatest"
 
-    def __init__(self, url: str, patience: float) -> None:
-        """Connect to the server, and create our tables if there are none.
+    def __init__(self, url: str, patience: float, *, unchanged: bool = False) -> None:
+        """Connect to the server, and create our tables if there are none. If `unchanged`, it takes no writes from us.
 
         Raises:
             StoreError: the server cannot be used; the message says what to do there.
@@ -65,6 +65,7 @@ class PostgresConnection:
         self.rollbacks = 0
         self.schema = ""
         self._url = url
+        self._unchanged = unchanged
         self._depth = 0
         self._written = 0
         self._closed = False
@@ -117,6 +118,31 @@ class PostgresConnection:
         if not keys:
             return []
         return self.run(statement.replace("IN ({})", "= ANY (?)"), [list(keys), *values])
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run a statement that returns nothing for each row of values, without a round trip for each. In a transaction.
+
+        Raises:
+            StoreError: the statement failed.
+        """
+        self._written += len(rows)
+        self._raw.limit = self._limit + _LATER
+        try:
+            with self._raw.cursor() as cursor:
+                cursor.executemany(_translated(statement), rows)
+        except _FAILURES as error:
+            raise self.explained(error) from error
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """Read everything as it is now, whoever writes meanwhile. Nothing can be written."""
+        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self._depth += 1  # a lost connection loses it
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            self._roll_back()
 
     def begin(self) -> None:
         """Begin a write transaction and keep other writers out. A nested one is a savepoint: it can fail by itself."""
@@ -257,6 +283,8 @@ class PostgresConnection:
 
     def _prepare(self) -> None:
         """Check the server, choose the schema and bring it to the newest version."""
+        if self._unchanged:
+            self._rows("SET default_transaction_read_only = on")
         ((server, path, is_standby, is_read_only),) = self._rows(
             "SELECT current_setting('server_version_num')::int / 10000, current_setting('search_path'),"
             " pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on'"

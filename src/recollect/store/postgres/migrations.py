@@ -218,8 +218,8 @@ _CODES = (
     DECLARE
         name text;
     BEGIN
-        FOR name IN SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablename = 'vectors'
-            AND indexdef LIKE '%USING hnsw%'
+        FOR name IN SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+            JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = 'vectors'::regclass AND a.amname = 'hnsw'
         LOOP
             EXECUTE format('DROP INDEX %I', name);
         END LOOP;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 
 from psycopg.errors import LockNotAvailable
 
@@ -53,6 +54,17 @@ def take_turn(url: str, seconds: float) -> bool:
             raise
         database.end(kept=False)
     return True
+
+
+@contextmanager
+def unchanged(url: str) -> Generator[PostgresStore]:
+    """Open an existing store as it is now, whoever writes to it meanwhile. Nothing in it changes.
+
+    Raises:
+        StoreError: the server cannot be used, or there is no store.
+    """
+    with PostgresStore(url, unchanged=True) as store, store.snapshot():
+        yield store
 
 
 class PostgresLook:

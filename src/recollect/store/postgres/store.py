@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from recollect.domain.quick_json import parse
@@ -43,13 +44,13 @@ _MOST_STEMS = 50_000  # remembered by an open store
 class PostgresStore(SqlStore):
     """A `Store` on a server, created on first use. Any number of processes may read and write it at once."""
 
-    def __init__(self, url: str, *, patience: float = 10.0, folder: str = "") -> None:
-        """Open the store; if given, that of the files in a `folder` of this machine.
+    def __init__(self, url: str, *, patience: float = 10.0, folder: str = "", unchanged: bool = False) -> None:
+        """Open the store; if given, that of the files in a `folder` of this machine. `unchanged`, it is only read.
 
         Raises:
             StoreError: the server cannot be used, or the store there is of a newer version or of other files.
         """
-        self._database: PostgresConnection = PostgresConnection(url, patience)
+        self._database: PostgresConnection = PostgresConnection(url, patience, unchanged=unchanged)
         models = SqlModels(self._database)
         super().__init__(self._database, models, PostgresVectors(self._database, models))
         self.full_text = True
@@ -242,7 +243,11 @@ class PostgresStore(SqlStore):
                 [[number for number, _ in split], [told for told, _ in made], [length for _, length in made]],
             )
 
-    # Repairs
+    # Copies and repairs
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Return a context in which all reads see the store as it was at its beginning, however long they take."""
+        return self._database.snapshot()
 
     def compact(self) -> None:
         with self._database.unhurried():

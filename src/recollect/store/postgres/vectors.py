@@ -9,10 +9,9 @@ from recollect.errors import StoreError
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql.models import NumberedModel, SqlModels
 from recollect.store.sql.rows import ENTRY, entry_of, in_scope
+from recollect.store.sql.vectors import KINDS, TEXTS, TRIGGERS
 from recollect.store.values import SAMPLE, Background, Coverage, Scope
-from recollect.store.vectors import floats, quantise
-
-TEXTS, TRIGGERS = 0, 1
+from recollect.store.vectors import code_of, floats, parts_of, quantise
 
 # Entries in scope up to which all are compared. Of more, an index finds the nearest, and may miss some.
 MOST_COMPARED = 20_000
@@ -132,16 +131,40 @@ class PostgresVectors:
             last = [_row(id, vector, model) for id, vector in dict(given).items()]  # of an entry given twice
             if last:
                 self._index(model, kind)
-            for start in range(0, len(last), _PORTION):
-                some = last[start : start + _PORTION]
-                self._run(
-                    "INSERT INTO vectors (model, kind, number, scale, vector)"
-                    " SELECT ?::int, ?::smallint, e.number, g.scale, g.vector::halfvec"
-                    " FROM unnest(?::text[], ?::real[], ?::text[]) g (id, scale, vector) JOIN entries e ON e.id = g.id"
-                    " ON CONFLICT (model, kind, number)"
-                    " DO UPDATE SET scale = excluded.scale, vector = excluded.vector",
-                    [model.number, kind, *map(list, zip(*some, strict=True))],
-                )
+                self._store(model, kind, last)
+
+    def _store(self, model: NumberedModel, kind: int, given: Sequence[tuple[str, float, str]]) -> None:
+        """Store vectors, as the id of an entry, the scale and the integers of each."""
+        for start in range(0, len(given), _PORTION):
+            some = given[start : start + _PORTION]
+            self._run(
+                "INSERT INTO vectors (model, kind, number, scale, vector)"
+                " SELECT ?::int, ?::smallint, e.number, g.scale, g.vector::halfvec"
+                " FROM unnest(?::text[], ?::real[], ?::text[]) g (id, scale, vector) JOIN entries e ON e.id = g.id"
+                " ON CONFLICT (model, kind, number) DO UPDATE SET scale = excluded.scale, vector = excluded.vector",
+                [model.number, kind, *map(list, zip(*some, strict=True))],
+            )
+
+    def codes(self, model: NumberedModel, kind: int, after: str, limit: int) -> list[tuple[str, bytes]]:
+        """Return the codes of a model's vectors by the ids of entries, in their order, from the one after an id."""
+        rows = self._run(
+            "SELECT e.id, v.scale, v.vector::real[] FROM entries e JOIN vectors v ON v.number = e.number"
+            " WHERE v.model = ? AND v.kind = ? AND e.id > ? ORDER BY e.id LIMIT ?",
+            [model.number, kind, after, limit],
+        )
+        return [(id, code_of(scale, map(round, values))) for id, scale, values in rows]
+
+    def put_codes(self, model: NumberedModel, kind: int, codes: Sequence[tuple[str, bytes]]) -> None:
+        """Store the codes of a model's vectors. `finish` makes their index. Needs a transaction."""
+        parts = ((id, *parts_of(code)) for id, code in codes)
+        self._store(model, kind, [(id, scale, _literal(integers)) for id, scale, integers in parts])
+
+    def finish(self, model: NumberedModel) -> None:
+        """Create the indexes of a model's vectors, if they are missing. Needs a transaction."""
+        with self._database.unhurried():
+            for kind in KINDS:
+                if self._run("SELECT 1 FROM vectors WHERE model = ? AND kind = ? LIMIT 1", (model.number, kind)):
+                    self._index(model, kind)
 
     def forget_text(self, number: int) -> None:
         """Delete the vectors of an entry's text by all models. Needs a transaction."""
