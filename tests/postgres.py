@@ -74,8 +74,8 @@ class Server:
         return f"postgresql://{quote(user)}@/{database}?host={self.folder}{options}"
 
     def place(self, folder: Path) -> str:
-        """The address of a store of its own for a folder."""
-        return self.url(_schema(folder))
+        """The address of a store of its own for a folder, for a user without special rights."""
+        return self.url(_schema(folder), user="dev")
 
     def team(self, folder: Path, organisation: str = "") -> Team:
         """A team's schema of its own for a folder, made by an operator who is no superuser."""
@@ -104,8 +104,6 @@ class Team:
         from recollect.store.open import prepare_team
 
         self.server, self.schema = server, schema
-        server.login("operator", "CREATEROLE")
-        server.run("GRANT CREATE ON DATABASE postgres TO operator")
         self.operator = server.url(schema, user="operator")
         self.groups = prepare_team(self.operator, organisation=organisation)
 
@@ -168,7 +166,11 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    Server(folder).run("CREATE EXTENSION vector")
+    server = Server(folder)
+    server.run("CREATE EXTENSION vector")
+    for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
+        server.login(login, rights)
+        server.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from recollect.store.base import Store
     from recollect.store.postgres.team_log import PostgresTeamLog
     from recollect.store.team import TeamGroups, TeamLog
+    from recollect.store.values import Acting
 
 DRIVER = "SQLite"
 PREFIX = "memory.db"  # of the name of every file of a store
 _SERVERS = ("postgresql://", "postgres://")
 
 
-def open_store(place: str, *, patience: float = 10.0) -> Store:
+def open_store(place: str, *, patience: float = 10.0, acting: Acting | None = None) -> Store:
     """Open the store at a place, or create it. It waits up to `patience` seconds for other writers.
+
+    On a server it may act for somebody, in a scope. A store in a file is one person's, and has no scopes.
 
     Raises:
         StoreError: the store cannot be used.
@@ -31,11 +34,12 @@ def open_store(place: str, *, patience: float = 10.0) -> Store:
     """
     if is_server(place):
         try:
+            from recollect.store.postgres.server import Server
             from recollect.store.postgres.store import PostgresStore
         except ImportError as error:
             raise _missing(error) from error
         url, _, folder = place.partition("#")
-        return PostgresStore(url, patience=patience, folder=folder)
+        return PostgresStore(Server(url), patience=patience, folder=folder, acting=acting)
     from recollect.store.sqlite.store import SqliteStore
 
     return SqliteStore(database_name(place), patience=patience)
@@ -67,10 +71,11 @@ def _team_log(url: str, patience: float) -> PostgresTeamLog:
         raise StoreError(f"{url} is no address of a PostgreSQL server; it begins with postgresql://")
     try:
         from recollect.store.postgres.connection import PostgresConnection
+        from recollect.store.postgres.server import Server
         from recollect.store.postgres.team_log import PostgresTeamLog
     except ImportError as error:
         raise _missing(error) from error
-    return PostgresTeamLog(PostgresConnection(url, patience))
+    return PostgresTeamLog(PostgresConnection(Server(url), patience))
 
 
 def _missing(error: ImportError) -> StoreError:

@@ -30,6 +30,21 @@ COPYING = "copying"
 SAMPLE = 512
 
 
+class Acting:
+    """For whom and where a store on a server works: the user, the scope written to, those read, the highest role.
+
+    What is empty is usual: the login's own user, his own scope, all of his scopes, his role in each.
+    """
+
+    __slots__ = ("read", "role", "scope", "user")
+
+    def __init__(self, user: str = "", scope: str = "", read: Sequence[str] = (), role: str = "") -> None:
+        self.user = user
+        self.scope = scope
+        self.read = tuple(read)
+        self.role = role
+
+
 class Source:
     """A file of entries, as it was when last read. `offset` is the end of the part of a journal read so far."""
 

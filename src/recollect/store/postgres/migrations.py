@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect.store.postgres.scopes_schema import SCOPES
 from recollect.store.postgres.team_schema import TEAM
 
 # Compared by bytes, as Python and SQLite do, whatever the language of the server.
@@ -312,6 +313,7 @@ MIGRATIONS: tuple[tuple[str, Sequence[str]], ...] = (
     ("m001_entries", (*_ENTRIES, *_USAGE, *_VECTORS, *_WORDS)),
     ("m002_codes", _CODES),
     ("m003_team", TEAM),
+    ("m004_scopes", SCOPES),
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

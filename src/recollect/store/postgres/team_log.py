@@ -38,8 +38,8 @@ class PostgresTeamLog:
 
     def __init__(self, database: PostgresConnection) -> None:
         self._database = database
-        self._run = database.run
-        self._do = partial(database.run, again=False)
+        self._run = partial(database.run, widely=True)
+        self._do = partial(database.run, widely=True, again=False)
 
     def close(self) -> None:
         self._database.close()
@@ -63,7 +63,8 @@ class PostgresTeamLog:
     def scopes(self) -> list[TeamScope]:
         rows = self._run(
             "SELECT s.name, s.kind, my_role(s.name), s.curated, coalesce(l.last, 0) FROM scopes s CROSS JOIN LATERAL"
-            " (SELECT max(seq) AS last FROM lines WHERE scope = s.name) l ORDER BY s.name"
+            " (SELECT max(seq) AS last FROM lines WHERE scope = s.name) l"
+            " WHERE s.name = ANY (my_scopes()) ORDER BY s.name"
         )
         return [
             TeamScope(name, kind, role, curated=curated, lines=last, last_seq=last)
@@ -175,7 +176,7 @@ class PostgresTeamLog:
         Raises:
             StoreError: this user may not; the message has the statements for an administrator.
         """
-        groups = TeamGroups(*self._database.tables().open_to_team())
+        groups = TeamGroups(*self._database.open_to_team())
         if organisation and organisation not in {scope.name for scope in self.scopes()}:
             self.create_scope(organisation)
         return groups

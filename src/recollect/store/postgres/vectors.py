@@ -10,7 +10,7 @@ from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql.models import NumberedModel, SqlModels
 from recollect.store.sql.rows import ENTRY, entry_of, in_scope
 from recollect.store.sql.vectors import KINDS, TEXTS, TRIGGERS
-from recollect.store.values import SAMPLE, Background, Coverage, Scope
+from recollect.store.values import SAMPLE, Background, Coverage, Model, Scope
 from recollect.store.vectors import code_of, floats, parts_of, quantise
 
 # Entries in scope up to which all are compared. Of more, an index finds the nearest, and may miss some.
@@ -26,6 +26,14 @@ _COSINE = "c.scale * -(c.vector::vector <#> ?::vector)"
 _SPARE = 20  # candidates besides those asked for
 _HELD = "EXISTS (SELECT 1 FROM vectors v WHERE v.model = ? AND v.kind = {} AND v.number = e.number)"
 _PENDING = f"(NOT {_HELD.format(TEXTS)} OR (e.triggers <> '[]' AND NOT {_HELD.format(TRIGGERS)}))"
+
+
+class PostgresModels(SqlModels):
+    """The models of a scope. Their numbers are those of all scopes, because each number has indexes of its own."""
+
+    def _new_number(self, model: Model) -> int:
+        ((number,),) = self._run("SELECT number_of_model(?, ?)", (model.identity, model.dimensions))
+        return number
 
 
 class PostgresVectors:
@@ -175,9 +183,7 @@ class PostgresVectors:
         self._run("DELETE FROM vectors WHERE number = ? AND kind = ?", (number, TRIGGERS))
 
     def drop(self, model: NumberedModel) -> None:
-        """Delete all vectors of a model, and its indexes. Needs a transaction."""
-        for kind in (TEXTS, TRIGGERS):
-            self._run(f"DROP INDEX IF EXISTS {_index_name(model, kind)}")
+        """Delete all vectors of a model. Its indexes stay: they may have vectors of others. Needs a transaction."""
         self._run("DELETE FROM vectors WHERE model = ?", (model.number,))
 
     def size(self, model: NumberedModel) -> tuple[int, int]:
@@ -223,13 +229,9 @@ class PostgresVectors:
 
     def _index(self, model: NumberedModel, kind: int) -> None:
         """Create the index of a model's vectors, unless there is one. It grows with them. Needs a transaction."""
-        name = _index_name(model, kind)
-        if model.dimensions > _LARGEST_INDEXED or self._run("SELECT to_regclass(?)", (name,)) != [(None,)]:
-            return
-        self._run(
-            f"CREATE INDEX {name} ON vectors USING hnsw ((vector::halfvec({model.dimensions})) halfvec_cosine_ops)"
-            f" WHERE model = {model.number} AND kind = {kind}"
-        )
+        name = f"vectors_of_{model.number}_{kind}"
+        if model.dimensions <= _LARGEST_INDEXED and self._run("SELECT to_regclass(?)", (name,)) == [(None,)]:
+            self._run("SELECT index_vectors(?, ?)", (model.number, kind))
 
     def _model_of(self, vector: bytes) -> NumberedModel | None:
         """Return the current model if a vector has its length."""
@@ -241,10 +243,6 @@ class PostgresVectors:
         """Return the number of the current model. Without a model, none has it."""
         model = self._models.current()
         return (model.number if model else _NO_MODEL,)
-
-
-def _index_name(model: NumberedModel, kind: int) -> str:
-    return f"vectors_of_{model.number}_{kind}"
 
 
 def _row(id: str, vector: bytes, model: NumberedModel) -> tuple[str, float, str]:

@@ -14,7 +14,7 @@ from recollect.store.sql.database import SqlDatabase
 from recollect.store.sql.models import SqlModels
 from recollect.store.sql.rows import marks
 from recollect.store.sql.vectors import KINDS, SqlVectors
-from recollect.store.values import COPYING, EARLIER
+from recollect.store.values import COPYING, EARLIER, Model
 
 _NUMBER = "number"
 _SOURCE = {"source": ("sources", "path")}
@@ -36,7 +36,6 @@ def tables_of(
     database: SqlDatabase, models: SqlModels, vectors: SqlVectors, changing: Callable[[Callable[[], object]], None]
 ) -> list[Table]:
     """Return the tables of a store. Entries are written by `changing`, so that an engine indexes them."""
-    new_model = {_NUMBER: "(SELECT coalesce(max(number), -1) + 1 FROM models)"}
     return [
         _Entries(database, "entries", _ENTRY, changing=changing),
         _Rows(database, "sources", 'path kind project size modified hash "offset"'),
@@ -63,7 +62,7 @@ def tables_of(
             {"receipt": (_PLACES, "place")},
         ),
         _Rows(database, "evidence", "at kind id project session turn place"),
-        _Rows(database, "models", "identity provider name dimensions used", made=new_model),
+        _Models(database, "models", models),
         _Vectors(database, models, vectors),
         _Rows(database, "_metadata", "key value", "key", where=_TRAVELS),
     ]
@@ -72,8 +71,7 @@ def tables_of(
 class _Rows:
     """A table with the same columns in all engines. Without a key, its rows are in the order of their numbers.
 
-    A column that `refers` to a table has the number of a row there, which is named by another column. `made` has the
-    columns that each engine fills by itself.
+    A column that `refers` to a table has the number of a row there, which is named by another column.
     """
 
     def __init__(  # noqa: PLR0917 (a line for each table, column by column)
@@ -84,14 +82,12 @@ class _Rows:
         key: str = _NUMBER,
         refers: dict[str, tuple[str, str]] | None = None,
         where: str = "true",
-        made: dict[str, str] | None = None,
     ) -> None:
         self.name = name
         self._database = database
         self._run = database.run
         self._columns = columns.split()
         self._refers = refers or {}
-        self._made = made or {}
         joins = [
             f"JOIN {table} {column}_ ON {column}_.number = t.{column}" for column, (table, _) in self._refers.items()
         ]
@@ -120,8 +116,7 @@ class _Rows:
         self._database.run_many(self._insertion(values), rows)
 
     def _insertion(self, values: Sequence[str]) -> str:
-        columns = ", ".join([*self._columns, *self._made])
-        return f"INSERT INTO {self.name} ({columns}) VALUES ({', '.join([*values, *self._made.values()])})"
+        return f"INSERT INTO {self.name} ({', '.join(self._columns)}) VALUES ({', '.join(values)})"
 
     def _value(self, column: str) -> str:
         if column not in self._refers:
@@ -152,6 +147,16 @@ class _ReceiptLines(_Rows):
         numbers = [number for (number,) in self._run("SELECT number FROM receipts ORDER BY number")]
         known = [(numbers[place - 1], *values) for place, *values in rows]
         self._database.run_many(self._insertion(["?"] * len(self._columns)), known)
+
+
+class _Models(_Rows):
+    def __init__(self, database: SqlDatabase, name: str, models: SqlModels) -> None:
+        super().__init__(database, name, "identity provider name dimensions used", "identity")
+        self._models = models
+
+    def write(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        for *model, used in rows:
+            self._models.put(Model(*model), used)
 
 
 class _Vectors:
