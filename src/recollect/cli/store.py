@@ -23,11 +23,12 @@ def command() -> None:
 @command.command("copy")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
+@click.option("--scope", default="", help="The scope on the server to copy to, for example team:backend. [your own]")
 @click.option("--anew", is_flag=True, help="Remove what an unfinished copy has left in TO, and begin again.")
 @click.option("--dry-run", is_flag=True, help="Show what would be copied, but write nothing.")
 @workspace_options
 @json_option
-def copy_(source: str, target: str, anew: bool, dry_run: bool, workspace: Workspace, as_json: bool) -> None:
+def copy_(source: str, target: str, scope: str, anew: bool, dry_run: bool, workspace: Workspace, as_json: bool) -> None:
     """Copy everything in one store to another, empty one.
 
     FROM and TO are `here` (the store in use), `sqlite:FOLDER` (the folder of a global store) or the address of a
@@ -36,7 +37,7 @@ def copy_(source: str, target: str, anew: bool, dry_run: bool, workspace: Worksp
     of both are compared.
     """
     with _shown() as progress:
-        result = copy(workspace, source, target, anew=anew, dry_run=dry_run, progress=progress)
+        result = copy(workspace, source, target, scope=scope, anew=anew, dry_run=dry_run, progress=progress)
     error = StoreError(result.problem) if result.problem else None
     if as_json:
         print_json(

@@ -17,11 +17,13 @@ from recollect.errors import StoreError, StoreMissing
 from recollect.store.base import Store, Table
 from recollect.store.open import database_name, is_server, open_store, store_exists
 from recollect.store.repair import unchanged
-from recollect.store.values import COPYING, EARLIER
+from recollect.store.values import COPYING, EARLIER, Acting
 
 PORTION = 500
 
 _FILE = "sqlite:"
+_PERSONAL = "personal:"
+_USE = ("usage", "feedback", "receipts", "receipt_lines", "evidence")
 
 Progress = Callable[[str, int, int], object]  # the name of a table, its rows copied or compared, and all
 
@@ -59,38 +61,39 @@ def place_named(name: str, here: str) -> str:
     raise StoreError(f"{name!r} is no store; write here, {_FILE}FOLDER or postgresql://user@host/database")
 
 
-def plan(source: str, target: str) -> Copy:
+def plan(source: str, target: str, *, scope: str = "") -> Copy:
     """Return the numbers of rows to copy, and why they cannot be. Nothing changes.
 
     Raises:
         StoreError: the source cannot be read.
     """
     with _opened(source) as store:
-        result = Copy([CopiedTable(table.name, table.count()) for table in store.tables()])
+        result = Copy([CopiedTable(table.name, table.count()) for table in _tables(store, scope)])
         if is_server(target) or store_exists(target):
             try:
-                with suppress(StoreMissing), unchanged(database_name(target)) as other:
-                    result.went_on = _begun(store, other, source, target, anew=False) is not None
+                with suppress(StoreMissing), unchanged(database_name(target), scope=scope) as other:
+                    result.went_on = _begun(store, other, source, target, scope, anew=False) is not None
             except StoreError as error:
                 result.problem = str(error)
     return result
 
 
-def copy_store(source: str, target: str, *, anew: bool, progress: Progress) -> Copy:
+def copy_store(source: str, target: str, *, anew: bool, progress: Progress, scope: str = "") -> Copy:
     """Copy a store to another place, or go on with a copy. The source stays as it is.
 
-    If `anew`, what an unfinished copy has left at the target is removed first.
+    If `anew`, what an unfinished copy has left at the target is removed first. On a server, it goes to a scope: the
+    user's own, or that of others, to which usage and receipts are not copied.
 
     Raises:
         StoreError: either cannot be used, the target has entries of its own, or the copy differs from the source.
     """
     with ExitStack() as opened:
         store = opened.enter_context(_opened(source))
-        other = opened.enter_context(open_store(target))
-        if other.read_only:
-            raise StoreError(f"{database_name(target)} cannot be written")
-        state = _begun(store, other, source, target, anew=anew)
-        copying = _Copying(store, other, _State(database_name(source), store.get_meta("changes")), progress)
+        other = opened.enter_context(open_store(target, acting=Acting(scope=scope)))
+        with other.writing():  # only the scope that is written to counts
+            state = _begun(store, other, source, target, scope, anew=anew)
+        new = _State(database_name(source), _changes(store))
+        copying = _Copying(_tables(store, scope), _tables(other, scope), other, new, progress)
         if state is None:
             copying.begin(state, clear=False)
         elif anew:
@@ -132,7 +135,18 @@ def _state_of(store: Store) -> _State | None:
     raise StoreError(f"the note about a copy is damaged ({COPYING} in _metadata); copy to another place")
 
 
-def _begun(store: Store, other: Store, source: str, target: str, *, anew: bool) -> _State | None:
+def _tables(store: Store, scope: str) -> list[Table]:
+    """Return the tables to copy. Use is everybody's own, and not that of a scope of others."""
+    is_shared = scope and not scope.startswith(_PERSONAL)
+    return [table for table in store.tables() if not (is_shared and table.name in _USE)]
+
+
+def _changes(store: Store) -> str:
+    """Return the counter of changes of a store that is not written to."""
+    return repr(store.version())
+
+
+def _begun(store: Store, other: Store, source: str, target: str, scope: str, *, anew: bool) -> _State | None:
     """Return how far an earlier copy has come, or None for an empty target. Refuse any other."""
     name, place = database_name(source), database_name(target)
     if store.get_meta(EARLIER):
@@ -140,13 +154,13 @@ def _begun(store: Store, other: Store, source: str, target: str, *, anew: bool) 
         raise StoreError(f"cannot copy {name}: {told}; run `recollect rebuild` there first")
     state = _state_of(other)
     if state is None:
-        held = [f"{table.count():,} rows of {table.name}" for table in other.tables() if table.count()]
+        held = [f"{table.count():,} rows of {table.name}" for table in _tables(other, scope) if table.count()]
         if held:
             told = f"{place} is not empty ({', '.join(held[:3])})"
             raise StoreError(f"{told}; copy to an empty place: another folder, database or schema")
     elif state.source != name:
         raise StoreError(f"{place} has an unfinished copy of {state.source}; finish that one, or copy to another place")
-    elif state.changes != store.get_meta("changes") and not anew:
+    elif state.changes != _changes(store) and not anew:
         told = f"{name} has changed since the copy to {place} began"
         raise StoreError(f"{told}; run it again with --anew, which removes what was copied and begins again")
     return state
@@ -155,9 +169,11 @@ def _begun(store: Store, other: Store, source: str, target: str, *, anew: bool) 
 class _Copying:
     """A copy under way. Nobody else may continue it meanwhile."""
 
-    def __init__(self, store: Store, other: Store, state: _State, progress: Progress) -> None:
-        self._source = store.tables()
-        self._target = other.tables()
+    def __init__(
+        self, source: Sequence[Table], target: Sequence[Table], other: Store, state: _State, progress: Progress
+    ) -> None:
+        self._source = source
+        self._target = target
         self._other = other
         self._progress = progress
         self._totals = [table.count() for table in self._source]
@@ -178,7 +194,8 @@ class _Copying:
         """Copy what is missing."""
         state = self.state
         for number in range(state.table, len(self._source)):
-            done = self._target[number].count()
+            with self._other.writing():
+                done = self._target[number].count()
             after = state.after if number == state.table else ()
             while rows := self._source[number].read(after, PORTION):
                 after = tuple(rows[-1][0])
@@ -201,7 +218,14 @@ class _Copying:
             raise StoreError("another process copies to the same store; let it finish")
 
     def compare(self) -> list[CopiedTable]:
-        """Compare all rows of both stores, and end the copy if they are the same."""
+        """Compare all rows of both stores, and end the copy if they are the same. Nobody else writes meanwhile."""
+        with self._other.writing():
+            found = self._compared()
+            self._claim(self.state)
+            self._other.set_meta(COPYING, "")
+        return found
+
+    def _compared(self) -> list[CopiedTable]:
         found: list[CopiedTable] = []
         apart: list[str] = []
         for one, other, total in zip(self._source, self._target, self._totals, strict=True):
@@ -213,9 +237,6 @@ class _Copying:
         if apart:
             told = f"the copy differs in {', '.join(apart)}: one of the two has changed meanwhile"
             raise StoreError(f"{told}; run it again with --anew, which removes what was copied and begins again")
-        with self._other.writing():
-            self._claim(self.state)
-            self._other.set_meta(COPYING, "")
         return found
 
     def _hashed(self, table: Table, total: int) -> CopiedTable:

@@ -109,8 +109,10 @@ def take_turn(name: str, seconds: float) -> bool:
 
 
 @contextmanager
-def unchanged(name: str) -> Generator[Store]:
+def unchanged(name: str, *, scope: str = "") -> Generator[Store]:
     """Open an existing store as it is now. Whatever others write to it is not seen, and nothing in it changes.
+
+    On a server it is that of a scope, or the user's own.
 
     Raises:
         StoreError: the store cannot be read, or there is none.
@@ -118,7 +120,7 @@ def unchanged(name: str) -> Generator[Store]:
     if is_server(name):
         from recollect.store.postgres import repair
 
-        with repair.unchanged(name) as store:
+        with repair.unchanged(name, scope) as store:
             yield store
     else:
         with closing(look.StoreCopy(name, _UNHURRIED)) as copy:

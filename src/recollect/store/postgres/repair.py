@@ -12,7 +12,7 @@ from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import NEWEST
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.store import ASIDE, PostgresStore
-from recollect.store.values import Source
+from recollect.store.values import Acting, Source
 
 
 def set_aside(url: str) -> str:
@@ -57,13 +57,13 @@ def take_turn(url: str, seconds: float) -> bool:
 
 
 @contextmanager
-def unchanged(url: str) -> Generator[PostgresStore]:
-    """Open an existing store as it is now, whoever writes to it meanwhile. Nothing in it changes.
+def unchanged(url: str, scope: str) -> Generator[PostgresStore]:
+    """Open the existing store of a scope as it is now, whoever writes to it meanwhile. Nothing in it changes.
 
     Raises:
         StoreError: the server cannot be used, or there is no store.
     """
-    with PostgresStore(Server(url, unchanged=True)) as store, store.snapshot():
+    with PostgresStore(Server(url, unchanged=True), acting=Acting(scope=scope)) as store, store.snapshot():
         yield store
 
 
