@@ -2124,8 +2124,18 @@ def test_team_log_of_a_store_knows_its_user(store: Store) -> None:
     assert store.team is None or store.team.user()
 
 
+def test_store_works_for_its_own_user_again(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    store.act_as(None)
+    assert store.count(EVERYWHERE) == 1
+
+
 def test_new_store_has_no_findings_and_can_be_written(store: Store) -> None:
     assert (store.findings, store.damage, store.read_only) == ([], "", False)
+
+
+def test_new_store_follows_the_files_of_who_opens_it(store: Store) -> None:
+    assert (store.follows_files, store.followed) == (True, "")
 
 
 def test_store_waits_for_another_writer_as_long_as_it_was_told(opener: Opener) -> None:

@@ -331,13 +331,36 @@ def test_commands_work_on_the_server_and_leave_no_file(semantic_world: World, pl
     assert not list(world.store.glob("memory.db*"))
 
 
-def test_store_of_other_files_is_refused_until_they_have_moved(place: str) -> None:
-    open_store(f"{place}#/home/ann").close()
-    open_store(f"{place}#/home/ann").close()
-    with pytest.raises(StoreError, match=r"it follows the files of .*:/home/ann; use a schema of your own") as found:
-        open_store(f"{place}#/home/bob's")
-    run(str(found.value).rpartition("run there: ")[2])
-    open_store(f"{place}#/home/bob's").close()
+def test_store_follows_the_files_of_the_first_machine_alone(place: str) -> None:
+    for _ in range(2):
+        with open_store(f"{place}#/home/ann") as store:
+            assert (store.follows_files, store.followed) == (True, "")
+    with open_store(f"{place}#/home/bob's") as other:
+        assert other.follows_files is False
+        assert other.followed.endswith(":/home/ann")
+
+
+def test_second_machine_uses_the_store_but_its_files_are_not_read_into_it(
+    world: World, tmp_path: Path, place: str
+) -> None:
+    there = {"RECOLLECT_MEMORY_STORE": place, "RECOLLECT_MEMORY_EMBEDDING_ENABLED": "false"}
+    there["RECOLLECT_MEMORY_SEMANTIC_ENABLED"] = "true"
+    world.write_bank("patterns", "### Pattern: Retry with jitter\nRetries of webhooks need jitter.\n", shared=True)
+    assert "Retry with jitter" in world.run("search", "webhooks", **there).stdout
+    second = World(world.home, world.project, tmp_path / "second")
+    second.write_bank("patterns", "### Pattern: Small queues\nA queue for webhooks has a limit.\n", shared=True)
+    found = second.run("search", "webhooks", **there).stdout
+    assert "Retry with jitter" in found
+    assert "Small queues" not in found
+    assert "Retry with jitter" in world.run("search", "webhooks", **there).stdout, "nobody retired it"
+    files = f"the files of {os.uname().nodename}:{world.store}"
+    status = second.run("status", **there)
+    assert f"{files}; those of this machine are not read" in " ".join(status.stdout.split())
+    assert json.loads(second.run("status", "--json", **there).stdout)["knowledge"]["followed"] in files
+    assert f"follows {files}; those of this machine" in " ".join(second.run("doctor", **there).stdout.split())
+    again = second.run("rebuild", **there)
+    assert again.returncode == 1
+    assert f"follows {files}, so it cannot be made again from those here" in again.stderr
 
 
 def test_missing_driver_is_named_with_the_command(place: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ _TRUTH = _SYNC | {"sync"}
 _RECALL = _TRUTH | {"truth"}
 _USE_CASES = {
     "config", "engine", "sync", "truth", "recall", "sessions", "memories", "learn", "promote", "transfer", "share",
-    "resident", "plugin", "doctor",
+    "team", "resident", "plugin", "doctor",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -42,7 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "promote": _RECALL | {"memories"},
     "transfer": _RECALL | {"memories"},
     "share": _RECALL | {"memories"},
-    "resident": _RECALL | {"recall", "sessions"},
+    "team": _RECALL | {"memories", "promote"},
+    "resident": _RECALL | {"recall", "sessions", "team"},
     "plugin": _RECALL | {"resident", "share"},
     "doctor": _ENGINE | _USE_CASES,
     "serving": {"domain"},

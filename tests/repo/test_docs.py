@@ -121,6 +121,7 @@ def test_commands_are_modules_of_their_own() -> None:
         "screen",
         "shared",
         "editor",
+        "team_token",
         "wrap",
     }
 

@@ -53,6 +53,7 @@ COMMANDS = {
     "stats": EVERYDAY,
     "status": EVERYDAY,
     "store": UPKEEP,
+    "team": UPKEEP,
     "triggers": AGENTS,
     "try": EVERYDAY,
     "ui": EVERYDAY,

@@ -89,6 +89,7 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         *([("Stale", _stale(knowledge.stale))] if knowledge.stale else []),
         ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one, {journal}"),
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
+        *([("Follows", _followed(knowledge.followed))] if knowledge.followed else []),
         *([("Taken over", status.taken_over)] if status.taken_over else []),
         ("Switched off", ", ".join(status.settings_off) or "nothing"),
     ]
@@ -97,6 +98,10 @@ def _facts(status: Status) -> list[tuple[str, str]]:
 
 def _to_review(count: int) -> str:
     return f"{counted(count, 'capture', 'captures')}; `recollect review` shows them" if count else "nothing"
+
+
+def _followed(files: str) -> str:
+    return f"the files of {files}; those of this machine are not read into the store, and searches do not find them"
 
 
 def _stale(count: int) -> str:

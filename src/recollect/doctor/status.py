@@ -53,6 +53,7 @@ class Knowledge:
     store_entries: int | None = None
     awaiting_vector: int | None = None
     stale: int = 0  # whose files have changed since they were stored or confirmed
+    followed: str = ""  # whose files the store follows, if not those of this machine
 
 
 @dataclass
@@ -132,6 +133,8 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issu
             taken_over = engine.store.get_meta(TAKEN_OVER)
             pending = engine.store.get_meta(EARLIER)
             knowledge.stale = count_stale(engine)
+            if not engine.store.follows_files:
+                knowledge.followed = engine.store.followed or "no machine"
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)], ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self
 
+from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import (
     Anchor,
     Anchored,
@@ -65,6 +66,8 @@ class Store(Protocol):
     findings: list[str]  # sentences about faults found, most of them repaired
     damage: str  # the one of the findings that is not repaired, or an empty string
     team: TeamLog | None  # the log of a team, if the store is on a server
+    follows_files: bool  # False if the files of this machine are not read into it
+    followed: str  # whose files it follows instead, or an empty string
 
     @property
     def read_only(self) -> bool: ...
@@ -77,6 +80,9 @@ class Store(Protocol):
 
     def wait(self, patience: float) -> None:
         """Set the number of seconds to wait for other writers from now on."""
+
+    def act_as(self, acting: Acting | None) -> None:
+        """Work for a user and in a scope from now on, or as at first. A store in a file has one user and no scopes."""
 
     def writing(self) -> AbstractContextManager[object]:
         """Return a write transaction as a context manager. It keeps other writers out, and commits all or nothing."""

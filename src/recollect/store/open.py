@@ -12,11 +12,11 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.domain.shared.acting import Acting
     from recollect.errors import StoreError
     from recollect.store.base import Store
     from recollect.store.postgres.team_log import PostgresTeamLog
     from recollect.store.team import TeamGroups, TeamLog
-    from recollect.store.values import Acting
 
 DRIVER = "SQLite"
 PREFIX = "memory.db"  # of the name of every file of a store

@@ -80,6 +80,10 @@ class TeamLog(Protocol):
         """Return who asks: the login, or the user for whom a server acts."""
         ...
 
+    def acts_for_others(self) -> bool:
+        """Return True for a login that may act for any user, such as that of a server."""
+        ...
+
     def server_time(self) -> float:
         """Return the server's time in seconds since 1970."""
         ...

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from recollect.domain.stored import ACTIVE
+from recollect.domain.ranking.trust import TEAM
+from recollect.domain.stored import ACTIVE, SCOPE_SOURCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,21 +31,6 @@ COPYING = "copying"
 SAMPLE = 512
 
 
-class Acting:
-    """For whom and where a store on a server works: the user, the scope written to, those read, the highest role.
-
-    What is empty is usual: the login's own user, his own scope, all of his scopes, his role in each.
-    """
-
-    __slots__ = ("read", "role", "scope", "user")
-
-    def __init__(self, user: str = "", scope: str = "", read: Sequence[str] = (), role: str = "") -> None:
-        self.user = user
-        self.scope = scope
-        self.read = tuple(read)
-        self.role = role
-
-
 class Source:
     """A file of entries, as it was when last read. `offset` is the end of the part of a journal read so far."""
 
@@ -68,6 +54,16 @@ class Source:
         self.modified = modified
         self.hash = hash
         self.offset = offset
+
+    @property
+    def is_scope(self) -> bool:
+        """Return True for the lessons of a shared scope: a bank that other people write."""
+        return self.path.startswith(SCOPE_SOURCE)
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """Return its kind and project as `origin_of` takes them."""
+        return TEAM if self.is_scope else self.kind, self.project
 
 
 class Scope:

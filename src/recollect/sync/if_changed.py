@@ -54,6 +54,8 @@ def sync_if_changed(
     Raises:
         StoreError: the store cannot be read.
     """
+    if not engine.store.follows_files:
+        return []
     workspace = engine.workspace
     marks, newest = _marks(workspace)
     is_known = engine.store.get_meta(_NOTE + workspace.memories) == marks

@@ -94,6 +94,10 @@ def rebuild(workspace: Workspace) -> Rebuilt:
 def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     global_store = workspace.global_store
     with Engine(workspace) as engine:
+        if not engine.store.follows_files:
+            raise StoreError(
+                f"{name_followed(engine)}, so it cannot be made again from those here; run this on that machine"
+            )
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
             for key, value in rescued_takeover(database_name(workspace.store_place), result.set_aside).items():
@@ -121,6 +125,12 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
         result.taken_over = engine.store.get_meta(TAKEN_OVER) if is_behind else ""
     result.warnings = list(dict.fromkeys(result.warnings))
     return result
+
+
+def name_followed(engine: Engine) -> str:
+    """Return the beginning of a sentence about the files that a store follows instead of those of this machine."""
+    place = database_name(engine.workspace.store_place)
+    return f"{place} follows the files of {engine.store.followed or 'no machine'}"
 
 
 def _compacted(store: Store) -> list[str]:

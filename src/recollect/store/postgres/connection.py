@@ -11,18 +11,20 @@ from zlib import crc32
 
 from psycopg.pq import TransactionStatus
 
+from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreError
 from recollect.store.postgres import faults
 from recollect.store.postgres.raw import FAILURES, UNHURRIED, Hanging, translated
 from recollect.store.postgres.schema import literal, quoted
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_schema import group_names
-from recollect.store.values import Acting
 
 # In seconds. A statement may take thrice as long as to wait for other writers.
 _SHORTEST = 2.0
 # How long a scope may stay unseen that its user was just let into. What was taken away is gone at once.
 _FRESH = 60.0
+
+_NOBODY = Acting("")
 
 # The scopes that a statement sees: that of the connection, those that it reads, all that its user may see.
 _OWN, _READ, _ALL = range(3)
@@ -46,7 +48,7 @@ class PostgresConnection:
         self.name = server.name
         self.patience = patience
         self.rollbacks = 0
-        self._acting = acting or Acting()
+        self._acting = acting or _NOBODY
         self.scope = self._acting.scope  # the one written to
         self._server = server
         self._is_writable = True
@@ -59,6 +61,19 @@ class PostgresConnection:
         self._limit = _limit(patience)
         self._settings: dict[int, bytes] = {}
         self._open()
+        if self._acting.user:
+            self._ready()
+
+    def act_as(self, acting: Acting | None) -> None:
+        """Work for somebody else from now on, or for the login itself.
+
+        Raises:
+            StoreError: this login may not.
+        """
+        self._acting = acting or _NOBODY
+        self.scope = self._acting.scope
+        self._settings.clear()
+        self._fresh = -math.inf
         if self._acting.user:
             self._ready()
 

@@ -10,20 +10,19 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from recollect.domain.quick_json import parse
+from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import Match, StoredEntry
 from recollect.domain.text import visible
-from recollect.errors import StoreError
 from recollect.store.postgres import words
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import KEPT
-from recollect.store.postgres.schema import literal, quoted
 from recollect.store.postgres.scopes_schema import CONTENT, NOTES, USE
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_log import PostgresTeamLog
 from recollect.store.postgres.vectors import PostgresModels, PostgresVectors
 from recollect.store.sql.rows import in_scope
 from recollect.store.sql.store import SqlStore
-from recollect.store.values import Acting, Coverage, Scope, Source
+from recollect.store.values import Coverage, Scope, Source
 
 if TYPE_CHECKING:
     from recollect.store.base import Store
@@ -70,6 +69,7 @@ class PostgresStore(SqlStore):
         self.full_text = True
         self.team: TeamLog | None = PostgresTeamLog(self._database)
         self._known_stems: dict[str, str] = {}
+        self._indexed: set[str] = set()  # scopes whose index was looked at
         try:
             self._prepare_index()
             if folder:
@@ -79,18 +79,20 @@ class PostgresStore(SqlStore):
             raise
 
     def _claim(self, files: str) -> None:
-        """Note whose files the store follows, and refuse it to others: each would retire what the other has."""
+        """Note whose files the store follows. It follows no others: each would retire what the other has."""
         known = self.get_meta(_FILES)
         if not known and not self.read_only:
             with self.writing():
                 known = self.get_meta(_FILES) or files  # another client may have been quicker
                 self.set_meta(_FILES, known)
-        if known and known != files:
-            name, schema = self._database.name, quoted(self._database.schema)
-            own = "use a schema of your own (add ?options=-csearch_path%3DNAME to memory_store)"
-            moved = f"UPDATE {schema}._metadata SET value = {literal(files)} WHERE key = '{_FILES}'"
-            told = f"it follows the files of {known}"
-            raise StoreError(f"cannot use {name}: {told}; {own}, or if they have moved run there: {moved}")
+        self.follows_files = known in ("", files)
+        self.followed = "" if self.follows_files else known
+
+    def act_as(self, acting: Acting | None) -> None:
+        self._database.act_as(acting)
+        self._found = (None, {})
+        self._models.chosen = ""
+        self._prepare_index()
 
     # About the scope that is written to
 
@@ -253,7 +255,10 @@ class PostgresStore(SqlStore):
 
     def _prepare_index(self) -> None:
         """Index entries that were indexed in another way."""
-        if self.read_only or self.get_meta(_INDEX_VERSION) == words.VERSION:
+        if self.read_only or self._database.scope in self._indexed:
+            return
+        self._indexed.add(self._database.scope)
+        if self.get_meta(_INDEX_VERSION) == words.VERSION:
             return
         with self.writing():
             if self.get_meta(_INDEX_VERSION) != words.VERSION:  # another client may have been quicker

@@ -54,6 +54,10 @@ class PostgresTeamLog:
         ((user,),) = self._run("SELECT me()")
         return user
 
+    def acts_for_others(self) -> bool:
+        ((is_server,),) = self._run("SELECT acts_for_others()")
+        return is_server
+
     def server_time(self) -> float:
         ((now,),) = self._run("SELECT extract(epoch FROM clock_timestamp())::float8")
         return now
