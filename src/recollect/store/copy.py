@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, cast
 
+from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreError, StoreMissing
 from recollect.store.base import Store, Table
 from recollect.store.open import database_name, is_server, open_store, store_exists
 from recollect.store.repair import unchanged
-from recollect.store.values import COPYING, EARLIER, Acting
+from recollect.store.values import COPYING, EARLIER
 
 PORTION = 500
 
@@ -89,7 +90,7 @@ def copy_store(source: str, target: str, *, anew: bool, progress: Progress, scop
     """
     with ExitStack() as opened:
         store = opened.enter_context(_opened(source))
-        other = opened.enter_context(open_store(target, acting=Acting(scope=scope)))
+        other = opened.enter_context(open_store(target, acting=Acting("", scope)))
         with other.writing():  # only the scope that is written to counts
             state = _begun(store, other, source, target, scope, anew=anew)
         new = _State(database_name(source), _changes(store))

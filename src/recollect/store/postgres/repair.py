@@ -7,12 +7,13 @@ from contextlib import closing, contextmanager
 
 from psycopg.errors import LockNotAvailable
 
+from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreError
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import NEWEST
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.store import ASIDE, PostgresStore
-from recollect.store.values import Acting, Source
+from recollect.store.values import Source
 
 
 def set_aside(url: str) -> str:
@@ -63,7 +64,7 @@ def unchanged(url: str, scope: str) -> Generator[PostgresStore]:
     Raises:
         StoreError: the server cannot be used, or there is no store.
     """
-    with PostgresStore(Server(url, unchanged=True), acting=Acting(scope=scope)) as store, store.snapshot():
+    with PostgresStore(Server(url, unchanged=True), acting=Acting("", scope)) as store, store.snapshot():
         yield store
 
 
