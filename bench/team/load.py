@@ -1,4 +1,4 @@
-"""Many entries in many scopes of a PostgreSQL server, drawn around real texts and their real vectors, loaded by COPY."""
+"""Many entries in many scopes of a server, drawn around real texts and their real vectors, loaded by COPY."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def load(server: Server, corpora: Sequence[Corpus], entries: int, scopes: int) -
         started = time.perf_counter()
         counts = _copy(connection, loaded.sizes, texts, bases)
         loaded.seconds["rows"] = time.perf_counter() - started
-        for name, statements in _finish(scopes).items():
+        for name, statements in _FINISH.items():
             started = time.perf_counter()
             for statement in statements:
                 run(statement.encode())
@@ -74,6 +74,8 @@ def _scopes(connection: psycopg.Connection[Any], sizes: dict[str, int]) -> None:
     for name in sizes:
         connection.execute("INSERT INTO scopes (name, created_by) VALUES (%s, 'recollect')", (name,))
         connection.execute("INSERT INTO changes (scope, number) VALUES (%s, 1)", (name,))
+        index = (name, words.VERSION)
+        connection.execute("INSERT INTO _metadata (scope, key, value) VALUES (%s, 'index_version', %s)", index)
         connection.execute(
             "INSERT INTO models (scope, number, identity, provider, name, dimensions, used)"
             " VALUES (%s, 0, %s, 'local', %s, %s, to_char(now(), 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'))",
@@ -82,24 +84,21 @@ def _scopes(connection: psycopg.Connection[Any], sizes: dict[str, int]) -> None:
     connection.execute("INSERT INTO model_numbers VALUES (0, %s, %s)", (LOCAL_IDENTITY, DIMENSIONS))
 
 
-def _finish(scopes: int) -> dict[str, list[str]]:
-    return {
-        "origins": [
-            'INSERT INTO sources (number, path, kind, size, modified, hash, "offset", scope)'
-            f" SELECT n + 1, 'scope:team:s' || lpad(n::text, 4, '0'), 'bank', 0, 0, '', 0, 'team:s' || lpad(n::text, 4, '0')"
-            f" FROM generate_series(0, {scopes - 1}) n",
-            "INSERT INTO origins (entry, source, project, observation_count, scope)"
-            " SELECT e.number, s.number, '', 1, e.scope FROM entries e JOIN sources s ON s.scope = e.scope",
-            "INSERT INTO corpus (scope, entries, length) SELECT scope, count(*), sum(length) FROM entries GROUP BY 1",
-            "SELECT setval(pg_get_serial_sequence('entries', 'number'), (SELECT max(number) FROM entries))",
-            "SELECT setval(pg_get_serial_sequence('sources', 'number'), (SELECT max(number) FROM sources))",
-        ],
-        "words": [
-            "INSERT INTO entry_words (number, scope, words) SELECT number, scope, words FROM entries",
-            "CREATE INDEX entry_words_words ON entry_words USING gin (words)",
-        ],
-        "hnsw": ["SELECT index_vectors(0, 0)", "SELECT index_vectors(0, 1)"],
-    }
+_FINISH = {
+    "origins": [
+        'INSERT INTO sources (path, kind, size, modified, hash, "offset", scope)'
+        " SELECT 'scope:' || name, 'bank', 0, 0, '', 0, name FROM scopes WHERE kind = 'team'",
+        "INSERT INTO origins (entry, source, project, observation_count, scope)"
+        " SELECT e.number, s.number, '', 1, e.scope FROM entries e JOIN sources s ON s.scope = e.scope",
+        "INSERT INTO corpus (scope, entries, length) SELECT scope, count(*), sum(length) FROM entries GROUP BY 1",
+        "SELECT setval(pg_get_serial_sequence('entries', 'number'), (SELECT max(number) FROM entries))",
+    ],
+    "words": [
+        "INSERT INTO entry_words (number, scope, words) SELECT number, scope, words FROM entries",
+        "CREATE INDEX entry_words_words ON entry_words USING gin (words)",
+    ],
+    "hnsw": ["SELECT index_vectors(0, 0)", "SELECT index_vectors(0, 1)"],
+}
 
 
 class _Texts:
@@ -148,7 +147,7 @@ def _copy(
     return counts
 
 
-def _lines(
+def _lines(  # noqa: PLR0917 (what a line is made of)
     chance: Any, number: int, scope: str, pairs: Iterator[tuple[Any, Any]], texts: _Texts, held: Counter[str]
 ) -> Iterator[str]:
     for place, (one, other) in enumerate(pairs):

@@ -16,6 +16,7 @@ from tests import postgres
 from tests.conftest import World
 from tests.contract.test_stores import EVERYWHERE, bank, entry, some_vector
 
+from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import MUTED, SUPERSEDES, Anchor, Anchored, Mark, Raised, Relation, Retirement
 from recollect.errors import StoreError
 from recollect.store.base import Store
@@ -264,6 +265,34 @@ def test_damaged_note_about_a_copy_is_named(tmp_path: Path) -> None:
         store.set_meta(COPYING, '["x", 1]')
     with pytest.raises(StoreError, match="note about a copy is damaged"):
         copied(str(tmp_path / "a"), str(tmp_path / "b"))
+
+
+def test_copy_goes_to_a_scope_of_others_without_use(tmp_path: Path) -> None:
+    team = postgres.server().team(tmp_path, "organisation:acme")
+    with team.log("ann") as log:
+        log.create_scope("team:backend")
+        log.add_member("team:backend", "bob", "writer")
+    source = str(tmp_path / "a")
+    filled(source)
+    with open_store(team.url("bob")) as own:
+        own.put(bank("/own.md"), [entry("0" * 16, "of bob's own")])
+    planned = plan(source, team.url("bob"), scope="team:backend")
+    done = copy_store(source, team.url("bob"), anew=False, progress=lambda *_: None, scope="team:backend")
+    assert planned.problem == ""
+    assert {table.name for table in done.tables}.isdisjoint({"usage", "receipts", "evidence"})
+    assert [(each.name, each.rows) for each in planned.tables] == [(each.name, each.rows) for each in done.tables]
+    with open_store(team.url("ann"), acting=Acting("", "team:backend")) as store:
+        assert store.count(EVERYWHERE) == 59
+        assert len(store.text_matches(["größe"], EVERYWHERE, 100)) == 59
+    with open_store(team.url("bob"), acting=Acting("", "", ("personal:bob",))) as own:
+        assert own.count(EVERYWHERE) == 1
+    with pytest.raises(StoreError, match="is not empty"):
+        copy_store(source, team.url("bob"), anew=False, progress=lambda *_: None, scope="team:backend")
+    with team.log("ann") as log:
+        log.create_scope("team:other")
+        log.add_member("team:other", "bob", "reader")
+    with pytest.raises(StoreError, match="bob has no role of writer in team:other"):
+        copy_store(source, team.url("bob"), anew=False, progress=lambda *_: None, scope="team:other")
 
 
 # The command

@@ -26,6 +26,8 @@ _FRESH = 60.0
 
 _NOBODY = Acting("")
 
+_SORTING = "SELECT set_config('enable_sort', '{}', true)"
+
 # The scopes that a statement sees: that of the connection, those that it reads, all that its user may see.
 _OWN, _READ, _ALL = range(3)
 
@@ -117,24 +119,31 @@ class PostgresConnection:
             self._narrowed -= 1
 
     def run(
-        self, statement: str, values: Sequence[object] = (), *, again: bool = True, widely: bool = False
+        self,
+        statement: str,
+        values: Sequence[object] = (),
+        *,
+        again: bool = True,
+        widely: bool = False,
+        unsorted: bool = False,
     ) -> list[Any]:
         """Run a statement and return all rows. If the connection was lost before, it may run `again`.
 
-        Outside of a transaction it sees the scopes that are read, or if `widely` all of this user.
+        Outside of a transaction it sees the scopes that are read, or if `widely` all of this user. If `unsorted`, the
+        planner avoids to sort rows: an index has them in order.
 
         Raises:
             StoreError: the statement failed.
         """
         sees = _ALL if widely else _OWN if self._narrowed or self._depth else _READ
         try:
-            return self._rows(statement, values, sees)
+            return self._rows(statement, values, sees, unsorted=unsorted)
         except FAILURES as error:
             if not again or self._closed or self._depth or not self._raw.closed or isinstance(error, Hanging):
                 raise self.explained(error) from error
         self._open()  # the server has restarted; nothing was lost, because only transactions write
         try:
-            return self._rows(statement, values, sees)
+            return self._rows(statement, values, sees, unsorted=unsorted)
         except FAILURES as error:
             raise self.explained(error) from error
 
@@ -275,17 +284,23 @@ class PostgresConnection:
         except FAILURES as error:
             raise self.explained(error) from error
 
-    def _rows(self, statement: str, values: Sequence[object], sees: int) -> list[Any]:
+    def _rows(self, statement: str, values: Sequence[object], sees: int, *, unsorted: bool = False) -> list[Any]:
         self._raw.limit = self._limit
         if self._depth:
             self._written += not statement.startswith("SELECT")
+            if unsorted:
+                self._raw.execute(_SORTING.format("off").encode())
             cursor = self._raw.execute(translated(statement), list(values))
+            if unsorted:
+                self._raw.execute(_SORTING.format("on").encode())
             return cursor.fetchall() if cursor.description else []
         if sees != _ALL and time.monotonic() > self._fresh:
             self._look()
         several = sees == _READ and len(self._reads) > 1
         with self._raw.pipeline():
             self._raw.execute(self._setting(sees))
+            if unsorted:
+                self._raw.execute(_SORTING.format("off").encode())
             cursor = self._raw.execute(translated(statement, several=several), list(values))
         return cursor.fetchall() if cursor.description else []
 
