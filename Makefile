@@ -74,7 +74,7 @@ lint: style
 bench: $(VENV)/.installed
 	@failed=0; \
 	for part in latency/run.py latency/hooks.py latency/anchors.py "latency/resident.py --entries 1000 10000" \
-	  scale/run.py memories/run.py retrieval/prompts.py triage/run.py triage/sessions.py triage/statements.py \
+	  scale/run.py memories/run.py retrieval/prompts.py triage/run.py triage/sessions.py triage/sentences.py triage/statements.py \
 	  soak/run.py secrets/run.py "feedback/signs.py --misses" feedback/run.py "feedback/harm.py --vectors" \
 	  feedback/junk.py; do \
 	  $(BIN)/python bench/$$part || failed=1; \
@@ -85,12 +85,16 @@ fuzz: $(VENV)/.installed
 	@$(call install,atheris)
 	@$(BIN)/python tools/fuzz.py
 
-# What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas.
+# What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas, pictures of pages.
 picture: $(VENV)/.installed-dev
 	@PYTHONPATH=. $(BIN)/python tools/picture.py
 
-docs: $(VENV)/.installed
+docs: $(VENV)/.installed docs/ui/today.png
 	@$(BIN)/python tools/docs.py
+
+# Pictures of the pages, when these have changed; each has other times on it.
+docs/ui/today.png: $(wildcard src/recollect/web/static/* src/recollect/web/templates/*) tools/ui_world.json
+	@$(BIN)/python tools/ui_pictures.py || { echo "docs/ui has the pictures of before: they need a browser and the test tools."; touch $@; }
 
 # Needs uv and a package index. Run it when a range in plugin/requirements.txt or an extra in pyproject.toml changes.
 lock: $(VENV)/.installed

@@ -34,6 +34,7 @@ NOBODY = 65534
 _ALONE = {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 # Modules that commands import late without saying so: a process without rights may not be able to read them.
 _LATE = ("difflib", "encodings.idna", "encodings.utf_8_sig", "encodings.utf_16_le", "pydantic.type_adapter")
+_LATE += ("encodings.unicode_escape", "jinja2.debug", "jinja2.ext", "anyio._backends._asyncio", "html.entities")
 
 
 def can_have(variables: Mapping[str, str]) -> bool:
@@ -90,7 +91,7 @@ class Server:
 
 
 _commands = Server("recollect.hooks.bare", "recollect.mcp.", "recollect.serving.", "recollect.web.")
-_mcp = Server("recollect.hooks.bare")
+_servers = Server("recollect.hooks.bare")
 
 
 class Fork(subprocess.Popen[Any]):
@@ -111,7 +112,7 @@ class Fork(subprocess.Popen[Any]):
         asked = {"arguments": [*args], "cwd": os.fspath(cwd), "environment": {**environment}, "umask": umask}
         asked["limits"] = self._limits
         streams = [pipe if pipe != -1 else number for number, pipe in enumerate((pipes[0], pipes[3], pipes[5]))]
-        self.pid, self._ended = (_mcp if args[0] == "mcp" else _commands).fork(asked, streams)
+        self.pid, self._ended = (_servers if args[0] in ("mcp", "ui") else _commands).fork(asked, streams)
         self._child_created = True
         self._close_pipe_fds(*pipes)
 

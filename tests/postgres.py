@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.conftest import NOBODY, cannot_be_tested
@@ -89,6 +89,13 @@ class Server:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def prepare(self) -> None:
+        """Make what the tests need once: pgvector, a user without special rights, and one who makes groups."""
+        self.run("CREATE EXTENSION vector")
+        for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
+            self.login(login, rights)
+            self.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+
     def login(self, name: str, rights: str = "") -> None:
         """Create a login, unless there is one."""
         from psycopg import errors
@@ -156,6 +163,31 @@ def start_own(folder: Path, settings: Mapping[str, str] = _SETTINGS) -> subproce
     return _started(folder, settings)
 
 
+def start_replica(primary: Server, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a server in a folder that follows another one. Whoever starts it ends it."""
+    folder.chmod(0o755)
+    binaries = _binaries(folder)
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    copy = [binaries / "pg_basebackup", "-D", folder / "data", "-h", primary.folder, "-U", "recollect", "-R", "-X"]
+    copy += ["stream", "-c", "fast", "--no-sync"]
+    made = subprocess.run(copy, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))
+    if made.returncode:
+        cannot_be_tested(f"pg_basebackup failed: {made.stderr.strip()}")
+    return _running(folder, binaries, _SETTINGS)
+
+
+def start_again(folder: Path) -> subprocess.Popen[bytes]:
+    """Start a server again that was stopped or killed."""
+    (folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+    return _running(folder, _binaries(folder), _SETTINGS)
+
+
+def programs(folder: Path) -> Path:
+    """The folder of PostgreSQL's programs, for a server in a folder."""
+    return _binaries(folder)
+
+
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.fstat(file).st_ino == path.stat().st_ino
@@ -166,11 +198,7 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    server = Server(folder)
-    server.run("CREATE EXTENSION vector")
-    for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
-        server.login(login, rights)
-        server.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
+    Server(folder).prepare()
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,
@@ -188,22 +216,32 @@ def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.
     if os.geteuid() == 0:
         os.chown(data, NOBODY, NOBODY)
         os.chown(folder, NOBODY, NOBODY)
-    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    quiet = {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
     new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **quiet)  # type: ignore[call-overload]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
+    return _running(folder, binaries, chosen)
+
+
+def _quiet(folder: Path) -> Any:
+    """The options for a program of the server: in its folder, and never as root."""
+    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    return {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
+
+
+def _running(folder: Path, binaries: Path, chosen: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start the server whose data are in a folder."""
+    data = folder / "data"
     settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
-        process: subprocess.Popen[bytes] = subprocess.Popen(
+        process = subprocess.Popen[bytes](
             [binaries / "postgres", "-D", data, "-k", folder, *settings],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **quiet,  # type: ignore[arg-type]
+            **_quiet(folder),
         )
     end = time.monotonic() + _STARTING
     status = data / "postmaster.pid"

@@ -52,7 +52,11 @@ def axe() -> Path:
 
 def environment() -> dict[str, str]:
     """The environment of the browser, with the fonts that came with it. Raises as `install` does."""
-    return {**os.environ, "FONTCONFIG_FILE": str(install() / "unpacked" / "fonts.conf")}
+    folder = install() / "unpacked"
+    settings = folder / "fonts.conf"
+    if not settings.exists():  # it names the folder, which has another name while it is being made
+        settings.write_text(_FONTS % (folder / "fonts"), encoding="utf-8")
+    return {**os.environ, "FONTCONFIG_FILE": str(settings)}
 
 
 def _finish(folder: Path) -> None:
@@ -63,7 +67,6 @@ def _finish(folder: Path) -> None:
     said = npm_cache.said_by(
         [node, "--input-type=module", "-e", _UNPACK % module.as_uri()], {**os.environ, "TMPDIR": str(unpacked)}
     )
-    (unpacked / "fonts.conf").write_text(_FONTS % (unpacked / "fonts"), encoding="utf-8")
     command = unpacked / "chromium"
     version = npm_cache.said_by([command, "--version"])
     if "Chrom" not in version:

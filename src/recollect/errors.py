@@ -15,6 +15,7 @@ RecollectError
 │   ├── StoreMissing  there is no store, and nobody may make one there now
 │   ├── StillReading  a large bank or database was not read to its end in time; the part read of a bank is kept
 │   └── Journalled    the entry is in the journal, and will reach the store later
+├── TeamError         no team is joined, a scope is unknown here, or a role does not allow something
 ├── InstallError      the plugin or its environment could not be installed or removed: the failure, the way out
 ├── KeywordError      no keyword labels: no key, no answer, an answer without labels
 └── EmbeddingError    no vector: missing package or key, no answer, a useless answer
@@ -113,6 +114,11 @@ class StillReading(StoreError):
 class Journalled(StoreError):
     code = "journalled"
     way_out = "nothing: the entry is kept, and searches will find it later"
+
+
+class TeamError(RecollectError):
+    code = "team"
+    way_out = "`recollect team status` shows the scopes and roles that you have"
 
 
 class InstallError(RecollectError):

@@ -307,6 +307,28 @@ def test_each_line_of_a_journal_counts_one_observation(store: Store) -> None:
     assert the(store, "a").observation_count == 3
 
 
+def test_source_without_some_entries_keeps_the_others(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b"), entry("c")])
+    store.put(bank("/other.md"), [entry("b")])
+    store.put(bank(), [entry("d")], anew=False, without=["a", "b", "unknown"])
+    assert {each.id: each.status for each in store.entries("abcd")} == {
+        "a": RETIRED,
+        "b": ACTIVE,
+        "c": ACTIVE,
+        "d": ACTIVE,
+    }
+    assert [source.path for source in store.sources_of("b")] == ["/other.md"]
+    store.put(bank(), [entry("a")], anew=False, without=["a"])
+    assert store.entries(["a"])[0].status == ACTIVE, "what is given is held"
+
+
+def test_usage_is_handed_on_to_the_entry_that_takes_the_place_of_one_left_out(store: Store) -> None:
+    store.put(bank(), [entry("a", name="Jitter")])
+    store.put_usages([Usage("a", 3, 0, "2026-01-01T00:00:00Z")])
+    store.put(bank(), [entry("b", name="Jitter")], anew=False, without=["a"])
+    assert [(usage.id, usage.recall_count) for usage in store.usages()] == [("a", 3), ("b", 3)]
+
+
 def test_journal_that_is_read_anew_counts_from_the_beginning(store: Store) -> None:
     store.put(journal(), [entry("a"), entry("a"), entry("b")])
     store.put(journal(), [entry("a")])
@@ -1039,6 +1061,22 @@ def test_vectors_of_each_model_are_kept_and_found_by_it_alone(store: Store) -> N
     assert store.background(SECOND, EVERYWHERE).count == 2
     assert (store.pending(5, EVERYWHERE), store.pending_ids(EVERYWHERE)) == ([], [])
     assert (store.coverage().pending, store.coverage_of(Scope("")).pending) == (0, 0)
+
+
+def test_vectors_of_a_scope_are_listed_by_id_about_as_they_were_put(store: Store) -> None:
+    chance = random.Random(4)
+    vectors = {f"e{number:03}": some_vector(chance, 100) for number in range(50)}
+    store.put(bank(), [entry(id) for id in (*vectors, "without")])
+    store.put(bank("/shop.md", SHOP), [entry("of-the-shop")])
+    assert store.vectors(EVERYWHERE, 100) == []
+    store.use_model(model(100))
+    assert store.vectors(EVERYWHERE, 100) == []
+    store.put_vectors([*vectors.items(), ("of-the-shop", some_vector(chance, 100))])
+    listed = store.vectors(Scope(""), 100)
+    assert [id for id, _ in listed] == sorted(vectors)
+    assert all(cosine(vectors[id], vector) > 0.99 for id, vector in listed)
+    assert store.vectors(EVERYWHERE, 7) == listed[:7]
+    assert [id for id, _ in store.vectors(EVERYWHERE, 100)][-1] == "of-the-shop"
 
 
 def test_triggers_have_a_vector_by_each_model(store: Store) -> None:

@@ -602,7 +602,13 @@ def test_without_the_store_no_database_is_made(world: World) -> None:
     world.write_bank("patterns", ONE)
     world.write_decision("use-queue")
     begin(world)
-    assert sorted(path.name for path in world.store.iterdir()) == [".last-injection.json", ".looked", ".met", RECORDS]
+    assert sorted(path.name for path in world.store.iterdir()) == [
+        ".hook-times",
+        ".last-injection.json",
+        ".looked",
+        ".met",
+        RECORDS,
+    ]
 
 
 def test_records_that_nobody_needs_any_more_are_swept(world: World) -> None:

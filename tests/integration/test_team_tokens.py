@@ -80,7 +80,7 @@ def test_token_never_allows_more_than_its_user_or_its_maker_may(
 
 
 def test_commands_without_a_server_and_with_a_wrong_scope_say_what_to_give(world: World, team: Team) -> None:
-    assert "name it in the variable RECOLLECT_MEMORY_STORE" in world.run("team", "token", "list").stderr
+    assert "no team is joined here" in world.run("team", "token", "list").stderr
     there = {"RECOLLECT_MEMORY_STORE": team.url("ann")}
     done = world.run("team", "token", "create", "bob", "--scope", "Backend", **there)
     assert "'Backend' is no scope; it is one of personal:NAME, project:NAME, team:NAME" in done.stderr

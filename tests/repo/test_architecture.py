@@ -20,7 +20,7 @@ _TRUTH = _SYNC | {"sync"}
 _RECALL = _TRUTH | {"truth"}
 _USE_CASES = {
     "config", "engine", "sync", "truth", "recall", "sessions", "memories", "learn", "promote", "transfer", "share",
-    "team", "resident", "plugin", "doctor",
+    "team", "resident", "plugin", "doctor", "overview",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -40,9 +40,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sessions": _RECALL | {"recall"},
     "learn": _RECALL | {"memories"},
     "promote": _RECALL | {"memories"},
+    "team": _RECALL,
     "transfer": _RECALL | {"memories"},
     "share": _RECALL | {"memories"},
-    "team": _RECALL | {"memories", "promote"},
+    "overview": _RECALL | {"recall", "sessions", "memories", "learn"},
     "resident": _RECALL | {"recall", "sessions", "team"},
     "plugin": _RECALL | {"resident", "share"},
     "doctor": _ENGINE | _USE_CASES,

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 import click
 
@@ -17,14 +16,10 @@ from recollect.cli.shared import (
     styled,
     warn,
 )
-from recollect.config.memory_root import left_behind, memory_root
-from recollect.config.needed_extras import needed_extras
-from recollect.config.settings import DEFAULT, Settings, load_settings
-from recollect.config.settings_edit import Edit, complaints, known_key, set_setting, unset_setting
+from recollect.config.settings import DEFAULT, Settings
+from recollect.config.settings_edit import complaints, known_key
 from recollect.config.settings_keys import KEYS, Key, as_text
-from recollect.errors import WriteRefused
-from recollect.files.memory.memories import MemoryRoot
-from recollect.plugin.environment import prepare
+from recollect.plugin.change_setting import change_setting
 
 _VALUE = 22  # columns
 
@@ -79,13 +74,7 @@ def set_(key: str, value: str, as_json: bool, project_root: str) -> None:
     .claude/memory/memory-config.json; a file that has the setting already keeps it. Everything else in the file
     stays as it is.
     """
-    edit = _changed(project_root, key, "set", lambda: set_setting(project_root, key, value), as_json)
-    if edit.source.startswith("RECOLLECT_"):
-        warn([f"{edit.source} is set in the environment and overrides the file"])
-    if key.endswith("_provider"):
-        news = prepare(os.environ, needed_extras(load_settings(project_root)), asked=True)
-        if news:
-            click.echo(news)
+    _change(project_root, key, value, as_json)
 
 
 @command.command("unset")
@@ -94,31 +83,21 @@ def set_(key: str, value: str, as_json: bool, project_root: str) -> None:
 @project_root_option
 def unset(key: str, as_json: bool, project_root: str) -> None:
     """Take a setting out of the project's file, so that the next weaker source counts, in the end the default."""
-    _changed(project_root, key, "not set", lambda: unset_setting(project_root, key), as_json)
+    _change(project_root, key, None, as_json)
 
 
-def _changed(project_root: str, key: str, done: str, change: Callable[[], Edit], as_json: bool) -> Edit:
-    before = _places(project_root, key)
-    edit = change()
-    after = _places(project_root, key)
-    if before and after:
-        warn(left_behind(before, after))
+def _change(project_root: str, key: str, value: str | None, as_json: bool) -> None:
+    changed = change_setting(project_root, key, value, os.environ)
+    edit = changed.edit
     path = os.path.relpath(edit.path, project_root)
+    warn(changed.warnings)
     if as_json:
         print_json({"key": key, **fields_of(edit, "value", "source"), "path": path})
     else:
+        done = "not set" if value is None else "set"
         click.echo(f"{key} is {done} in {path}; it is {as_text(edit.value)} ({edit.source})")
-    return edit
-
-
-def _places(project_root: str, key: str) -> MemoryRoot | None:
-    """Return the memory root if the setting can move it or its folders, else None."""
-    if key != "memory_root" and not key.endswith(".folder"):
-        return None
-    try:
-        return memory_root(project_root, load_settings(project_root))
-    except WriteRefused:
-        return None
+    if changed.news:
+        click.echo(changed.news)
 
 
 def _row(settings: Settings, key: Key) -> str:

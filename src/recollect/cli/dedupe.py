@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 
 import click
@@ -22,6 +21,7 @@ from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import KEEP_BOTH, MERGED, SUPERSEDES, StoredEntry
 from recollect.domain.text import counted, cut, one_line
+from recollect.domain.word_diff import ADDED, REMOVED, SAME, word_diff
 from recollect.engine.engine import Engine
 from recollect.errors import RecollectError
 from recollect.learn.duplicates import Duplicates, Pair, find_duplicates, undo_merge
@@ -36,7 +36,6 @@ _DONE = {
     SUPERSEDES: "Superseded: {kept} takes its place. `recollect restore {gone}` undoes it.",
     KEEP_BOTH: "Both are kept: {kept} and {gone}. Nobody asks about the two again.",
 }
-_SAME, _REMOVED, _ADDED = "same", "removed", "added"
 
 
 @click.command("dedupe")
@@ -161,20 +160,13 @@ def _title(entry: StoredEntry) -> str:
 
 def _difference(pair: Pair) -> list[tuple[str, str]]:
     """Return the words of both texts in order: those of both, those of the first and those of the second alone."""
-    one, other = (cut(redact(untrusted(each.description)), _LONGEST_TEXT).split() for each in (pair.one, pair.other))
-    found: list[tuple[str, str]] = []
-    for tag, start, end, first, last in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if tag == "equal":
-            found.append((_SAME, " ".join(one[start:end])))
-            continue
-        found += [(_REMOVED, " ".join(one[start:end]))] if end > start else []
-        found += [(_ADDED, " ".join(other[first:last]))] if last > first else []
-    return found
+    one, other = (cut(redact(untrusted(each.description)), _LONGEST_TEXT) for each in (pair.one, pair.other))
+    return word_diff(one, other)
 
 
 def _wrapped(parts: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield a difference as lines: words of the first text in [-brackets-], words of the second in {+braces+}."""
-    marks = {_SAME: ("", "", ""), _REMOVED: ("[-", "-]", "red"), _ADDED: ("{+", "+}", "green")}
+    marks = {SAME: ("", "", ""), REMOVED: ("[-", "-]", "red"), ADDED: ("{+", "+}", "green")}
     words: list[tuple[str, str]] = []
     for op, text in parts:
         before, after, colour = marks[op]

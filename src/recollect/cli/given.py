@@ -5,20 +5,9 @@ from __future__ import annotations
 import os
 
 from recollect.domain.text import one_line
-from recollect.sessions.given import PROMPT, GivenEntry
+from recollect.sessions.given import PROMPT, GivenEntry, parts_of
 
 _LEAST_BAR = 0.05  # in nats; without a bar, an entry was found by its title alone
-
-
-def parts_of(given: GivenEntry, event: str) -> dict[str, float]:
-    """Return the score of an entry and its parts: at a prompt in nats, otherwise each between 0 and 1."""
-    line = given.line
-    parts = {"score": line.score, "words": line.keyword, "meaning": line.vector}
-    if event == PROMPT:
-        parts["bar"] = line.keyword + line.vector - line.score
-    else:
-        parts["prominence"] = line.prominence
-    return {name: round(value, 3) for name, value in parts.items()}
 
 
 def project_name(identity: str) -> str:
@@ -34,7 +23,7 @@ def evidence_text(words: float, meaning: float, bar: float) -> str:
 
 def score_text(given: GivenEntry, event: str) -> str:
     """Return the parts of a score in words; empty if there is no score."""
-    parts = parts_of(given, event)
+    parts = parts_of(given.line, event)
     if event == PROMPT and parts["bar"] > _LEAST_BAR:
         return evidence_text(parts["words"], parts["meaning"], parts["bar"])
     if not any(parts.values()):
@@ -54,5 +43,5 @@ def given_document(given: GivenEntry, event: str) -> dict[str, object]:
         "title": given.title,
         "category": entry.category if entry else "",
         "form": given.line.form,
-        **parts_of(given, event),
+        **parts_of(given.line, event),
     }

@@ -21,15 +21,13 @@ from recollect.cli.shared import (
 )
 from recollect.config.settings_keys import EVENTS
 from recollect.config.workspace import Workspace
-from recollect.domain.categories import KNOWLEDGE
-from recollect.domain.entry import Entry
 from recollect.domain.ranking.order import Ranked
 from recollect.domain.secrets.detect import redact
 from recollect.domain.stored import StoredEntry
 from recollect.domain.text import cut, one_line
 from recollect.recall.start_block import inject
 from recollect.recall.start_request import StartRequest
-from recollect.sessions.preview import StartPreview, preview_start
+from recollect.sessions.preview import StartPreview, id_of, preview_start
 
 _FIELDS = ("category", "name", "origin", "observation_count", "confidence")
 _LONGEST_TITLE = 80
@@ -87,7 +85,7 @@ def command(
             {
                 "block": result.text,
                 "entries": [
-                    {"id": _id(entry), "title": entry.name, **fields_of(entry, *_FIELDS)} for entry in result.entries
+                    {"id": id_of(entry), "title": entry.name, **fields_of(entry, *_FIELDS)} for entry in result.entries
                 ],
                 "titles": [
                     {**fields_of(title, "id", "category", "name"), "title": title.name} for title in result.titles
@@ -105,10 +103,6 @@ def command(
     told = len(result.warnings)
     result.finish()
     warn(result.warnings[told:])
-
-
-def _id(entry: Entry) -> str:
-    return entry.content_hash if entry.category in KNOWLEDGE else entry.stored_hash
 
 
 def _next(entry: StoredEntry, item: Ranked) -> dict[str, object]:

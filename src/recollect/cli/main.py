@@ -53,7 +53,7 @@ COMMANDS = {
     "stats": EVERYDAY,
     "status": EVERYDAY,
     "store": UPKEEP,
-    "team": UPKEEP,
+    "team": EVERYDAY,
     "triggers": AGENTS,
     "try": EVERYDAY,
     "ui": EVERYDAY,

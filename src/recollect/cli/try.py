@@ -9,7 +9,7 @@ from recollect.domain.prompt_block import PromptHit
 from recollect.domain.secrets.detect import redact
 from recollect.domain.text import cut, one_line
 from recollect.recall.prompt_request import Hit
-from recollect.sessions.preview import PromptPreview, preview_prompt
+from recollect.sessions.preview import PromptPreview, named_workspace, preview_prompt, reason_left
 
 _LONGEST_TITLE = 80
 
@@ -35,7 +35,7 @@ def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: W
     rarer the words that it shares with an entry, and the nearer in meaning, the more points the entry has. Each is
     shown with its points and those that it lacks, unless it has nothing in common. Nothing is counted or recorded.
     """
-    preview = preview_prompt(workspace, " ".join(prompt), project_name=project_name, limit=limit)
+    preview = preview_prompt(named_workspace(workspace, project_name), " ".join(prompt), limit=limit)
     warn(preview.warnings)
     if as_json:
         print_json(_document(preview))
@@ -44,10 +44,7 @@ def command(prompt: tuple[str, ...], project_name: str, limit: int, workspace: W
     if asked.text:
         print_block(f"{asked.text}\n")
     else:
-        is_silent = any((hit.is_muted or hit.is_resting) and hit.nats >= 0 for hit in asked.found)
-        click.echo(
-            f"Nothing would be given: {'the entries about it are muted or at rest' if is_silent else asked.reason}."
-        )
+        click.echo(f"Nothing would be given: {preview.reason}.")
     scores = {hit.entry.id: hit for hit in asked.found}
     if not scores:
         return
@@ -76,16 +73,9 @@ def _shown(hit: Hit, reason: str) -> str:
 
 
 def _reason(hit: Hit) -> str:
-    """Return why an entry would not be given."""
-    if hit.is_muted:
-        return f"muted: `recollect unmute {hit.entry.id}` gives it again"
-    if hit.is_resting:
-        return f"at rest, as it was given in vain: `recollect unmute {hit.entry.id}` gives it again"
-    if hit.nats >= 0:
-        return "beyond retrieval.max_inject, or in the client's own files already, or its file cannot be shown"
-    if hit.missing > 0:
-        return f"{hit.missing:.1f} below what its title takes"
-    return "enough for its title, but others were nearer"
+    """Return why an entry would not be given, with the way to change it."""
+    is_silent = hit.is_muted or hit.is_resting
+    return reason_left(hit) + (f": `recollect unmute {hit.entry.id}` gives it again" if is_silent else "")
 
 
 def _document(preview: PromptPreview) -> dict[str, object]:

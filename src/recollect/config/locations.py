@@ -102,6 +102,16 @@ def team_lines(store: str, scope: str) -> str:
     return os.path.join(team_folder(store), f"{scope.replace(':', '.', 1)}.jsonl")
 
 
+def pulled_scopes(store: str) -> list[str]:
+    """Return the scopes with a file of pulled lines, but for the user's own, whose lines go to the journal."""
+    try:
+        names = os.listdir(team_folder(store))
+    except OSError:
+        return []
+    found = [name.removesuffix(".jsonl").replace(".", ":", 1) for name in names if name.endswith(".jsonl")]
+    return [scope for scope in found if not scope.startswith("personal:")]
+
+
 def source_key(path: str, store: str) -> str:
     """Return the database's name for a source file of entries.
 

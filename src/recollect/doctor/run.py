@@ -13,7 +13,7 @@ from recollect.errors import RecollectError
 from recollect.extras import AGAIN
 from recollect.store.open import DRIVER
 
-__all__ = ["CHECKS", "ERROR", "OK", "WARNING", "Finding", "examine", "repair", "within"]
+__all__ = ["CHECKS", "ERROR", "OK", "WARNING", "Finding", "examine", "examine_each", "repair", "within"]
 
 # The checks: subject, module, function and timeout in seconds. Modules are imported one by one, because one of them may
 # need a broken package.
@@ -42,6 +42,7 @@ _CHECKS = (
     ("Prompt hook", "proof", "prompt_hook", 20.0),
     ("MCP server", "mcp", "mcp_server", 30.0),
     ("Resident", "resident", "resident", 5.0),
+    ("Team", "team", "team", 15.0),
 )
 
 
@@ -60,6 +61,13 @@ def examine(
 
     No exception is raised.
     """
+    return [finding for found in examine_each(workspace, environ, progress, only).values() for finding in found]
+
+
+def examine_each(
+    workspace: Workspace, environ: Mapping[str, str], progress: Callable[[str], None], only: Collection[str] = ()
+) -> dict[str, Sequence[Finding]]:
+    """Run the checks as `examine` does, and return the findings of each by its name."""
     case = Case(workspace, environ, progress)
     chosen = {CHECKS[name] for name in only or CHECKS}
     checks = [check for check in _CHECKS if check[0] in chosen]
@@ -69,7 +77,7 @@ def examine(
         case.progress(subject)
         check = running.get(subject) or _Running(subject, module, name, case)
         found[subject] = check.findings(seconds)
-    return [finding for check in checks for finding in found[check[0]]]
+    return {name: found[subject] for name, subject in CHECKS.items() if subject in found}
 
 
 def repair(findings: Iterable[Finding]) -> list[Finding]:

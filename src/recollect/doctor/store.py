@@ -67,7 +67,7 @@ def permissions(case: Case) -> Iterator[Finding]:
     if os.name != "posix" or not os.path.isdir(store):
         return
     wrong: list[tuple[str, int]] = []
-    private = [*store_files(store), locations.journal(store)]
+    private = [*store_files(store), locations.journal(store), locations.team_state(store)]
     private += [os.path.join(store, name) for name in _private_names()]
     for path in (store, *private):
         try:
@@ -212,13 +212,13 @@ def withheld(case: Case) -> Iterator[Finding]:
 def stale(case: Case) -> Iterator[Finding]:
     """Count the entries whose files have changed since they were stored or confirmed."""
     from recollect.engine.engine import Engine
-    from recollect.truth.stale import count_stale
+    from recollect.truth.stale import stale_ids
 
     if not store_exists(case.workspace.store_place):
         return
     try:
         with Engine(case.workspace, patience=_TIMEOUT) as engine:
-            count = count_stale(engine)
+            count = len(stale_ids(engine))
     except StoreError:
         return  # the database has its own check
     told = f"{counted(count, 'entry', 'entries')} with files that changed since; `recollect stale` lists them"

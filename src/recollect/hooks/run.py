@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 from recollect.hooks.answer import Answer, bounded, write_all
 from recollect.hooks.stdin import read_event
 
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 # The names of the hooks in hooks.json; each is a module with a function `handle`.
 HOOKS = ("session-start", "prompt", "stop", "compacted", "permit", "write-guard", "write-check")
 
+# The hooks whose time is kept, because a person waits for each.
+_TIMED = ("session-start", "prompt", "stop")
+
 # The option for clients that hold a stop only by an exit code.
 EXIT_CODE = "--exit-code"
 
@@ -28,6 +33,7 @@ def run(arguments: Sequence[str]) -> int:
         print_to(2, f"usage: recollect hook {'|'.join(HOOKS)}\n")
         return 0  # the plugin may be newer or older; do not disturb the session
     answer = Answer()
+    begun = monotonic()
     try:
         event = read_event()
         answer = handler_of(name)(event)
@@ -35,8 +41,11 @@ def run(arguments: Sequence[str]) -> int:
             answer.by_exit_code()
         print_to(2, answer.stderr)
         print_to(1, answer.stdout)
+        taken = monotonic() - begun
         if answer.afterwards:
             answer.warnings += answer.afterwards()
+        if name in _TIMED:
+            _keep_time(name, taken)
     except Exception as error:  # a hook must never break its session
         answer.warnings.append(f"{type(error).__name__}: {error}")
     warnings = bounded(answer.warnings)
@@ -78,6 +87,13 @@ def _shown(warning: str) -> str:
     from recollect.domain.text import one_line
 
     return one_line(redact(warning))
+
+
+def _keep_time(name: str, seconds: float) -> None:
+    from recollect.config import locations
+    from recollect.files.times import note_time
+
+    note_time(locations.global_store(), name, seconds)
 
 
 def _log(name: str, warnings: Sequence[str]) -> None:

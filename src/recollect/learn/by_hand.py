@@ -105,6 +105,30 @@ def add(
     return done, guessed
 
 
+def replace_lesson(engine: Engine, entry: StoredEntry, note: Note) -> Memorized:
+    """Keep the edited text of a lesson as a new one, which takes the place of the old one.
+
+    Raises:
+        InvalidEntry: the text is the same, or a field is invalid.
+        RecollectError: as for `add`.
+    """
+    check_retold(entry, note)
+    return add(engine, note, supersedes=entry.id)[0]
+
+
+def check_retold(entry: StoredEntry, note: Note) -> None:
+    """Refuse an edited lesson with the same text.
+
+    Raises:
+        InvalidEntry: the text is the same.
+    """
+    if note.text.strip() == entry.description.strip():
+        raise InvalidEntry(
+            f"a lesson is known by its text, and the text is the same; change it, or set its triggers with"
+            f" `recollect triggers {entry.id} PHRASE...`"
+        )
+
+
 def note_form(note: Note, about: str = "") -> str:
     """Return a note as a form to edit; `read_note_form` reads it back. Texts `about` it become comments."""
     head = (line for text in _HEAD for line in wrap(text, _WIDTH, break_on_hyphens=False) or [""])

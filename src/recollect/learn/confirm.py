@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recollect.domain.stored import Anchored, StoredEntry
+from recollect.domain.stored import Anchor, Anchored, StoredEntry
 from recollect.domain.text import utc_text
 from recollect.engine.engine import Engine
 from recollect.files.journal.kinds import ANCHORED
@@ -23,12 +23,16 @@ NO_FILES = "no_files"
 
 @dataclass
 class Confirmed:
-    """The result for an entry: `outcome` is confirmed, or no_files if it names no file of this project."""
+    """The result for an entry: `outcome` is confirmed, or no_files if it names no file of this project.
+
+    `before` are the anchors that it had, for `put_back`.
+    """
 
     entry: StoredEntry
     outcome: str
     files: list[str] = field(default_factory=list[str])
     warnings: list[str] = field(default_factory=list[str])
+    before: list[Anchor] = field(default_factory=list[Anchor])
 
 
 def confirm(engine: Engine, name: str) -> Confirmed:
@@ -53,7 +57,14 @@ def confirm(engine: Engine, name: str) -> Confirmed:
         return Confirmed(entry, NO_FILES, [], warnings)
     anchored = Anchored(entry.id, engine.project, anchors)
     warnings += _in_memory(engine, found, anchored, moved) if found.memory else _in_journal(engine, anchored)
-    return Confirmed(entry, CONFIRMED, [anchor.file for anchor in anchors], list(dict.fromkeys(warnings)))
+    return Confirmed(entry, CONFIRMED, [anchor.file for anchor in anchors], list(dict.fromkeys(warnings)), known)
+
+
+def put_back(engine: Engine, done: Confirmed) -> list[str]:
+    """Undo a confirmation: give an entry the anchors that it had before; return warnings. Raises as `confirm` does."""
+    found = find_named(engine, done.entry.id, [])
+    anchored = Anchored(done.entry.id, engine.project, done.before)
+    return [*(_in_memory(engine, found, anchored, {}) if found.memory else _in_journal(engine, anchored))]
 
 
 def _in_memory(engine: Engine, found: Named, anchored: Anchored, moved: Mapping[str, str]) -> Sequence[str]:

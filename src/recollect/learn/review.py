@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from recollect.config.workspace import Workspace
 from recollect.domain.categories import CATEGORIES
 from recollect.domain.text import utc_text
+from recollect.engine.engine import Engine
 from recollect.errors import UnknownMemory
-from recollect.files.journal.kinds import DISMISSED, REVIEWED, SAVED, Reviewed, Staged
+from recollect.files.journal.kinds import DISMISSED, REVIEWED, SAVED, STAGED, Reviewed, Staged, new_id
 from recollect.files.journal.log import append_lines
 from recollect.files.journal.tail import awaiting
-from recollect.learn.by_hand import Note
+from recollect.learn.by_hand import Note, add
+from recollect.learn.project_memory import Memorized
 
 
 def captures_to_review(workspace: Workspace) -> list[Staged]:
@@ -43,6 +45,25 @@ def note_of(capture: Staged) -> Note:
     """Return a capture as a note: its telling sentences, or the text around them if it has none."""
     text = "\n".join(capture.snippets) or capture.context
     return Note(text.strip(), capture.category if capture.category in CATEGORIES else "")
+
+
+def accept(engine: Engine, capture: Staged, note: Note | None = None) -> tuple[Memorized, bool]:
+    """Keep a capture as a memory, as it is or as a note made of it, and record it as saved. Raises as `add` does."""
+    done = add(engine, note or note_of(capture))
+    mark_reviewed([capture], engine.workspace, saved=[capture.id])
+    return done
+
+
+def stage_again(workspace: Workspace, capture: Staged) -> None:
+    """Let a capture await review again, under a new id, because the review of the old one stays in the journal.
+
+    Raises:
+        LockTimeout: other writers held the journal for too long.
+        StorageError: the journal cannot be written.
+    """
+    fields = (capture.at, capture.project, capture.session, capture.category, capture.score, capture.snippets)
+    again = Staged(new_id(), *fields, capture.context)
+    append_lines(workspace.journal, STAGED, [again])
 
 
 def mark_reviewed(

@@ -90,8 +90,13 @@ def edited(memory: MemoryFile, text: str, now: str) -> Record | None:
     Raises:
         WriteRefused: the text cannot be read.
     """
+    return with_edits(memory, read_form(text), now)
+
+
+def with_edits(memory: MemoryFile, after: Record, now: str) -> Record | None:
+    """Return the record with edited fields and a line of history; None if nothing was changed."""
     # Compare forms, not records: TOML has no null, so a null missing from the form is no change.
-    before, after = read_form(form_of(memory)), read_form(text)
+    before = read_form(form_of(memory))
     changed = [field for field in EDITABLE if before.get(field) != after.get(field)]
     if not changed:
         return None

@@ -153,14 +153,16 @@ class _Stored:
     """The entries of the store with a name, and those whose id or slug begins with it."""
 
     def __init__(self, engine: Engine, name: str, warnings: list[str]) -> None:
-        warnings += sync_all(engine)
         self._engine = engine
+        self.slugs: list[str] = []
+        self.is_elsewhere = False
+        ours = self._by_id(name) if len(name) == ID_LENGTH else []
+        if ours:  # a whole id needs no look at all the names
+            self.whole, self.begun = ours, []
+            return
+        warnings += sync_all(engine)
         self._held = _held(engine.workspace, name)
-        by_id = self._known(
-            engine.store.ids_beginning(name.lower(), _ANYBODYS, _MOST_FOUND) if looks_like_id(name) else []
-        )
-        ours = self._with_files([each.entry for each in by_id if each.is_ours])
-        self.is_elsewhere = bool(by_id)
+        ours = self._by_id(name)
         scope = engine.scope(engine.project, KNOWLEDGE, STATUSES)  # names of other projects are not told here
         slugs = {title.id: slugify(title.name) for title in engine.store.titles(scope, _MOST_LESSONS)}
         self.slugs = list(slugs.values())
@@ -168,6 +170,13 @@ class _Stored:
         is_id = len(name) == ID_LENGTH and bool(ours)
         self.whole: list[_Meant] = ours if is_id else [entry for entry in lessons if slugs[entry.id] == slug]
         self.begun: list[_Meant] = [*ours, *lessons]
+
+    def _by_id(self, name: str) -> list[_Meant]:
+        """Return our entries whose id begins with a name, memories as their files."""
+        ids = self._engine.store.ids_beginning(name.lower(), _ANYBODYS, _MOST_FOUND) if looks_like_id(name) else []
+        known = self._known(ids)
+        self.is_elsewhere = bool(known)
+        return self._with_files([each.entry for each in known if each.is_ours])
 
     def _known(self, ids: Sequence[str]) -> list[Known]:
         return [Known(self._engine, entry) for entry in self._engine.store.entries(ids)]

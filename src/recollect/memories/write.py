@@ -16,7 +16,9 @@ from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.lifecycle import activated, archived, change, merged, retired, with_change
 from recollect.domain.memory import (
     MOST_CHANGES,
+    MOST_TAGS,
     SESSION_PREFIX,
+    UNTAGGED,
     auto_fix,
     clean_tags,
     difference,
@@ -211,6 +213,27 @@ def confirm(root: MemoryRoot, path: str, category: str, anchors: Sequence[Anchor
         named = f" with {', '.join(anchor.file for anchor in anchors)}" if anchors else ""
         saved = save_memory(root, path, category, with_change(record, change(f"Confirmed{named}", now)))
         return _result("confirmed", root, saved, warnings)
+
+
+def tag(root: MemoryRoot, path: str, category: str, tags: Sequence[str], *, taken_back: Sequence[str] = ()) -> Written:
+    """Add tags to a memory, or take back those just added by mistake. Raises as `create` does.
+
+    An update cannot take tags away; only who has added some can take them back.
+    """
+    check_secrets({"tags": list(tags)})
+    with _changing(root, path, category, "TAG_ERROR") as (old, warnings):
+        kept = [each for each in old.tags if each not in taken_back]
+        new = clean_tags([*kept, *tags], kept)
+        if len({*kept, *clean_tags(tags)} - {UNTAGGED}) > MOST_TAGS:
+            fix = f"a memory has at most {MOST_TAGS} tags; edit it to choose them"
+            raise WriteRefused("TAG_ERROR", ("target", root.shown(path)), ("field", "tags"), ("fix", fix))
+        if new == old.tags:
+            return Written("unchanged", root.shown(path), title=old.title)
+        current_index(root, warnings)
+        now = _now()
+        said = f"Took back tags: {', '.join(taken_back)}" if taken_back else f"Tagged: {', '.join(clean_tags(tags))}"
+        record = with_change({**old.record, "tags": new, "updated_at": now}, change(said, now, "tags", old.tags, new))
+        return _result("tagged", root, save_memory(root, path, category, record), warnings)
 
 
 def retire(root: MemoryRoot, path: str, category: str, reason: str = "", *, by: str = "") -> Written:

@@ -195,6 +195,11 @@ def full_entries(
     return looked, [given for given, id in meant.items() if not id]
 
 
+def looked_at(engine: Engine, entries: Sequence[StoredEntry]) -> list[Looked]:
+    """Return entries of the store as a page has them, without any that seem to hold a credential."""
+    return _looked(engine, list(entries))[0]
+
+
 def _meant(engine: Engine, given: str, scope: Scope) -> str:
     id = given.strip().lower()
     if not _SHORTEST_ID <= len(id) <= _LONGEST_ID or not id.isascii() or not id.isalnum():

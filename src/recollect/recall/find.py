@@ -93,6 +93,38 @@ def project_roots(engine: Engine, project_name: str) -> list[str]:
     raise InvalidEntry(f"no project is called {project_name!r}; known are: {names}")
 
 
+def known_projects(engine: Engine) -> dict[str, str]:
+    """Return the roots of all known projects by their identities, that of the engine first.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    own = {engine.project: engine.workspace.project_root} if engine.project else {}
+    others = {project.identity(root): root for root in known_roots(engine.store)}
+    return {**own, **others, **own}
+
+
+def workspace_of(engine: Engine, owner: str) -> Workspace:
+    """Return the workspace to change an entry in: that of the project that owns it, or else the engine's own.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    if owner in ("", "*", engine.project, engine.memories):
+        return engine.workspace
+    root = known_projects(engine).get(owner)
+    return Workspace(root, engine.workspace.global_store) if root else engine.workspace
+
+
+def workspace_of_entry(engine: Engine, id: str) -> Workspace:
+    """Return the workspace to change the entry with this id in, as `workspace_of` does; the engine's own without one.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    return next((workspace_of(engine, entry.project) for entry in engine.store.entries([id])), engine.workspace)
+
+
 def _count(engine: Engine, result: SearchResult) -> list[str]:
     """Keep a receipt of a search's hits, count them as recalled if the settings say so, and return warnings."""
     if not result.hits:

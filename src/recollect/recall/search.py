@@ -191,6 +191,7 @@ class Hit:
         vector: float | None,
         keyword: float | None,
         prominence: float,
+        use: float = 1.0,
         path: str = "",
         origin: str = REPOSITORY,
         is_muted: bool = False,
@@ -212,6 +213,7 @@ class Hit:
         self.vector = vector  # the cosine; None when it was not found by meaning
         self.keyword = keyword  # the BM25 score; None when it was not found by its words
         self.prominence = prominence
+        self.use = use  # the factor of its score by its use
         self.path = path  # of its memory file, if it has one, relative to the project's folder
 
 
@@ -253,7 +255,8 @@ def search(
     if findable is not scope:
         scores = _in_place(engine, scores, scope)
     known = engine.feedback(scores)
-    scores |= {id: scores[id] * use for id, use in factors(known).items()}
+    uses = factors(known)
+    scores |= {id: scores[id] * use for id, use in uses.items()}
     best = sorted(scores, key=lambda id: (-scores[id], id))
     best = [id for id in best if scores[id] >= scores[best[min(limit, len(best)) - 1]] - AS_GOOD]
     origins = engine.store.origins(best)
@@ -275,6 +278,7 @@ def search(
                 vector=retrieval.vector.get(entry.id),
                 keyword=retrieval.fts5.get(entry.id),
                 prominence=prominence(entry, most, now),
+                use=uses.get(entry.id, 1.0),
                 path=from_project(paths.get(entry.id, ""), entry.project),
                 origin=origins[entry.id],
                 is_muted=entry.id in muted,

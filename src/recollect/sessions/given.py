@@ -99,6 +99,16 @@ def kind_of(receipt: Receipt) -> str:
     return receipt.event if receipt.event in (PROMPT, SEARCH) else START
 
 
+def parts_of(line: ReceiptLine, event: str) -> dict[str, float]:
+    """Return the score of an entry and its parts: at a prompt in nats, otherwise each between 0 and 1."""
+    parts = {"score": line.score, "words": line.keyword, "meaning": line.vector}
+    if event == PROMPT:
+        parts["bar"] = line.keyword + line.vector - line.score
+    else:
+        parts["prominence"] = line.prominence
+    return {name: round(value, 3) for name, value in parts.items()}
+
+
 def rows_of(times: Iterable[_Time], kind: Callable[[_Time], str]) -> list[list[_Time]]:
     """Return times in rows: starts that follow on each other are one row, each of the others is a row of its own."""
     rows: list[list[_Time]] = []

@@ -21,6 +21,7 @@ from recollect.sync.if_changed import sync_if_changed
 _MOST_RECEIPTS = 5_000
 _FURTHEST = 10**9
 _WEEKS = 12
+_DAYS = 30
 _NAMED = 5
 _CHARACTERS = 4  # of a token, on average
 
@@ -56,6 +57,15 @@ class Counted:
 
 
 @dataclass
+class Day:
+    """What sessions were given on a day: an estimate of its tokens, and the number of sessions."""
+
+    day: str
+    tokens: int = 0
+    sessions: int = 0
+
+
+@dataclass
 class Stats:
     """The counts of a project with the lessons that it is given, or of all projects."""
 
@@ -68,6 +78,7 @@ class Stats:
     by_age: list[Row] = field(default_factory=list[Row])
     by_project: list[Row] = field(default_factory=list[Row])
     growth: list[Row] = field(default_factory=list[Row])
+    days: list[Day] = field(default_factory=list[Day])
     never_given: int = 0
     unused: list[Counted] = field(default_factory=list[Counted])
     never_used: int = 0
@@ -93,7 +104,7 @@ def stats_of(engine: Engine, *, all_projects: bool = False) -> Stats:
     pairs = _pairs(receipts, used, entries)
     stats.contradicted = sum(sign.kind == CONTRADICTED for sign in signs)
     stats.sessions = len({receipt.session for receipt in receipts if receipt.session})
-    stats.tokens = _tokens(receipts, entries) // max(1, stats.sessions)
+    stats.tokens = sum(_tokens(receipt, entries) for receipt in receipts) // max(1, stats.sessions)
     stats.since = receipts[-1].at if receipts else ""
     now = datetime.now(UTC)
     stats.by_category = _rows(entries.values(), pairs, lambda entry: entry.category)
@@ -103,6 +114,7 @@ def stats_of(engine: Engine, *, all_projects: bool = False) -> Stats:
     stats.by_project = _by_project(pairs)
     stats.total = _sum("total", stats.by_category)
     stats.growth = _growth(entries.values(), now)
+    stats.days = _days(receipts, entries, now)
     _name_unused(stats, entries, pairs)
     resting = [(id, known) for id, known in engine.feedback(entries).items() if known.resting]
     stats.resting = [Counted(id, entries[id].name, known.given, known.resting) for id, known in sorted(resting)]
@@ -189,18 +201,26 @@ def _growth(entries: Iterable[StoredEntry], now: datetime) -> list[Row]:
     return [Row(week, made[week]) for week in weeks]
 
 
-def _tokens(receipts: Iterable[Receipt], entries: dict[str, StoredEntry]) -> int:
-    """Return an estimate of the tokens given, by the present texts of the entries."""
-    return (
-        sum(
-            _length(entries[line.id], receipt, line)
-            for receipt in receipts
-            if receipt.session
-            for line in receipt.lines
-            if line.id in entries
-        )
-        // _CHARACTERS
-    )
+def _days(receipts: Iterable[Receipt], entries: dict[str, StoredEntry], now: datetime) -> list[Day]:
+    """Return the last days, the oldest first."""
+    days = {day: Day(day) for day in ((now - timedelta(days=ago)).date().isoformat() for ago in reversed(range(_DAYS)))}
+    sessions: dict[str, set[str]] = defaultdict(set)
+    for receipt in receipts:
+        day = receipt.at[:10]
+        if day in days and receipt.session:
+            days[day].tokens += _tokens(receipt, entries)
+            sessions[day].add(receipt.session)
+    for day, those in sessions.items():
+        days[day].sessions = len(those)
+    return list(days.values())
+
+
+def _tokens(receipt: Receipt, entries: dict[str, StoredEntry]) -> int:
+    """Return an estimate of the tokens given to a session, by the present texts of the entries."""
+    if not receipt.session:
+        return 0
+    known = [line for line in receipt.lines if line.id in entries]
+    return sum(_length(entries[line.id], receipt, line) for line in known) // _CHARACTERS
 
 
 def _length(entry: StoredEntry, receipt: Receipt, line: ReceiptLine) -> int:

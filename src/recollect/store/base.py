@@ -102,6 +102,7 @@ class Store(Protocol):
         entries: Sequence[StoredEntry],
         *,
         anew: bool = True,
+        without: Collection[str] = (),
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
@@ -110,9 +111,10 @@ class Store(Protocol):
         """Store a source's state and its entries.
 
         `entries` are all entries of the source: an entry it no longer holds is retired, unless another source holds it.
-        If not `anew`, they are added to the known ones. A bank states how often each entry was observed. A journal has
-        a line for each observation. An unproven one belongs to its project until it is observed again, or until another
-        source holds it. A memory file is one entry and states everything about it, including its status.
+        If not `anew`, they are added to the known ones, and it no longer holds those `without`. A bank states how often
+        each entry was observed. A journal has a line for each observation. An unproven one belongs to its project until
+        it is observed again, or until another source holds it. A memory file is one entry and states everything about
+        it, including its status.
 
         A source of a journal with the hash `STATED` states counts as a bank does: of observations made elsewhere. The
         global bank describes such an entry rather than this source, and it ends no retirement.
@@ -240,6 +242,14 @@ class Store(Protocol):
         """Return the cosine between a vector and each of these entries. Entries without a vector are left out.
 
         It is that of the nearer of text and triggers, or of the text alone.
+        """
+        ...
+
+    def vectors(self, scope: Scope, limit: int) -> list[tuple[str, bytes]]:
+        """Return the vectors of texts in scope as little-endian float32, with their ids and sorted by them.
+
+        They are about as they were put: a store keeps fewer digits. The first by id are a fair sample, because ids are
+        hashes.
         """
         ...
 

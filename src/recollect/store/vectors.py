@@ -69,6 +69,22 @@ def quantise(values: Sequence[float]) -> tuple[float, list[int]]:
     return scale, [round(value / scale) for value in values]
 
 
+def decoded(codes: Sequence[bytes]) -> list[bytes]:
+    """Return codes as vectors again, each as little-endian float32."""
+    numpy = _numpy()
+    if numpy is None or not codes:
+        return [_decoded(code) for code in codes]
+    table, scales = _table(numpy, codes)
+    return [row.tobytes() for row in table.astype("<f4") * scales[:, None]]
+
+
+def _decoded(code: bytes) -> bytes:
+    from array import array
+
+    (scale,) = unpack_from("<f", code)
+    return pack(f"<{len(code) - _SCALE}f", *[scale * value for value in array("b", code[_SCALE:])])
+
+
 def bits_of(values: Sequence[float]) -> bytes:
     """Return a bit for each component, from a vector or from the integers of its code."""
     packed = int("".join(["1" if value > 0 else "0" for value in values]) or "0", 2)
@@ -91,10 +107,16 @@ def similarities(vector: bytes, codes: Sequence[bytes]) -> list[float]:
         return [similarity(values, code) for code in codes]
     if not codes:
         return []
+    table, scales = _table(numpy, codes)
+    scores = table.astype(numpy.float32) @ numpy.frombuffer(vector, dtype="<f4")
+    return (scores * scales).tolist()
+
+
+def _table(numpy: Any, codes: Sequence[bytes]) -> tuple[Any, Any]:
+    """Return the integers of codes as rows, and the scale of each."""
     table = numpy.frombuffer(b"".join(codes), dtype=numpy.uint8).reshape(len(codes), -1)
     scales = numpy.ascontiguousarray(table[:, :_SCALE]).view("<f4")[:, 0]
-    scores = table[:, _SCALE:].view(numpy.int8).astype(numpy.float32) @ numpy.frombuffer(vector, dtype="<f4")
-    return (scores * scales).tolist()
+    return table[:, _SCALE:].view(numpy.int8), scales
 
 
 class Bits:

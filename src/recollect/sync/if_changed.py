@@ -55,7 +55,9 @@ def sync_if_changed(
         StoreError: the store cannot be read.
     """
     if not engine.store.follows_files:
-        return []
+        from recollect.sync.direct import caught_up
+
+        return caught_up(engine)
     workspace = engine.workspace
     marks, newest = _marks(workspace)
     is_known = engine.store.get_meta(_NOTE + workspace.memories) == marks

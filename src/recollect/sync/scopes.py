@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from recollect.config import locations
 from recollect.domain.shared.fold import Folded, SharedLesson, fold, hash_of, related
@@ -25,34 +24,6 @@ _LONGEST_FORMER = 200
 _NAMED = 3
 
 
-@dataclass
-class Materialised:
-    """What a scope's lines have made: the number of its lessons, and the lines that could not be used."""
-
-    lessons: int = 0
-    problems: dict[str, str] = field(default_factory=dict[str, str])
-
-
-def materialise(
-    store: Store,
-    scope: str,
-    lines: Iterable[TeamLine],
-    *,
-    curated: bool = False,
-    project: str = "",
-    labels: Labeller | None = None,
-) -> Materialised:
-    """Fill a store with the lessons of a scope, from all of its lines. They belong to a project, or hold everywhere.
-
-    Raises:
-        StoreError: the store cannot be written.
-    """
-    found = fold_lessons(lines, curated=curated)
-    entries = _entries(found, scope, labels)
-    store.put(Source(SCOPE_SOURCE + scope, BANK, project=project), entries)
-    return Materialised(len(entries), found.problems)
-
-
 def fold_lessons(lines: Iterable[TeamLine], *, curated: bool) -> Folded[EntryInput]:
     """Return what lines say, with the checks that all lessons pass."""
     return fold(lines, parse_entry_input, curated=curated)
@@ -64,11 +35,14 @@ def sync_scopes(store: Store, global_store: str, labels: Labeller | None = None)
     Raises:
         StoreError: the store cannot be written.
     """
+    if not store.follows_files:
+        return []
     try:
         state = read_state(locations.team_state(global_store))
     except StorageError as error:
         return [str(error)]
-    wanted = {SCOPE_SOURCE + scope: scope for scope in shown_scopes(state)} if state else {}
+    pulled = locations.pulled_scopes(global_store)
+    wanted = {SCOPE_SOURCE + scope: scope for scope in pulled if state and scope in state.scopes}
     known = {path: source for path, source in store.sources(BANK).items() if source.is_scope}
     warnings: list[str] = []
     for path, scope in wanted.items():
@@ -85,8 +59,11 @@ def sync_scopes(store: Store, global_store: str, labels: Labeller | None = None)
 
 def shown_scopes(state: TeamState) -> list[str]:
     """Return the scopes whose lessons are found here: not the user's own, and of projects only the linked ones."""
-    kinds = {scope: kind_of_scope(scope) for scope in state.scopes}
-    return [scope for scope, kind in kinds.items() if kind != PERSONAL and (kind != PROJECT or scope in state.links)]
+    return [scope for scope in state.scopes if kind_of_scope(scope) != PERSONAL and not _is_unlinked(state, scope)]
+
+
+def _is_unlinked(state: TeamState, scope: str) -> bool:
+    return kind_of_scope(scope) == PROJECT and scope not in state.links
 
 
 def drop_scopes(store: Store, paths: Sequence[str]) -> int:
@@ -95,6 +72,8 @@ def drop_scopes(store: Store, paths: Sequence[str]) -> int:
     Raises:
         StoreError: the store cannot be written.
     """
+    for path in paths:
+        store.put(Source(path, BANK), [])  # entries that other sources hold are theirs again
     store.forget_sources(paths)
     return store.remove_unheld(lambda entry: bool(entry.said_by))
 
@@ -108,11 +87,12 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
         status = os.stat(path)
     except OSError:
         return []  # nothing was pulled yet
-    rule = "curated:" if curated else "open:"
+    is_unlinked = _is_unlinked(state, scope)
+    rule = "unlinked:" if is_unlinked else "curated:" if curated else "open:"
     is_same = known is not None and known.hash.startswith(rule) and known.project == project
     if known and is_same and (known.size, known.modified) == (status.st_size, status.st_mtime_ns):
         return []
-    lines, end, warnings = pulled_lines(path)
+    lines, end, warnings = pulled_lines(path) if not is_unlinked else ([], 0, [])
     source = Source(
         SCOPE_SOURCE + scope,
         BANK,
@@ -128,11 +108,10 @@ def _sync_scope(  # noqa: PLR0917 (one step of the loop above)
         found = fold_lessons(lines_about, curated=curated)
         active = {lesson.id for lesson in found.lessons if not lesson.is_retired}
         gone = {hash_of(line) for line in lines_about} - active
-        if not any(source.path in (held.path for held in store.sources_of(hash)) for hash in gone if hash):
-            store.put(source, _entries(found, scope, labels), anew=False)
-            return warnings + _told(scope, found, {line.id for line in added})
+        store.put(source, entries_of(found, scope, labels), anew=False, without=gone)
+        return warnings + _told(scope, found, {line.id for line in added})
     found = fold_lessons(lines, curated=curated)
-    store.put(source, _entries(found, scope, labels))
+    store.put(source, entries_of(found, scope, labels))
     return warnings + _told(scope, found, found.problems)
 
 
@@ -146,7 +125,8 @@ def _told(scope: str, found: Folded[EntryInput], ids: Iterable[str]) -> list[str
     return [f"{those} left out of {scope}: {said}"]
 
 
-def _entries(found: Folded[EntryInput], scope: str, labels: Labeller | None) -> list[StoredEntry]:
+def entries_of(found: Folded[EntryInput], scope: str, labels: Labeller | None) -> list[StoredEntry]:
+    """Return the lessons of a scope as entries, without the retired ones."""
     return [_entry(lesson, scope, labels) for lesson in found.lessons if not lesson.is_retired]
 
 
@@ -156,7 +136,7 @@ def _entry(lesson: SharedLesson[EntryInput], scope: str, labels: Labeller | None
     if not keywords and labels:
         keywords = tuple(labels(given.name, given.description, given.reasoning, given.category))
     details = [
-        said_by_line(lesson.text.author or "somebody", scope),
+        *([said_by_line(lesson.text.author or "somebody", scope)] if kind_of_scope(scope) != PERSONAL else []),
         f"- Observation count: {lesson.observations}",
         f"- Confidence: {given.confidence or 'medium'}",
     ]

@@ -11,7 +11,7 @@ from recollect.domain.categories import LABEL
 from recollect.domain.hashing import content_hash, sha256
 from recollect.domain.ranking.selection import deduplicate
 from recollect.domain.ranking.trust import MOST_CLAIMED
-from recollect.domain.stored import RECORDED_BY, StoredEntry
+from recollect.domain.stored import RECORDED_BY, SCOPE_SOURCE, StoredEntry
 from recollect.domain.text import few, utc_text
 from recollect.errors import StillReading, StorageError
 from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
@@ -33,6 +33,9 @@ _SETTLED_AFTER = 2.0
 # How many entries of a large bank are stored between two looks at the clock.
 _SLICE = 500
 _GONE = "gone"
+
+# In bytes: more of pulled lines is read by nobody whom somebody waits for. Whoever has pulled them reads them.
+_MOST_PULLED = 256 * 1024
 
 _READING = "reading:"
 
@@ -68,10 +71,25 @@ def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, 
         _, problems = _sync_banks(store, banks, identity, global_store, labels, end)
     warnings += problems + sync_journal(store, global_store, labels)
     if os.path.isdir(locations.team_folder(global_store)):
-        from recollect.sync.scopes import sync_scopes
+        unread = _unread_scopes(store, global_store)
+        if unread is not None and (end is None or unread <= _MOST_PULLED):
+            from recollect.sync.scopes import sync_scopes
 
-        warnings += sync_scopes(store, global_store, labels)
+            warnings += sync_scopes(store, global_store, labels)
     return warnings
+
+
+def _unread_scopes(store: Store, global_store: str) -> int | None:
+    """Return how many bytes of pulled lines the store has not read yet, by sizes and times; None if it has read all."""
+    known = {path: source for path, source in store.sources(BANK).items() if source.is_scope}
+    found = {SCOPE_SOURCE + scope for scope in locations.pulled_scopes(global_store)}
+    unread, has_changed = 0, known.keys() != found
+    for path in found:
+        file, source = locations.source_path(path, global_store), known.get(path)
+        if source is None or not source.hash or not _is_read(file, source):
+            has_changed = True
+            unread += os.path.getsize(file) - (source.offset if source else 0)
+    return unread if has_changed else None
 
 
 def _take_over(store: Store, workspace: Workspace, labels: Labeller | None, end: float | None) -> list[str]:
@@ -245,7 +263,7 @@ def _adopt(store: Store, key: str) -> list[str]:
 
 
 def _is_read(path: str, known: Source | None) -> bool:
-    """Return True if the store has read the journal in its present state. A missing journal counts as empty."""
+    """Return True if the store has read a journal in its present state. A missing one counts as empty."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,1 +1,1 @@
-"""Memory that a team shares through a PostgreSQL server: joining, sending, pulling, tokens."""
+"""Share lessons with other people: join a server, send and pull lines, review what arrives."""

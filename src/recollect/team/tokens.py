@@ -14,6 +14,7 @@ from recollect.domain.text import one_line
 from recollect.errors import InvalidEntry, StoreError
 from recollect.store.open import open_team
 from recollect.store.team import TeamLog, Token
+from recollect.team.joined import team_address
 
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _LIFETIME = re.compile(r"([1-9][0-9]{0,5})([mhdw])")
@@ -45,6 +46,7 @@ def create_token(workspace: Workspace, login: str, scope: str, role: str, lifeti
 
     Raises:
         InvalidEntry: the scope or the lifetime is none, or the name cannot be kept.
+        TeamError: there is no server.
         StoreError: the server cannot be used, or does not allow it.
     """
     if not is_scope(scope):
@@ -141,14 +143,10 @@ class TokenUsers:
 
 
 def team_of(workspace: Workspace) -> TeamLog:
-    """Open the log of the team on the server of a workspace.
+    """Open the log of the team.
 
     Raises:
-        StoreError: there is no server, or it cannot be used.
+        TeamError: the store is on no server, and no team is joined.
+        StoreError: the server cannot be used.
     """
-    if not workspace.is_on_server:
-        raise StoreError(
-            "there is no server here; name it in the variable RECOLLECT_MEMORY_STORE, for example"
-            " postgresql://ann@db.example/memory"
-        )
-    return open_team(workspace.settings.text("memory_store"), patience=_TIMEOUT)
+    return open_team(team_address(workspace), patience=_TIMEOUT)

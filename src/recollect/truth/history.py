@@ -68,6 +68,16 @@ class History:
         """Return the commits that changed a file since the day of its anchor, newest first, for people to look at."""
         return self._log(files, f"--since={anchor.at}T00:00:00Z", "HEAD") or []
 
+    @property
+    def top(self) -> str:
+        """Return the root of the checkout, with links resolved; empty without a repository."""
+        return self._root
+
+    def content(self, anchor: Anchor) -> str | None:
+        """Return the content of a file as it was anchored; None if the repository does not have it."""
+        answer = self._ask("cat-file", "blob", anchor.hash) if is_hexadecimal(anchor.hash) else None
+        return answer[1] if answer and answer[0] == 0 else None
+
     def moved(self, anchor: Anchor) -> str:
         """Return the new name of a file that is gone, as git's rename detection tells it; empty without one."""
         name = self._prefix + anchor.file

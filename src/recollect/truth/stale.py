@@ -119,13 +119,13 @@ def changed_files(workspace: Workspace, id: str, anchors: Sequence[Anchor] | Non
     return [each.text for each in changed.get(id, ())]
 
 
-def count_stale(engine: Engine) -> int:
-    """Return how many active entries of the project have changed files, without asking git.
+def stale_ids(engine: Engine) -> set[str]:
+    """Return the ids of active entries of the project that have changed files, without asking git.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    return len(_changed(engine)[0])
+    return set(_changed(engine)[0])
 
 
 def remember_histories(engine: Engine) -> None:

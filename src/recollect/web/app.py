@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -17,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from recollect.domain.secrets.detect import redact
 from recollect.errors import RecollectError, StoreError, UnknownMemory
 from recollect.sessions.state import state_of
-from recollect.web import today
+from recollect.web import health, map, memories, memory, preview, sessions, today
 from recollect.web.call import Call, fields_in
 from recollect.web.guard import TooLarge, changes_something, is_csrf_token
 from recollect.web.live import Live
@@ -27,7 +28,7 @@ from recollect.web.site import Site
 Handler = Callable[[Call], Response]
 
 # Each page is a module with rows of its own: method, path, handler.
-PAGES = (today,)
+PAGES = (today, sessions, memories, memory, preview, map, health)
 
 _logger = logging.getLogger(__name__)
 
@@ -69,7 +70,9 @@ def look_with(site: Site) -> Callable[[], asyncio.Future[str]]:
             site.let_go()  # whoever opens a page is told why
             return ""
 
-    return lambda: asyncio.get_running_loop().run_in_executor(site.threads, look)
+    # In one thread: versions of a store are those of a connection, and each thread has its own.
+    looking = ThreadPoolExecutor(1, "look")
+    return lambda: asyncio.get_running_loop().run_in_executor(looking, look)
 
 
 async def _answer(site: Site, handler: Handler, request: Request) -> Response:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -15,7 +17,9 @@ from markupsafe import Markup
 from recollect.config.locations import EDITOR_VARIABLE
 from recollect.domain.categories import CATEGORIES, UNKNOWN
 from recollect.domain.clock import parse_time
+from recollect.domain.feedback.kinds import CONTRADICTED
 from recollect.domain.text import counted, cut, one_line, visible
+from recollect.sessions.given import Evidence
 from recollect.version import VERSION
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -55,7 +59,7 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     made.filters |= FILTERS  # pyright: ignore[reportUnknownMemberType]
-    made.globals |= {"VERSION": VERSION}  # pyright: ignore[reportUnknownMemberType]
+    made.globals |= {"VERSION": VERSION, "category_names": [(name, category_label(name)) for name in CATEGORIES]}  # pyright: ignore[reportUnknownMemberType]
     return made
 
 
@@ -88,6 +92,11 @@ def _heading(_self: Any, tokens: Any, place: int, _options: Any, _env: Any) -> s
     return '<p class="heading">' if tokens[place].nesting == 1 else "</p>\n"
 
 
+def lines(text: str) -> Markup:
+    """Return a text with its line breaks, escaped and without invisible characters."""
+    return Markup("{}").format(_lines(text))
+
+
 def _lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
@@ -115,6 +124,11 @@ def relative(moment: datetime, now: datetime) -> str:
     return moment.strftime("%-d %b %Y")
 
 
+def sentence(text: str) -> str:
+    """Return a clause as a sentence."""
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
+
+
 def category_label(name: str) -> str:
     """Return the name of a category for people."""
     row = CATEGORIES.get(name, UNKNOWN)
@@ -128,6 +142,12 @@ def project_label(identity: str) -> str:
     return one_line(os.path.basename(identity)) or "no project"
 
 
+def home_path(path: str) -> str:
+    """Return a path as people write it, with ~ for their home folder."""
+    home = os.path.expanduser("~").rstrip(os.sep)
+    return f"~{path[len(home) :]}" if home and path.startswith(home + os.sep) else path
+
+
 def editor_url(path: str, line: int = 1) -> str:
     """Return the address that opens a file in the user's editor; empty if there is none."""
     template = os.environ.get(EDITOR_VARIABLE, "").strip() or _DEFAULT_EDITOR
@@ -137,14 +157,57 @@ def editor_url(path: str, line: int = 1) -> str:
     return template.replace("{path}", quote(path)).replace("{line}", str(line))
 
 
+def clock(at: str) -> Markup:
+    """Return the time of day, with the exact time on hover."""
+    moment = parse_time(at)
+    exact = moment.strftime("%Y-%m-%d %H:%M:%S UTC") if moment else ""
+    shown = moment.astimezone().strftime("%H:%M") if moment else ""
+    return Markup('<time title="{}">{}</time>').format(exact, shown)
+
+
+def when(at: str) -> str:
+    """Return the day and the time of day, where the user is."""
+    moment = parse_time(at)
+    return moment.astimezone().strftime("%a %-d %b, %H:%M") if moment else ""
+
+
+def day(text: str) -> str:
+    """Return a day in words."""
+    moment = parse_time(text)
+    days = (datetime.now(UTC).date() - moment.date()).days if moment else -1
+    named = {0: "Today", 1: "Yesterday"}.get(days, "")
+    return named or (moment.strftime("%A, %-d %B %Y") if moment else text)
+
+
+def project_pairs(projects: Mapping[str, str], but: str = "") -> list[tuple[str, str]]:
+    """Return the projects of a choice, by their names; the folder beside a name that several have."""
+    names = Counter(map(project_label, projects))
+    found = [(project_label(each), each) for each in projects if each and each != but]
+    return [(each, f"{name} ({each})" if names[name] > 1 else name) for name, each in sorted(found)]
+
+
+def told_signs(signs: Sequence[Evidence]) -> list[tuple[str, str]]:
+    """Return a word for each kind of sign of use, to mark a row with."""
+    kinds = Counter(sign.kind for sign in signs)
+    return [("bad" if kind == CONTRADICTED else "good", kind) for kind in kinds]
+
+
 # What templates can do with a value.
 FILTERS = {
+    "clock": clock,
+    "day": day,
+    "pairs": project_pairs,
+    "signs_told": told_signs,
+    "when": when,
     "ago": ago,
     "count": counted,
     "cut": cut,
     "editor": editor_url,
+    "home": home_path,
     "label": category_label,
     "line": one_line,
+    "lines": lines,
     "markdown": markdown,
     "project": project_label,
+    "sentence": sentence,
 }

@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
+from recollect.engine.warm import Warm
+from recollect.overview.inbox import SlowItems
+from recollect.overview.map import Maps
+from recollect.recall.catalogue import Catalogue
 from recollect.resident.background import Background
 
 # Calls run beside each other in a few threads, each with a store of its own; a slow one blocks no page.
@@ -36,6 +40,9 @@ class Site:
         self._workspace = workspace
         self._background = Background(workspace)
         self.threads = ThreadPoolExecutor(_THREADS, "page")
+        self.catalogue = Catalogue()
+        self.slow = SlowItems()
+        self.maps = Maps()
         self.csrf = secrets.token_urlsafe(32)
         self._notices: dict[str, Notice] = {}
 
@@ -49,17 +56,22 @@ class Site:
         Raises:
             StoreError: the store cannot be used.
         """
-        return Engine(workspace or self.workspace(), patience=_PATIENCE, warm=self._background.warm)
+        return Engine(workspace or self.workspace(), patience=_PATIENCE, warm=self.warm)
+
+    @property
+    def warm(self) -> Warm:
+        """Return the open stores and the loaded model."""
+        return self._background.warm
 
     def let_go(self) -> None:
         """Close this thread's store; the next use opens it again."""
-        self._background.warm.let_go()
+        self.warm.let_go()
 
     def prepare(self) -> None:
         """Load the model, so that the first search by meaning does not wait for it."""
         from recollect.resident.handlers import prepare
 
-        prepare(self._background.warm, self.workspace())
+        prepare(self.warm, self.workspace())
 
     def keep(self, notice: Notice) -> str:
         """Keep a notice for the next page, and return its name; the oldest ones are dropped."""

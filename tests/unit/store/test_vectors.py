@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollect
-from recollect.store.vectors import Bits, bits_length, code_length, encode, floats, similarities, similarity
+from recollect.store.vectors import Bits, bits_length, code_length, decoded, encode, floats, similarities, similarity
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(recollect.__file__)))
 PER_CHUNK = 16
@@ -34,6 +34,7 @@ print(json.dumps({
     "nearest": bits.nearest(question, given["limit"]),
     "count": len(bits),
     "similarities": vectors.similarities(question, [bytes.fromhex(code) for code in given["codes"]]),
+    "decoded": [vector.hex() for vector in vectors.decoded([bytes.fromhex(code) for code in given["codes"]])],
     "encoded": [part.hex() for part in vectors.encode(question)],
     "numpy": "numpy" in sys.modules,
 }))
@@ -152,6 +153,8 @@ def test_standard_library_alone_gives_the_same(dimensions: int) -> None:
     bits = Bits(chunks, PER_CHUNK, dimensions)
     assert (bare["count"], bare["encoded"]) == (len(bits), [part.hex() for part in encode(question)])
     assert bare["nearest"] == bits.nearest(question, 1_000)
+    again = [floats(bytes.fromhex(vector)).tolist() for vector in bare["decoded"]]
+    assert again == [pytest.approx(floats(vector).tolist(), abs=1e-6) for vector in decoded(codes)]
     scores = similarities(question, codes)
     assert bare["similarities"] == pytest.approx(scores, abs=1e-5)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,9 +21,9 @@ from recollect.engine.engine import Engine
 from recollect.files.team.lines import append_pulled
 from recollect.files.team.state import JoinedScope, TeamState, change_state
 from recollect.recall.find import find_memories
-from recollect.store.values import BANK, Scope
+from recollect.store.values import Scope
 from recollect.sync.rebuild import rebuild
-from recollect.sync.scopes import materialise, sync_scopes
+from recollect.sync.scopes import sync_scopes
 from recollect.sync.sync import sync
 
 JITTER = "Retries without jitter overload the payment gateway after an outage."
@@ -125,7 +126,7 @@ def test_a_scope_that_was_left_takes_its_lessons_along_and_leaves_mine(world: Wo
     assert len(texts(engine)) == 3
 
     join(world, team_data=False)
-    sync(engine.store, engine.workspace)
+    sync_scopes(engine.store, str(world.store))
     assert set(texts(engine)) == {mine, "Data is kept for ten years."}
     assert engine.store.entries([content_hash(JITTER)]) == []
 
@@ -137,7 +138,7 @@ def test_a_projects_scope_counts_only_where_it_is_linked(world: World, engine: E
     assert texts(engine) == {}
 
     join(world, project_shop=False, links={"project:shop": engine.project})
-    sync(engine.store, engine.workspace)
+    sync_scopes(engine.store, str(world.store))
     assert texts(engine) == {JITTER: 1}
     assert engine.store.count(Scope("/elsewhere")) == 0
 
@@ -182,19 +183,8 @@ def test_a_broken_state_is_reported_and_changes_nothing(world: World, engine: En
     sync(engine.store, engine.workspace)
     (world.store / "team.json").write_text("{", encoding="utf-8")
 
-    assert "team join" in sync(engine.store, engine.workspace)[0]
+    assert "team join" in sync_scopes(engine.store, str(world.store))[0]
     assert texts(engine) == {JITTER: 1}
-
-
-def test_any_store_can_be_filled_from_lines(engine: Engine) -> None:
-    said = [
-        TeamLine(line_id(NOW + seq, 0, "abcdef01"), body, author="ci", role="writer")
-        for seq, body in enumerate([lesson(JITTER), {"observed": content_hash(JITTER)}, {}])
-    ]
-    done = materialise(engine.store, "team:backend", said, project="/somewhere")
-
-    assert (done.lessons, len(done.problems)) == (1, 1)
-    assert engine.store.sources(BANK)["scope:team:backend"].project == "/somewhere"
 
 
 steps = st.lists(
@@ -245,3 +235,25 @@ def _described(engine: Engine) -> str:
     return json.dumps(
         sorted((each.id, each.name, each.details, each.observation_count, each.updated_at) for each in found), indent=1
     )
+
+
+def test_nothing_is_loaded_when_no_line_was_pulled(world: World, engine: Engine) -> None:
+    """A hook that waits for a sync pays for a team only if there is something new of it."""
+    join(world, team_backend=False, project_shop=False, personal_ann=False)
+    for scope in ("team:backend", "project:shop", "personal:ann"):
+        pull(world, lesson(JITTER), scope=scope)
+    sync(engine.store, engine.workspace)
+    (world.store / "team.json").write_text("it would be reported if somebody read it", encoding="utf-8")
+
+    assert sync(engine.store, engine.workspace) == []
+    assert texts(engine) == {JITTER: 1}
+
+
+def test_many_new_lines_are_left_to_whoever_has_pulled_them(world: World, engine: Engine) -> None:
+    join(world, team_backend=False)
+    pull(world, lesson(JITTER), *[{"observed": "a" * 16}] * 3_000)
+    sync(engine.store, engine.workspace, end=time.monotonic() + 60)
+    assert texts(engine) == {}
+
+    sync(engine.store, engine.workspace)
+    assert texts(engine) == {JITTER: 1}

@@ -48,6 +48,26 @@ def awaiting(path: str, project: str) -> list[Staged]:
     return list(found.values())
 
 
+def staged_by(path: str, session: str) -> list[tuple[Staged, str]]:
+    """Return the captures that a session has staged, oldest first, each with the outcome of its review, if any.
+
+    Raises:
+        StorageError: the journal cannot be read.
+    """
+    from recollect.files.journal.kinds import REVIEWED, STAGED, parse_line
+
+    found: dict[str, Staged] = {}
+    outcomes: dict[str, str] = {}
+    for text in read_tail(path, _LARGEST_STAGED, b'"staged"'):
+        if b'"staged"' in text or b'"reviewed"' in text:
+            kind, value = parse_line(text)
+            if kind is STAGED and value.session == session:
+                found[value.id] = value
+            elif kind is REVIEWED:
+                outcomes[value.id] = value.outcome
+    return [(each, outcomes.get(each.id, "")) for each in found.values()]
+
+
 def retired_ids(path: str, project: str, largest: int = MAX_BYTES) -> tuple[set[str], set[str]]:
     """Return the ids retired everywhere and the ids retired in a project.
 

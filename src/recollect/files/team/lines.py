@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from recollect.domain.shared.line_ids import is_line_id
-from recollect.domain.shared.lines import TeamLine
+from recollect.domain.shared.lines import TeamLine, is_scope
 from recollect.errors import InvalidEntry, StorageError
 from recollect.files.journal.kinds import Kind
 from recollect.files.journal.log import append_lines, read_lines
@@ -34,6 +34,16 @@ def _write(line: TeamLine) -> str:
 
 
 PULLED = Kind("pulled line", (), _parse, _write)
+
+
+# The file that is locked during an exchange.
+LOCK = ".sync"
+
+
+def is_team_file(name: str) -> bool:
+    """Return True for the name of a file in the folder of pulled lines."""
+    kind, _, rest = name.removesuffix(".jsonl").partition(".")
+    return name == LOCK or (name.endswith(".jsonl") and is_scope(f"{kind}:{rest}"))
 
 
 def append_pulled(path: str, lines: Sequence[TeamLine]) -> None:

@@ -14,7 +14,9 @@ from psycopg.pq import TransactionStatus
 from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreError
 from recollect.store.postgres import faults
+from recollect.store.postgres.migrations import NEWER, NEWEST
 from recollect.store.postgres.raw import FAILURES, UNHURRIED, Hanging, translated
+from recollect.store.postgres.replica import Replica
 from recollect.store.postgres.schema import literal, quoted
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_schema import group_names
@@ -41,8 +43,10 @@ class PostgresConnection:
 
     GREATEST: str = "greatest"
 
-    def __init__(self, server: Server, patience: float, acting: Acting | None = None) -> None:
-        """Connect to the server, and create our tables if there are none.
+    def __init__(
+        self, server: Server, patience: float, acting: Acting | None = None, replica: Replica | None = None
+    ) -> None:
+        """Connect to the server, and create our tables if there are none. If given, searches read from a replica.
 
         Raises:
             StoreError: the server cannot be used, or not by this user; the message says what to do there.
@@ -53,18 +57,24 @@ class PostgresConnection:
         self._acting = acting or _NOBODY
         self.scope = self._acting.scope  # the one written to
         self._server = server
+        self.replica = replica
+        self._is_near: bool | None = None  # whether reads go to the replica until the next look at the version
         self._is_writable = True
         self._reads: tuple[str, ...] = ()
         self._fresh = -math.inf
         self._depth = 0
         self._narrowed = 0
         self._written = 0
-        self._closed = False
+        self._closed = self._is_held = False
         self._limit = _limit(patience)
         self._settings: dict[int, bytes] = {}
         self._open()
-        if self._acting.user:
-            self._ready()
+        try:
+            if self._acting.user:
+                self._ready()
+        except BaseException:
+            self.close()
+            raise
 
     def act_as(self, acting: Acting | None) -> None:
         """Work for somebody else from now on, or for the login itself.
@@ -89,8 +99,14 @@ class PostgresConnection:
         return self._known.schema
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
+        self._closed = True
+        self._release()
+        if self.replica:
+            self.replica.close()
+
+    def _release(self) -> None:
+        if self._is_held:
+            self._is_held = False
             self._server.release(self._raw)
 
     def wait(self, patience: float) -> None:
@@ -251,6 +267,7 @@ class PostgresConnection:
         else:
             try:
                 self._raw.rows("COMMIT")
+                self._note_write()
             except FAILURES as error:
                 self.rollbacks += 1
                 self._roll_back()
@@ -259,7 +276,9 @@ class PostgresConnection:
     def version(self) -> object:
         """Return a version, new whenever any process may have changed entries or vectors. Uses a stored counter."""
         unfinished = self._written if self._depth else 0
-        return self.run("SELECT scope, number FROM changes ORDER BY scope"), self.rollbacks, unfinished
+        self._is_near = None  # what is found at a version is read where the version was
+        changes = self.run("SELECT scope, number FROM changes ORDER BY scope")
+        return changes, self.rollbacks, unfinished, self._is_near
 
     def count_change(self) -> None:
         """Count a change of entries or vectors, so `version` need not read them. Needs a transaction."""
@@ -296,13 +315,30 @@ class PostgresConnection:
             return cursor.fetchall() if cursor.description else []
         if sees != _ALL and time.monotonic() > self._fresh:
             self._look()
-        several = sees == _READ and len(self._reads) > 1
+        asked = translated(statement, several=sees == _READ and len(self._reads) > 1)
+        if sees == _READ and self.replica and self._reads_replica(self.replica):
+            try:
+                return self.replica.rows(self._setting(sees), asked, values, self._limit)
+            except FAILURES:
+                self.replica.leave()
+                self._is_near = False
         with self._raw.pipeline():
             self._raw.execute(self._setting(sees))
             if unsorted:
                 self._raw.execute(_SORTING.format("off").encode())
-            cursor = self._raw.execute(translated(statement, several=several), list(values))
+            cursor = self._raw.execute(asked, list(values))
         return cursor.fetchall() if cursor.description else []
+
+    def _reads_replica(self, replica: Replica) -> bool:
+        if self._is_near is None:
+            self._is_near = replica.is_near(self._raw, self._limit)
+        return self._is_near
+
+    def _note_write(self) -> None:
+        """Have the replica read again only when it has what was just written."""
+        if self.replica:
+            self._is_near = None
+            self.replica.wrote(self._raw)
 
     def _setting(self, sees: int) -> bytes:
         """Return the statement with the settings of a transaction."""
@@ -345,7 +381,9 @@ class PostgresConnection:
     def _open(self) -> None:
         if self._closed:
             raise StoreError(f"cannot use {self.name}: it was closed")
+        self._release()  # what was lost
         self._raw, self._known = self._server.open(self._limit)
+        self._is_held = True
         self._settings.clear()
         self._fresh = -math.inf
 
@@ -364,9 +402,13 @@ class PostgresConnection:
             own = "personal_name(me())" if self._known.read_only else "personal_scope()"
             ((self.scope,),) = self._rows(f"SELECT {own}", (), _ALL)
             self._settings.clear()
-        ((user, login, is_writable, reads),) = self._rows(
-            "SELECT me(), session_user, writable() IS NOT NULL, my_scopes()", (), _ALL
+        ((user, login, is_writable, reads, version),) = self._rows(
+            "SELECT me(), session_user, writable() IS NOT NULL, my_scopes(), (SELECT max(version) FROM _migrations)",
+            (),
+            _ALL,
         )
+        if version > NEWEST:  # somebody has upgraded it meanwhile
+            raise StoreError(f"cannot use {self.name}: {NEWER}")
         if self._acting.user and user != self._acting.user:
             told = f"{login} may not act for {self._acting.user}"
             grant = f"GRANT {quoted(group_names(self.schema)[1])} TO {quoted(login)}"

@@ -14,12 +14,12 @@ USE = ("usage", "receipts", "receipt_lines", "evidence", "feedback", "query_vect
 
 _TEXT = 'text COLLATE "C" NOT NULL'
 
-# Keys with the scope. It comes last where another table's numbers lead to the row.
+# Keys with the scope. It comes last where the rest leads to a few rows in whatever scope.
 _KEYS = {
-    "entries": (("PRIMARY KEY", "number, scope"), ("UNIQUE", "scope, id")),
+    "entries": (("PRIMARY KEY", "number, scope"), ("UNIQUE", "id, scope")),
     "sources": (("PRIMARY KEY", "number, scope"), ("UNIQUE", "scope, path")),
-    "origins": (("PRIMARY KEY", "entry, source, scope"),),
-    "vectors": (("PRIMARY KEY", "model, kind, number, scope"),),
+    "origins": (("PRIMARY KEY", "entry, scope, source"),),
+    "vectors": (("PRIMARY KEY", "model, kind, scope, number"),),
     "word_counts": (("PRIMARY KEY", "scope, word"),),
     "corpus": (("PRIMARY KEY", "scope"),),
     "retirements": (("PRIMARY KEY", "scope, id, project"),),
@@ -130,7 +130,7 @@ _LINKS = (
 _INDEXES = (
     "DROP INDEX entries_standing, entries_unindexed, evidence_once, receipts_by_project, sources_by_kind",
     "CREATE INDEX entries_standing ON entries (scope, status, category, owner)"
-    " INCLUDE (id, observation_count, confidence, updated_at)",
+    " INCLUDE (number, id, observation_count, confidence, updated_at)",
     "CREATE INDEX entries_unindexed ON entries (scope, number) WHERE words IS NULL",
     "CREATE INDEX sources_by_kind ON sources (scope, kind, project)",
     "CREATE UNIQUE INDEX evidence_once ON evidence (scope, id, session, kind, turn) WHERE place <> ''",

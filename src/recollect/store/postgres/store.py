@@ -16,6 +16,7 @@ from recollect.domain.text import visible
 from recollect.store.postgres import words
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import KEPT
+from recollect.store.postgres.replica import Replica
 from recollect.store.postgres.scopes_schema import CONTENT, NOTES, USE
 from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_log import PostgresTeamLog
@@ -63,14 +64,20 @@ class PostgresStore(SqlStore):
     """A `Store` on a server, created on first use. Any number of processes may read and write it at once."""
 
     def __init__(
-        self, server: Server, *, patience: float = 10.0, folder: str = "", acting: Acting | None = None
+        self,
+        server: Server,
+        *,
+        patience: float = 10.0,
+        folder: str = "",
+        acting: Acting | None = None,
+        replica: Replica | None = None,
     ) -> None:
-        """Open the store; if given, that of the files in a `folder` of this machine, or for whom it acts.
+        """Open the store; if given, that of the files in a `folder` of this machine, for somebody, with a replica.
 
         Raises:
             StoreError: the server cannot be used, or the store there is of a newer version or of other files.
         """
-        self._database: PostgresConnection = PostgresConnection(server, patience, acting)
+        self._database: PostgresConnection = PostgresConnection(server, patience, acting, replica)
         models = PostgresModels(self._database)
         super().__init__(self._database, models, PostgresVectors(self._database, models))
         self.full_text = True
@@ -79,6 +86,7 @@ class PostgresStore(SqlStore):
         self._indexed: set[str] = set()  # scopes whose index was looked at
         try:
             self._prepare_index()
+            self.follows_files = acting is None
             if folder:
                 self._claim(visible(f"{os.uname().nodename}:{folder}"))
         except BaseException:
@@ -205,7 +213,7 @@ class PostgresStore(SqlStore):
         found: dict[str, int] = {}
         for place, stem in pairs:  # a term of several words occurs at most as often as the rarest
             found[terms[place]] = min(found.get(terms[place], held[stem]), held[stem])
-        ((entries, _),) = self._run(_CORPUS)
+        ((entries, _),) = self._run(_CORPUS)  # of an entry in several scopes, the words are counted in each, too
         return {term: found.get(term, 0) for term in terms}, entries
 
     def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:

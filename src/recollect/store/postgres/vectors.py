@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from struct import pack, unpack_from
 
 from recollect.domain.stored import ACTIVE, Match, StoredEntry
 from recollect.errors import StoreError
@@ -130,6 +131,16 @@ class PostgresVectors:
             [_literal(floats(vector)), model.number, TRIGGERS if triggers else TEXTS, list(ids)],
         )
         return _highest(rows)
+
+    def listed(self, scope: Scope, limit: int) -> list[tuple[str, bytes]]:
+        """Return the vectors of texts in scope, sorted by id."""
+        condition, values = in_scope(scope)
+        rows = self._run(
+            "SELECT e.id, halfvec_send(v.vector) FROM entries e JOIN vectors v ON v.number = e.number"
+            f" WHERE v.model = ? AND v.kind = {TEXTS} AND {condition} ORDER BY e.id LIMIT ?",
+            [*self._place, *values, limit],
+        )
+        return [(id, _floats(sent)) for id, sent in rows]
 
     def background(self, vector: bytes, scope: Scope) -> Background:
         """Return the usual cosine between a vector and texts of entries in scope.
@@ -287,6 +298,12 @@ def _row(id: str, vector: bytes, model: NumberedModel) -> tuple[str, float, str]
 def _literal(values: Iterable[float]) -> str:
     """Return a vector as the server reads it."""
     return f"[{','.join(map(repr, values))}]"
+
+
+def _floats(sent: bytes) -> bytes:
+    """Return a vector as little-endian float32: the server sends its dimensions, two more bytes, and halves."""
+    (dimensions,) = unpack_from(">H", sent)
+    return pack(f"<{dimensions}f", *unpack_from(f">{dimensions}e", sent, 4))
 
 
 def _highest(pairs: Iterable[tuple[str, float]]) -> dict[str, float]:

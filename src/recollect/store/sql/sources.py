@@ -38,7 +38,7 @@ from recollect.store.values import BANK, JOURNAL, MEMORY, STATED, FileHistory, S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from recollect.store.sql.database import SqlDatabase
@@ -235,8 +235,9 @@ class SqlSources:
         marks: Sequence[Mark],
         anchored: Sequence[Anchored],
         anew: bool,
+        without: Collection[str],
     ) -> None:
-        """Store a source with all its entries or, if not `anew`, with additional ones."""
+        """Store a source with all its entries or, if not `anew`, with additional ones, and `without` some."""
         for entry in entries:
             if entry.category not in CATEGORIES:
                 raise StoreError(f"no category is called {entry.category!r}")
@@ -246,7 +247,7 @@ class SqlSources:
             self._put_memory(source, number, entries, anew)
             self._put_relations(number, (), relations, anew=anew)
             return
-        held = {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (number,))}
+        held = self._held(number) if anew or without else set[int]()
         if anew and source.kind == JOURNAL:
             self._run("DELETE FROM origins WHERE source = ?", (number,))
         given: set[int] = set()
@@ -256,7 +257,7 @@ class SqlSources:
             given.add(place)
             if is_changed:
                 changed.add(place)
-        gone = held - given if anew else set[int]()
+        gone = held - given if anew else (held & self._numbers(without)) - given
         for entry in gone:
             self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
         self._hand_on(gone, given - held)
@@ -268,6 +269,12 @@ class SqlSources:
         for entry in changed | gone:
             self._settle(entry)
         self._join(changed | gone)
+
+    def _held(self, source: int) -> set[int]:
+        return {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (source,))}
+
+    def _numbers(self, ids: Collection[str]) -> set[int]:
+        return {row[0] for row in self._database.select("SELECT number FROM entries WHERE id IN ({})", [*ids])}
 
     def _put_state(self, source: Source) -> int:
         ((number,),) = self._run(

@@ -112,6 +112,7 @@ class SqlStore:
         entries: Sequence[StoredEntry],
         *,
         anew: bool = True,
+        without: Collection[str] = (),
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
@@ -126,6 +127,7 @@ class SqlStore:
                 marks=marks,
                 anchored=anchored,
                 anew=anew,
+                without=without,
             )
         )
 
@@ -238,6 +240,9 @@ class SqlStore:
 
     def similarities(self, vector: bytes, ids: Sequence[str], *, triggers: bool = True) -> dict[str, float]:
         return self._vectors.similarities(vector, ids, triggers=triggers)
+
+    def vectors(self, scope: Scope, limit: int) -> list[tuple[str, bytes]]:
+        return self._vectors.listed(scope, limit)
 
     def background(self, vector: bytes, scope: Scope) -> Background:
         return self._vectors.background(vector, scope)

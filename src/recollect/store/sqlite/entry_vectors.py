@@ -58,6 +58,11 @@ class EntryVectors:
         tables = (self._texts, self._triggers) if triggers else (self._texts,)
         return _highest(each for table in tables for each in table.similarities(model, vector, ids).items())
 
+    def listed(self, scope: Scope, limit: int) -> list[tuple[str, bytes]]:
+        """Return the vectors of texts in scope, sorted by id."""
+        model = self._models.current()
+        return self._texts.listed(model, scope, limit) if model else []
+
     def background(self, vector: bytes, scope: Scope) -> Background:
         """Return the usual cosine between a vector and texts of entries in scope."""
         model = self._model_of(vector)

@@ -9,7 +9,7 @@ from recollect.store.sql.models import SPAN
 from recollect.store.sql.rows import in_scope
 from recollect.store.sqlite.driver import FAILURES
 from recollect.store.values import SAMPLE, Background, Scope
-from recollect.store.vectors import Bits, bits_of, encode, parts_of, similarities
+from recollect.store.vectors import Bits, bits_of, decoded, encode, parts_of, similarities
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +67,16 @@ class SqliteVectors:
         )
         scores = similarities(vector, [code for _, code in rows])
         return {id: score for (id, _), score in zip(rows, scores, strict=True)}
+
+    def listed(self, model: NumberedModel, scope: Scope, limit: int) -> list[tuple[str, bytes]]:
+        """Return the vectors in scope, sorted by id."""
+        condition, values = in_scope(scope)
+        rows = self._run(
+            f"SELECT e.id, v.code FROM entries e CROSS JOIN {self._table} v ON v.number = e.number + ?"
+            f" WHERE {condition} AND length(v.code) = ? ORDER BY e.id LIMIT ?",
+            [model.first, *values, model.size, limit],
+        )
+        return list(zip([id for id, _ in rows], decoded([code for _, code in rows]), strict=True))
 
     def background(self, model: NumberedModel, vector: bytes, scope: Scope) -> Background:
         """Return the usual cosine between a vector and entries in scope, measured on a sample of them."""

@@ -13,9 +13,32 @@ async function read(url, options) {
 function swap(found, selector) {
   for (const old of document.querySelectorAll(selector)) {
     const fresh = old.id && found.getElementById(old.id);
-    if (fresh && fresh.outerHTML !== old.outerHTML) old.replaceWith(document.adoptNode(fresh));
+    if (old.dataset.load && old.dataset.load === fresh?.dataset.load) continue; // it is there, or on its way
+    if (!fresh || fresh.outerHTML === old.outerHTML) continue;
+    keepInput(old, fresh);
+    keepParts(old, fresh);
+    old.replaceWith(document.adoptNode(fresh));
   }
   begin();
+}
+
+// What was selected or typed outlives the change of what is around it.
+function keepInput(old, fresh) {
+  const boxes = new Map([...old.querySelectorAll("input[type=checkbox]")].map((box) => [box.value, box.checked]));
+  for (const box of fresh.querySelectorAll("input[type=checkbox]")) box.checked = boxes.get(box.value) ?? box.checked;
+  for (const typed of old.querySelectorAll("input[id]:not([type=checkbox]), textarea[id]")) {
+    const same = fresh.querySelector(`#${CSS.escape(typed.id)}`);
+    if (same && typed.value !== typed.defaultValue) same.value = typed.value;
+  }
+}
+
+// So do slow parts that are the same, and what was unfolded.
+function keepParts(old, fresh) {
+  for (const part of fresh.querySelectorAll("[data-keep], details[id]")) {
+    const had = old.querySelector(`#${CSS.escape(part.id)}`);
+    if (part.matches("details")) part.open ||= Boolean(had?.open);
+    else if (had && had.dataset.load === part.dataset.load) part.replaceWith(had);
+  }
 }
 
 // Keep the place of the keyboard while the rows around it are replaced.
@@ -37,10 +60,25 @@ function plain(url) {
   return bare;
 }
 
+// One at a time, and not more often than every other second: an import changes the store for minutes.
+let isRefreshing = false;
+let isDue = false;
 async function refresh() {
-  if (document.hidden) return;
-  const [found, response] = await read(location.href);
-  if (response.ok) keepPlace(() => swap(found, "[data-live]"));
+  isDue = true;
+  if (isRefreshing || document.hidden) return;
+  isRefreshing = true;
+  try {
+    while (isDue) {
+      isDue = false;
+      const asked = location.href;
+      const [found, response] = await read(asked);
+      if (asked !== location.href) isDue = true; // a search came between
+      else if (response.ok) keepPlace(() => swap(found, "[data-live]"));
+      await new Promise((done) => setTimeout(done, 2000));
+    }
+  } finally {
+    isRefreshing = false;
+  }
 }
 
 async function send(form, submitter) {
@@ -49,7 +87,7 @@ async function send(form, submitter) {
   if (!fields.has("back")) fields.set("back", location.pathname + location.search);
   submitter?.setAttribute("aria-busy", "true");
   try {
-    const [found, response] = await read(submitter?.formAction || form.action, { method: "POST", body: fields });
+    const [found, response] = await read(form.getAttribute("action"), { method: "POST", body: fields });
     const url = plain(response.url);
     if (response.redirected) {
       const isSame = url.pathname === location.pathname;
@@ -58,6 +96,7 @@ async function send(form, submitter) {
       if (!isSame) scrollTo(0, 0);
     }
     form.closest("dialog")?.close();
+    form.reset(); // what was sent is not typed any more
     keepPlace(() => swap(found, "#main, #notice, #pages"));
     document.querySelector("[aria-invalid=true]")?.focus();
   } catch {
@@ -69,14 +108,16 @@ async function send(form, submitter) {
 
 async function search(form) {
   const fields = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
-  const url = new URL(form.action);
-  url.search = fields;
+  const url = new URL(form.getAttribute("action"), location.href);
+  const isPost = form.method === "post"; // what is typed stays out of the browser's history
+  if (isPost) fields.set("csrf", document.body.dataset.csrf);
+  else url.search = fields;
   asking?.abort();
   asking = new AbortController();
   try {
-    const [found] = await read(url, { signal: asking.signal });
-    swap(found, "#results");
-    history.replaceState(null, "", url);
+    const [found] = await read(url, { signal: asking.signal, ...(isPost && { method: "POST", body: fields }) });
+    swap(found, "#results, [data-load]");
+    if (!isPost) history.replaceState(null, "", url);
   } catch (error) {
     if (error.name !== "AbortError") throw error;
   }
@@ -102,10 +143,11 @@ function move(step) {
   if (next) select(next);
 }
 
+const BOX = "input[type=search], form[data-search] textarea";
 const KEYS = {
   j: () => move(1),
   k: () => move(-1),
-  "/": () => document.querySelector("input[type=search]")?.focus(),
+  "/": () => document.querySelector(BOX)?.focus(),
   "?": () => document.getElementById("keys").showModal(),
   Enter: () => currentRow()?.querySelector("a.title")?.click(),
   " ": () => currentRow()?.querySelector("input[type=checkbox]")?.click(),
@@ -113,16 +155,15 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input:not([type=checkbox]), textarea, select, dialog[open]");
-  if (event.key === "Escape" && isTyping?.matches("input")) isTyping.blur();
+  if (event.key === "Escape" && isTyping?.matches("input, textarea")) isTyping.blur();
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
   const isPressing = event.target.closest("button, a, summary, input, [tabindex]") !== event.target.closest("[data-row]");
   if (isPressing && (event.key === "Enter" || event.key === " ")) return;
-  const button = currentRow()?.querySelector(`[data-press="${CSS.escape(event.key)}"]`)
-    || document.querySelector(`main > [data-press="${CSS.escape(event.key)}"], #bulk [data-press="${CSS.escape(event.key)}"]`);
-  const page = document.querySelector(`#pages [data-press="${CSS.escape(event.key)}"]`);
+  const pressed = `[data-press="${CSS.escape(event.key)}"]`;
+  const button = currentRow()?.querySelector(pressed) || document.querySelector(`${pressed}:not([data-row] *)`);
   const act = KEYS[event.key];
-  if (act && !(event.key === " " && !currentRow()) && !(event.key === "Enter" && !currentRow())) act();
-  else if (button || page) (button || page).click();
+  if (act && (currentRow() || !["Enter", " "].includes(event.key))) act();
+  else if (button) button.click();
   else return;
   event.preventDefault();
 });
@@ -130,13 +171,10 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method === "dialog") return;
-  if (form.method === "post") {
-    event.preventDefault();
-    send(form, event.submitter);
-  } else if (form.dataset.search !== undefined) {
-    event.preventDefault();
-    search(form);
-  }
+  if (form.method !== "post" && form.dataset.search === undefined) return;
+  event.preventDefault();
+  if (form.dataset.search !== undefined) search(form);
+  else send(form, event.submitter);
 });
 
 let typing = 0;
@@ -144,7 +182,7 @@ document.addEventListener("input", (event) => {
   const form = event.target.closest("form[data-search]");
   if (!form) return;
   clearTimeout(typing);
-  typing = setTimeout(() => search(form), event.target.type === "search" ? 120 : 0);
+  typing = setTimeout(() => search(form), event.target.matches(BOX) ? 120 : 0);
 });
 
 document.addEventListener("focusin", (event) => {
@@ -156,15 +194,37 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-close]")) document.getElementById("notice").replaceChildren();
 });
 
+// Several rows at once: the bar is there once one is selected.
+function countSelected() {
+  const bar = document.querySelector("[data-bulk]");
+  if (!bar) return;
+  const boxes = [...bar.elements].filter((field) => field.name === "id");
+  const count = boxes.filter((box) => box.checked || box.type === "hidden").length;
+  bar.hidden = !count;
+  bar.querySelector("[data-selected]").textContent = `${count} selected`;
+}
+// The attribute, because fields of a form hide its own properties: this one has fields called id and action.
+document.addEventListener("change", (event) => event.target.getAttribute("form") === "bulk" && countSelected());
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-select-all]")) return;
+  const boxes = [...document.querySelectorAll("input[type=checkbox][form=bulk]")];
+  const all = boxes.some((box) => !box.checked);
+  for (const box of boxes) box.checked = all;
+  countSelected();
+});
+document.addEventListener("shown", countSelected);
+
 // Parts of a page that take longer come after it.
 async function begin() {
   for (const part of document.querySelectorAll("[data-load]:not([data-begun])")) {
     part.dataset.begun = "";
     read(part.dataset.load).then(([found]) => {
       const fresh = found.getElementById(part.id);
-      if (fresh && part.isConnected) keepPlace(() => part.replaceWith(document.adoptNode(fresh)));
+      Object.assign((fresh || part).dataset, part.dataset, { loaded: "" });
+      if (!fresh) part.textContent = found.getElementById("main")?.innerText || "This part cannot be shown.";
+      else if (part.isConnected) keepPlace(() => part.replaceWith(document.adoptNode(fresh)));
       document.dispatchEvent(new Event("loaded"));
-    }).catch(() => {});
+    }).catch(() => setTimeout(() => { delete part.dataset.begun; begin(); }, 2000));
   }
   document.dispatchEvent(new Event("shown"));
 }
@@ -181,6 +241,7 @@ function listen() {
   events.addEventListener("state", (event) => {
     if (state && event.data !== state) refresh().catch(() => {});
     state = event.data;
+    document.documentElement.dataset.state = state;
   });
   events.onopen = () => { document.getElementById("ended").hidden = true; };
   events.onerror = () => { document.getElementById("ended").hidden = false; };

@@ -1,0 +1,61 @@
+"""Sessions: a timeline, and one session as a story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+from tests.conftest import World
+
+from recollect.engine.engine import Engine
+
+Visit = Callable[..., Page]
+
+
+def test_timeline_has_a_line_for_each_session_by_day(lived: World, visit: Visit) -> None:
+    page = visit(lived, "/sessions")
+    expect(page.locator("[data-row]")).to_have_count(12)
+    expect(page.locator("[data-row]").first).to_contain_text("3 prompts")
+    assert page.locator("#results h2").count() > 3
+    page.get_by_label("Project").select_option(label="shop")
+    expect(page.locator("[data-row]")).to_have_count(12)
+    page.wait_for_url("**project=**")
+
+
+def test_story_tells_what_was_given_used_and_captured(lived: World, visit: Visit) -> None:
+    page = visit(lived, "/sessions")
+    page.locator("[data-row] .title").first.click()
+    expect(page.get_by_role("heading", name="It started")).to_be_visible()
+    expect(page.get_by_role("heading", name="A prompt")).to_have_count(3)
+    start = page.locator(".story > li").first
+    expect(start.locator("[data-row]").first).to_contain_text("pinned")
+    expect(start.locator("[data-row]").last).to_contain_text("title only")
+    prompt = page.locator(".story > li").nth(1)
+    expect(prompt.locator(".parts").first).to_contain_text("Needed")
+    assert prompt.locator(".section-head .tag").count() >= 3, "the words that it was found by"
+    assert page.locator(".tag.good").count() >= 1, "what was used, with the kind of evidence"
+    expect(page.locator("[aria-labelledby=captured]")).to_contain_text("awaits review")
+
+
+def test_entry_of_a_story_is_muted_pinned_and_opened_from_there(lived: World, visit: Visit) -> None:
+    page = visit(lived, "/sessions")
+    page.locator("[data-row] .title").first.click()
+    expect(page.get_by_role("heading", name="It started")).to_be_visible()
+    expect(page.locator("html[data-state]")).to_have_count(1)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("m")
+    expect(page.locator("#notice")).to_contain_text("Muted in this project.")
+    page.keyboard.press("u")
+    expect(page.locator("#notice")).to_contain_text("Undone.")
+    page.keyboard.press("p")
+    expect(page.locator("#notice")).to_contain_text("Pinned")
+    with Engine(lived.workspace()) as engine:
+        assert len(engine.store.marked("pinned", engine.scope(engine.project))) == 2
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Retrying without jitter")
+
+
+def test_unknown_session_says_so(lived: World, visit: Visit) -> None:
+    page = visit(lived, "/sessions/no-such-session")
+    expect(page.locator("#main")).to_contain_text("nothing is known of this session any more")
