@@ -107,7 +107,7 @@ class PostgresConnection:
     def _release(self) -> None:
         if self._is_held:
             self._is_held = False
-            self._server.release(self._raw)
+            self._raw.close()
 
     def wait(self, patience: float) -> None:
         """Set the number of seconds to wait for other writers from now on."""

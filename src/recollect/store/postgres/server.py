@@ -69,10 +69,6 @@ class Server:
             raw.close()
             raise
 
-    def release(self, raw: RawConnection) -> None:
-        """Give up a connection that `open` has returned."""
-        raw.close()
-
     def schema(self, raw: RawConnection, name: str, vector: str) -> Schema:
         """Return the schema of our tables, to change it."""
         locked = partial(_locked, raw)

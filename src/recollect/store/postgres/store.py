@@ -23,7 +23,7 @@ from recollect.store.postgres.team_log import PostgresTeamLog
 from recollect.store.postgres.vectors import PostgresModels, PostgresVectors
 from recollect.store.sql.rows import in_scope
 from recollect.store.sql.store import SqlStore
-from recollect.store.values import Coverage, Scope, Source
+from recollect.store.values import Coverage, KeptModel, Model, Scope, Source
 
 if TYPE_CHECKING:
     from recollect.store.base import Store
@@ -138,6 +138,14 @@ class PostgresStore(SqlStore):
     def coverage_of(self, scope: Scope) -> Coverage:
         with self._database.narrowed():
             return super().coverage_of(scope)
+
+    def models(self) -> list[KeptModel]:
+        with self._database.narrowed():
+            return super().models()
+
+    def use_model(self, model: Model) -> None:
+        with self._database.narrowed():
+            super().use_model(model)
 
     # Pages and words
 
