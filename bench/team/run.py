@@ -205,8 +205,8 @@ def agent_scopes(loaded: Loaded, number: int) -> list[str]:
     """Return the scopes of an agent: a large one, two of medium size and a small one."""
     names = list(loaded.sizes)
     chance = random.Random(number)  # noqa: S311
-    ranges = ((0, 5), (5, 50), (50, 300), (300, len(names)))
-    return [names[chance.randrange(first, min(last, len(names)))] for first, last in ranges]
+    ranges = ((0, 5), (5, 50), (50, 300), (300, 10**6))
+    return [names[chance.randrange(first, min(last, len(names)))] for first, last in ranges if first < len(names)]
 
 
 def several(server: Server, loaded: Loaded, questions: Sequence[Question]) -> str:
