@@ -85,12 +85,16 @@ fuzz: $(VENV)/.installed
 	@$(call install,atheris)
 	@$(BIN)/python tools/fuzz.py
 
-# What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas.
+# What is made from code: docs/settings.md, docs/cli.md, the capture in README.md, the JSON Schemas, pictures of pages.
 picture: $(VENV)/.installed-dev
 	@PYTHONPATH=. $(BIN)/python tools/picture.py
 
-docs: $(VENV)/.installed
+docs: $(VENV)/.installed docs/ui/today.png
 	@$(BIN)/python tools/docs.py
+
+# Pictures of the pages, when these have changed; each has other times on it.
+docs/ui/today.png: $(wildcard src/recollect/web/static/* src/recollect/web/templates/*) tools/ui_world.json
+	@$(BIN)/python tools/ui_pictures.py || { echo "docs/ui has the pictures of before: they need a browser and the test tools."; touch $@; }
 
 # Needs uv and a package index. Run it when a range in plugin/requirements.txt or an extra in pyproject.toml changes.
 lock: $(VENV)/.installed

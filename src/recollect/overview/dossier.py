@@ -21,6 +21,7 @@ from recollect.truth.files import FileState, file_states
 
 _MOST_LIKE = 5
 _LEAST_LIKE = 0.2
+_LEAST_COSINE = 0.35  # below this, a large store only has nothing nearer
 _LONGEST_QUERY = 2_000
 
 
@@ -86,7 +87,8 @@ def like(engine: Engine, entry: StoredEntry) -> list[Hit]:
         StoreError: the store cannot be read.
     """
     result = search(engine, entry.embedded_text[:_LONGEST_QUERY], project=engine.project, limit=_MOST_LIKE + 1)
-    return [hit for hit in result.hits if hit.entry.id != entry.id and hit.score >= _LEAST_LIKE][:_MOST_LIKE]
+    others = [hit for hit in result.hits if hit.entry.id != entry.id and hit.score >= _LEAST_LIKE]
+    return [hit for hit in others if hit.vector is None or hit.vector >= _LEAST_COSINE][:_MOST_LIKE]
 
 
 def history_of(memory: MemoryFile) -> list[Change]:

@@ -182,10 +182,8 @@ def _of_entry(kind: str, entry: StoredEntry, why: list[str]) -> Item:
 
 
 def _of_contradicted(entry: StoredEntry, known: Feedback) -> Item:
-    times = counted(known.contradicted, "time", "times")
-    return _of_entry(
-        CONTRADICTED, entry, [f"a session has contradicted it {times}; used {known.used} of {known.given}"]
-    )
+    said = f"contradicted {counted(known.contradicted, 'time', 'times')} in a session"
+    return _of_entry(CONTRADICTED, entry, [f"{said}; used {known.used} of {counted(known.given, 'time', 'times')}"])
 
 
 def _of_vain(entry: StoredEntry, known: Feedback) -> Item:

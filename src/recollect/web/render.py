@@ -142,6 +142,12 @@ def project_label(identity: str) -> str:
     return one_line(os.path.basename(identity)) or "no project"
 
 
+def home_path(path: str) -> str:
+    """Return a path as people write it, with ~ for their home folder."""
+    home = os.path.expanduser("~").rstrip(os.sep)
+    return f"~{path[len(home) :]}" if home and path.startswith(home + os.sep) else path
+
+
 def editor_url(path: str, line: int = 1) -> str:
     """Return the address that opens a file in the user's editor; empty if there is none."""
     template = os.environ.get(EDITOR_VARIABLE, "").strip() or _DEFAULT_EDITOR
@@ -197,6 +203,7 @@ FILTERS = {
     "count": counted,
     "cut": cut,
     "editor": editor_url,
+    "home": home_path,
     "label": category_label,
     "line": one_line,
     "lines": lines,

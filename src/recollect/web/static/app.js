@@ -207,10 +207,11 @@ async function begin() {
     part.dataset.begun = "";
     read(part.dataset.load).then(([found]) => {
       const fresh = found.getElementById(part.id);
-      if (fresh) Object.assign(fresh.dataset, part.dataset);
-      if (fresh && part.isConnected) keepPlace(() => part.replaceWith(document.adoptNode(fresh)));
+      Object.assign((fresh || part).dataset, part.dataset, { loaded: "" });
+      if (!fresh) part.textContent = found.getElementById("main")?.innerText || "This part cannot be shown.";
+      else if (part.isConnected) keepPlace(() => part.replaceWith(document.adoptNode(fresh)));
       document.dispatchEvent(new Event("loaded"));
-    }).catch(() => {});
+    }).catch(() => setTimeout(() => { delete part.dataset.begun; begin(); }, 2000));
   }
   document.dispatchEvent(new Event("shown"));
 }
