@@ -14,11 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.conftest import NOBODY, cannot_be_tested
@@ -73,8 +74,8 @@ class Server:
         return f"postgresql://{quote(user)}@/{database}?host={self.folder}{options}"
 
     def place(self, folder: Path) -> str:
-        """The address of a store of its own for a folder."""
-        return self.url(_schema(folder))
+        """The address of a store of its own for a folder, for a user without special rights."""
+        return self.url(_schema(folder), user="dev")
 
     def team(self, folder: Path, organisation: str = "") -> Team:
         """A team's schema of its own for a folder, made by an operator who is no superuser."""
@@ -87,6 +88,13 @@ class Server:
         with psycopg.connect(self.url(), autocommit=True) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
+
+    def prepare(self) -> None:
+        """Make what the tests need once: pgvector, a user without special rights, and one who makes groups."""
+        self.run("CREATE EXTENSION vector")
+        for login, rights in (("dev", ""), ("operator", "CREATEROLE")):
+            self.login(login, rights)
+            self.run(f"GRANT CREATE ON DATABASE postgres TO {login}")
 
     def login(self, name: str, rights: str = "") -> None:
         """Create a login, unless there is one."""
@@ -103,8 +111,6 @@ class Team:
         from recollect.store.open import prepare_team
 
         self.server, self.schema = server, schema
-        server.login("operator", "CREATEROLE")
-        server.run("GRANT CREATE ON DATABASE postgres TO operator")
         self.operator = server.url(schema, user="operator")
         self.groups = prepare_team(self.operator, organisation=organisation)
 
@@ -148,13 +154,38 @@ def server() -> Server:
 _STARTED: list[subprocess.Popen[bytes]] = []  # the server and its guard, which end after this process
 
 
-def start_own(folder: Path) -> subprocess.Popen[bytes]:
-    """Start another server in a folder, for a test that stops it. Whoever starts it ends it."""
+def start_own(folder: Path, settings: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
+    """Start another server in a folder, for whoever stops it. A bench has settings of its own."""
     folder.chmod(0o755)
     for parent in folder.parents:
         if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o011)
-    return _started(folder)
+    return _started(folder, settings)
+
+
+def start_replica(primary: Server, folder: Path) -> subprocess.Popen[bytes]:
+    """Start a server in a folder that follows another one. Whoever starts it ends it."""
+    folder.chmod(0o755)
+    binaries = _binaries(folder)
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    copy = [binaries / "pg_basebackup", "-D", folder / "data", "-h", primary.folder, "-U", "recollect", "-R", "-X"]
+    copy += ["stream", "-c", "fast", "--no-sync"]
+    made = subprocess.run(copy, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))
+    if made.returncode:
+        cannot_be_tested(f"pg_basebackup failed: {made.stderr.strip()}")
+    return _running(folder, binaries, _SETTINGS)
+
+
+def start_again(folder: Path) -> subprocess.Popen[bytes]:
+    """Start a server again that was stopped or killed."""
+    (folder / "data" / "postmaster.pid").unlink(missing_ok=True)
+    return _running(folder, _binaries(folder), _SETTINGS)
+
+
+def programs(folder: Path) -> Path:
+    """The folder of PostgreSQL's programs, for a server in a folder."""
+    return _binaries(folder)
 
 
 def _is_at(file: int, path: Path) -> bool:
@@ -167,7 +198,7 @@ def _is_at(file: int, path: Path) -> bool:
 def _start(folder: Path) -> None:
     folder.chmod(0o711)
     process = _started(folder)
-    Server(folder).run("CREATE EXTENSION vector")
+    Server(folder).prepare()
     guard: subprocess.Popen[bytes] = subprocess.Popen(
         [sys.executable, "-c", _GUARD, str(folder), str(process.pid)],
         stdin=subprocess.DEVNULL,
@@ -178,29 +209,39 @@ def _start(folder: Path) -> None:
     _STARTED.extend((process, guard))
 
 
-def _started(folder: Path) -> subprocess.Popen[bytes]:
+def _started(folder: Path, chosen: Mapping[str, str] = _SETTINGS) -> subprocess.Popen[bytes]:
     binaries = _binaries(folder)
     data = folder / "data"
     data.mkdir(mode=0o700)
     if os.geteuid() == 0:
         os.chown(data, NOBODY, NOBODY)
         os.chown(folder, NOBODY, NOBODY)
-    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-    quiet = {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
     new = [binaries / "initdb", "-D", data, "-U", "recollect", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **quiet)  # type: ignore[call-overload]
+    made = subprocess.run(new, capture_output=True, text=True, encoding="utf-8", check=False, **_quiet(folder))
     if made.returncode:
         shutil.rmtree(data)  # other workers try again, and say the same
         cannot_be_tested(f"initdb failed: {made.stderr.strip()}")
-    settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
+    return _running(folder, binaries, chosen)
+
+
+def _quiet(folder: Path) -> Any:
+    """The options for a program of the server: in its folder, and never as root."""
+    rights = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    return {"cwd": folder, "env": {"PATH": os.environ["PATH"], "LC_ALL": "C"}, **rights}
+
+
+def _running(folder: Path, binaries: Path, chosen: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start the server whose data are in a folder."""
+    data = folder / "data"
+    settings = [part for name, value in chosen.items() for part in ("-c", f"{name}={value.strip(chr(39))}")]
     with (folder / "log").open("wb") as log:
-        process: subprocess.Popen[bytes] = subprocess.Popen(
+        process = subprocess.Popen[bytes](
             [binaries / "postgres", "-D", data, "-k", folder, *settings],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
-            **quiet,  # type: ignore[arg-type]
+            **_quiet(folder),
         )
     end = time.monotonic() + _STARTING
     status = data / "postmaster.pid"

@@ -27,10 +27,9 @@ from typing import Any
 from recollect.config.workspace import load_workspace
 from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.triage.lasting import lasting
-from recollect.domain.triage.worth import worth
 from recollect.embedding.base import Embedder
 from recollect.embedding.registry import create_embedder
-from recollect.sessions.stop import STATED, Stop, capture
+from recollect.sessions.stop import Stop, capture
 
 DATA = Path(__file__).parents[2] / "tests" / "data"
 VARIABLE = "RECOLLECT_TRIAGE_AFTER_PROMPTS"
@@ -112,10 +111,9 @@ def holds(lines: list[str], ends: list[int], enough: str, has_model: bool) -> It
                 capture(Stop(str(transcript), "session", "", continued=True), workspace)
 
 
-def judged(kind: str, texts: Sequence[str]) -> list[float]:
+def judged(texts: Sequence[str]) -> list[float]:
     """Score sentences as the resident does."""
-    vectors = model().embed(texts, "document")
-    return list(map(lasting, vectors, texts) if kind == STATED else map(worth, vectors))
+    return list(map(lasting, model().embed(texts, "document"), texts))
 
 
 @cache

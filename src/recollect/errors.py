@@ -14,6 +14,7 @@ RecollectError
 │   ├── StoreDamaged  the database itself is damaged; `recollect rebuild` makes it again
 │   ├── StillReading  a large bank or database was not read to its end in time; the part read of a bank is kept
 │   └── Journalled    the entry is in the journal, and will reach the store later
+├── TeamError         no team is joined, a scope is unknown here, or a role does not allow something
 ├── InstallError      the plugin or its environment could not be installed or removed: the failure, the way out
 ├── KeywordError      no keyword labels: no key, no answer, an answer without labels
 └── EmbeddingError    no vector: missing package or key, no answer, a useless answer
@@ -108,6 +109,11 @@ class StillReading(StoreError):
 class Journalled(StoreError):
     code = "journalled"
     way_out = "nothing: the entry is kept, and searches will find it later"
+
+
+class TeamError(RecollectError):
+    code = "team"
+    way_out = "`recollect team status` shows the scopes and roles that you have"
 
 
 class InstallError(RecollectError):

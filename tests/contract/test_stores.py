@@ -307,6 +307,28 @@ def test_each_line_of_a_journal_counts_one_observation(store: Store) -> None:
     assert the(store, "a").observation_count == 3
 
 
+def test_source_without_some_entries_keeps_the_others(store: Store) -> None:
+    store.put(bank(), [entry("a"), entry("b"), entry("c")])
+    store.put(bank("/other.md"), [entry("b")])
+    store.put(bank(), [entry("d")], anew=False, without=["a", "b", "unknown"])
+    assert {each.id: each.status for each in store.entries("abcd")} == {
+        "a": RETIRED,
+        "b": ACTIVE,
+        "c": ACTIVE,
+        "d": ACTIVE,
+    }
+    assert [source.path for source in store.sources_of("b")] == ["/other.md"]
+    store.put(bank(), [entry("a")], anew=False, without=["a"])
+    assert store.entries(["a"])[0].status == ACTIVE, "what is given is held"
+
+
+def test_usage_is_handed_on_to_the_entry_that_takes_the_place_of_one_left_out(store: Store) -> None:
+    store.put(bank(), [entry("a", name="Jitter")])
+    store.put_usages([Usage("a", 3, 0, "2026-01-01T00:00:00Z")])
+    store.put(bank(), [entry("b", name="Jitter")], anew=False, without=["a"])
+    assert [(usage.id, usage.recall_count) for usage in store.usages()] == [("a", 3), ("b", 3)]
+
+
 def test_journal_that_is_read_anew_counts_from_the_beginning(store: Store) -> None:
     store.put(journal(), [entry("a"), entry("a"), entry("b")])
     store.put(journal(), [entry("a")])
@@ -2110,8 +2132,18 @@ def test_team_log_of_a_store_knows_its_user(store: Store) -> None:
     assert store.team is None or store.team.user()
 
 
+def test_store_works_for_its_own_user_again(store: Store) -> None:
+    store.put(bank(), [entry("a")])
+    store.act_as(None)
+    assert store.count(EVERYWHERE) == 1
+
+
 def test_new_store_has_no_findings_and_can_be_written(store: Store) -> None:
     assert (store.findings, store.damage, store.read_only) == ([], "", False)
+
+
+def test_new_store_follows_the_files_of_who_opens_it(store: Store) -> None:
+    assert (store.follows_files, store.followed) == (True, "")
 
 
 def test_store_waits_for_another_writer_as_long_as_it_was_told(opener: Opener) -> None:

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -205,13 +206,13 @@ def test_capture_that_cannot_be_kept_still_awaits(semantic_world: World) -> None
     assert listed(world) == ["aa11bb22"]
 
 
-def keys(world: World, pressed: str, columns: int = 80, **variables: str) -> str:
+def keys(world: World, pressed: str, columns: int = 80, options: Sequence[str] = (), **variables: str) -> str:
     """Review on a terminal with these keys, each after the question; return all that was shown."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = world.environment({"TERM": "xterm", **variables})
     process = subprocess.Popen(
-        [RECOLLECT, "review"], cwd=world.project, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+        [RECOLLECT, "review", *options], cwd=world.project, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
     )
     os.close(theirs)
     shown = b""

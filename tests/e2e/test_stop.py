@@ -281,7 +281,7 @@ def test_a_summary_is_asked_for_when_work_was_finished(session: Session, command
     assert_passed(session.stops())
     work(session)
     assert_passed(session.stops())
-    use(session, "Bash", {"command": command}, failed="2 errors")
+    use(session, "Bash", {"command": command}, failed="Permission to use Bash was denied")
     assert_passed(session.stops())
     use(session, "Bash", {"command": command})
     done = session.stops()
@@ -290,6 +290,38 @@ def test_a_summary_is_asked_for_when_work_was_finished(session: Session, command
     assert json.loads(done.stdout)["systemMessage"] == "recollect: asking Claude for a summary of this session"
     text = Path(triage_data(done)["categories"][0]["context_file"]).read_text(encoding="utf-8")
     assert "22" in text.partition("<transcript_data>")[2]
+
+
+def test_a_failure_before_the_end_of_the_work_is_asked_about_with_the_summary(session: Session) -> None:
+    work(session)
+    assert_passed(session.stops(USUALLY))
+    work(session)
+    use(session, "Bash", {"command": "npm run build --token s3cret"}, failed="2 errors")
+    assert_passed(session.stops(USUALLY))
+    use(session, "Bash", {"command": COMMIT})
+    done = session.stops(USUALLY)
+    assert held_for(done) == ["session_summary", "runbook"]
+    assert 'runbook "npm run failed, and the work was finished after it"' in asked_in(done)
+    assert "s3cret" not in asked_in(done)
+
+
+def test_weak_words_of_the_agent_are_not_asked_about_with_a_summary(session: Session) -> None:
+    work(session)
+    assert_passed(session.stops(USUALLY))
+    work(session)
+    session.says("Let's stick with the event table, the other way is overkill.", "assistant")
+    use(session, "Bash", {"command": COMMIT})
+    assert held_for(session.stops(USUALLY)) == ["session_summary"]
+
+
+def test_long_work_that_was_finished_is_asked_about(session: Session) -> None:
+    session.says("Build the parser.")
+    for _ in range(89):
+        use(session, "Read", {"file_path": "a.py"})
+    use(session, "Bash", {"command": COMMIT})
+    done = session.stops(USUALLY, last_assistant_message="The parser is there.")
+    assert held_for(done) == ["runbook"]
+    assert "a long piece of work was finished" in asked_in(done)
 
 
 @pytest.mark.parametrize(

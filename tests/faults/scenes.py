@@ -333,6 +333,27 @@ def _change_file(world: World) -> None:
     append_lines(str(world.store / "session-captures.jsonl"), ANCHORED, [line])
 
 
+def _join_team(world: World) -> None:
+    """Let a team be joined, with a lesson that another member has shared, and one of the user that is not sent yet."""
+    from recollect.config import locations
+    from recollect.domain.shared.line_ids import line_id
+    from recollect.domain.shared.lines import TeamLine
+    from recollect.files.team.lines import append_pulled
+    from recollect.files.team.state import JoinedScope, TeamState, change_state
+    from recollect.team.joined import this_host
+
+    store = str(world.store)
+    scopes = {"team:backend": JoinedScope("curator"), "project:shop": JoinedScope("writer")}
+    state = TeamState("postgresql://ann@127.0.0.1:1/nothing", "ann", "abcdef01", this_host(), scopes=scopes)
+    change_state(locations.team_state(store), locations.team_folder(store), lambda _: (state, None))
+    entry = {"name": "Jitter", "description": _TEAMS, "category": "patterns"}
+    for scope, author in (("team:backend", "bob"), ("project:shop", "ann")):
+        body = {"shared": content_hash(_TEAMS), "entry": entry}
+        line = TeamLine(line_id(1_790_000_000_000, 0, "abcdef02"), body, seq=1, author=author, role="writer")
+        append_pulled(locations.team_lines(store, scope), [line])
+
+
+_TEAMS = "Retries without jitter overload the gateway."
 _REVIEW = ("review", "--json")
 _STALE = ("stale", "--json")
 _MUTED = ("list", "--muted", "--json")
@@ -440,6 +461,21 @@ SCENES = (
     Scene("backup restore", ("backup", "restore", "{home}/backup.tar.gz"), prepare=_lose, probes=(EXPORT, _REVIEW)),
     Scene("init", ("init", "--client", "cursor")),
     Scene("uninstall", ("uninstall", "--yes"), prepare=_registered),
+    Scene(
+        "promote to a team",
+        ("promote", "--to", "team:backend", content_hash(OLD_LESSON["description"])),
+        prepare=_join_team,
+        between=("team.json",),  # it has the ids that were given last
+    ),
+    Scene(
+        "retire for a team",
+        ("retire", content_hash(_TEAMS), "--to", "team:backend"),
+        prepare=_join_team,
+        between=("team.json",),
+    ),
+    Scene("team link", ("team", "link", "project:shop"), prepare=_join_team),
+    Scene("team leave", ("team", "leave", "--force"), prepare=_join_team, between=("team/.sync",)),
+    Scene("team sync", ("team", "sync"), prepare=_join_team, between=("team.json",)),
     Scene("triggers missing", ("triggers", "--missing")),
     Scene("list", ("list",)),
     Scene("search", ("search", "refresh token cookie")),

@@ -203,7 +203,7 @@ def test_a_database_that_is_damaged_under_the_engine_is_told_and_done_without(
 
 
 LIMIT = "The payment gateway has a hard limit of ten requests per second, and we cannot change that limit."
-UNSUPPORTED = "SQLite doesn't support a change of nullability in its ALTER TABLE."
+UNSUPPORTED = "The vendor's API doesn't support batches, so every order needs its own request."
 SAID = (
     f"{UNSUPPORTED}\n"
     "Next I run the whole suite: something still crashes and the fix comes after lunch.\n"

@@ -209,7 +209,7 @@ def test_audit_says_who_did_what_and_only_curators_read_it(team: Team, ann: Team
 
 def test_tokens_speak_for_a_member_until_revoked(team: Team, ann: TeamLog, opened: ExitStack) -> None:
     ann.add_member(BACKEND, "ci", "writer")
-    number, token = ann.create_token("ci", BACKEND, "writer", 3600)
+    number, token = ann.create_token("ci", BACKEND, "writer", 3600, "nightly")
     with pytest.raises(StoreError, match="only a server may look up tokens"):
         ann.token_user(token)
     team.url("gateway", group=team.groups.server)
@@ -224,9 +224,9 @@ def test_tokens_speak_for_a_member_until_revoked(team: Team, ann: TeamLog, opene
         ann.create_token("ci", BACKEND, "curator", 60)
     with pytest.raises(StoreError, match="bob has no role of admin"):
         opened.enter_context(team.log("bob")).create_token("ci", BACKEND, "writer", 60)
-    assert [(each.login, each.role, each.revoked_at == "") for each in ann.tokens()] == [
-        ("ci", "writer", True),
-        ("ci", "reader", True),
+    assert [(each.login, each.role, each.name, each.last_used_at != "", each.revoked_at) for each in ann.tokens()] == [
+        ("ci", "writer", "nightly", True, ""),
+        ("ci", "reader", "", False, ""),
     ]
     ann.revoke_token(number)
     assert gateway.token_user(token) is None
@@ -279,6 +279,17 @@ def test_clients_that_write_at_once_lose_nothing_and_leave_no_gap(team: Team, an
     told = [client.communicate("\n", timeout=120)[1] for client in clients]
     assert [(client.returncode, text) for client, text in zip(clients, told, strict=True)] == [(0, "")] * 4
     assert [each.seq for each in ann.read(BACKEND, 0, 1000)] == list(range(1, 81))
+
+
+def test_related_lines_are_those_of_a_whole_chain_of_edits(ann: TeamLog) -> None:
+    chain = [line(hash="a"), line(hash="b", edits="a"), line("observed", "c"), line(hash="c", edits="b")]
+    aside = [line(hash="x"), line(hash="y", edits="x"), line("observed", "x")]
+    ann.append(BACKEND, [each for pair in zip(chain, [*aside, line("observed", "z")], strict=True) for each in pair])
+    for hash in "abc":
+        assert [each.id for each in ann.related(BACKEND, [hash])] == [each.id for each in chain]
+    assert [each.id for each in ann.related(BACKEND, ["y"])] == [each.id for each in aside]
+    assert len(ann.related(BACKEND, ["a", "y"])) == 7
+    assert ann.related(BACKEND, ["unheard"]) == []
 
 
 # Making a server ready

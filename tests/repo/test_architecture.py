@@ -20,7 +20,7 @@ _TRUTH = _SYNC | {"sync"}
 _RECALL = _TRUTH | {"truth"}
 _USE_CASES = {
     "config", "engine", "sync", "truth", "recall", "sessions", "memories", "learn", "promote", "transfer", "share",
-    "resident", "plugin", "doctor", "overview",
+    "team", "resident", "plugin", "doctor", "overview",
 }  # fmt: skip
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -40,10 +40,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sessions": _RECALL | {"recall"},
     "learn": _RECALL | {"memories"},
     "promote": _RECALL | {"memories"},
+    "team": _RECALL,
     "transfer": _RECALL | {"memories"},
     "share": _RECALL | {"memories"},
     "overview": _RECALL | {"recall", "sessions", "memories", "learn"},
-    "resident": _RECALL | {"recall", "sessions"},
+    "resident": _RECALL | {"recall", "sessions", "team"},
     "plugin": _RECALL | {"resident", "share"},
     "doctor": _ENGINE | _USE_CASES,
     "serving": {"domain"},

@@ -52,6 +52,7 @@ COMMANDS = {
     "stale": EVERYDAY,
     "stats": EVERYDAY,
     "status": EVERYDAY,
+    "team": EVERYDAY,
     "triggers": AGENTS,
     "try": EVERYDAY,
     "ui": EVERYDAY,

@@ -12,6 +12,7 @@ from recollect.cli.shared import (
     warn,
     workspace_options,
 )
+from recollect.cli.to_scope import share_named
 from recollect.config.workspace import Workspace
 from recollect.promote.candidates import Candidate, from_json
 from recollect.promote.classify import PROJECT_SPECIFIC, UNIVERSAL
@@ -22,6 +23,7 @@ from recollect.promote.promote import (
     NOT_WRITTEN,
     REINFORCED,
     Outcome,
+    Promotion,
     candidates_of,
     nothing_new,
     promote,
@@ -38,6 +40,7 @@ from recollect.sync.rebuild import sync_and_embed
     type=click.Choice([UNIVERSAL, PROJECT_SPECIFIC]),
     help="Take this judgement instead of looking for evidence.",
 )
+@click.option("--to", "scope", metavar="SCOPE", help="Share the named lessons with a team instead: team:backend.")
 @entry_options
 @click.option("--feature", metavar="ID", help="The feature that the entries came from, where they do not say it.")
 @click.option("--dry-run", is_flag=True, help="Judge and report, but write nothing.")
@@ -46,6 +49,7 @@ def command(
     names: tuple[str, ...],
     workspace: Workspace,
     judgement: str | None,
+    scope: str | None,
     entry_json: str | None,
     entry_file: str | None,
     feature: str | None,
@@ -59,7 +63,15 @@ def command(
     that names a file, an identifier, a service or the name of this project stays here; everything else is universal.
     A text that its bank has already gains an observation instead of a copy. A lesson from a session goes to the
     global store or to the project's bank, and what is like it is shown: `recollect retire ID` takes one of two away.
+
+    With --to, lessons of any kind are shared with the members of a SCOPE of your team (`recollect team status`), after
+    a check for credentials. They are sent when the server can be reached. --dry-run shows what would be sent.
     """
+    if scope is not None:
+        if not names or judgement or feature or entry_json is not None or entry_file is not None:
+            raise click.UsageError("--to takes the NAMEs of lessons, and of the other options --dry-run and --json")
+        share_named(workspace, scope, names, dry_run, as_json)
+        return
     if sum(map(bool, (names, entry_json is not None, entry_file is not None))) > 1:
         raise click.UsageError("give either names, or --entry-json, or --entry-file")
     given = entry_text(entry_json, entry_file)
@@ -93,6 +105,10 @@ def command(
         return
     if not result.outcomes:
         click.echo(f"Nothing to promote: {nothing_new(workspace.bank)}.")
+    _print(result, similar)
+
+
+def _print(result: Promotion, similar: dict[str, list[Alike]]) -> None:
     for outcome in result.outcomes:
         click.echo(f"{_action(outcome)} {styled(outcome.candidate.title, 'cyan')}{_known_as(outcome)}")
         click.echo(f"  {outcome.verdict}")

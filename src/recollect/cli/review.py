@@ -15,6 +15,7 @@ from recollect.cli.shared import (
     styled,
     workspace_options,
 )
+from recollect.cli.team_review import review_team
 from recollect.config.workspace import Workspace
 from recollect.domain.memory import seen
 from recollect.domain.secrets.detect import redact
@@ -39,6 +40,7 @@ _ACCEPT, _EDIT, _DISMISS, _SKIP, _MORE, _QUIT = "aedsmq"
 @click.option("--saved", multiple=True, metavar="ID", help="It was saved as a memory. Can be given several times.")
 @click.option("--dismiss", multiple=True, metavar="ID", help="It is not worth keeping. Can be given several times.")
 @click.option("--dismiss-all", is_flag=True, help="Nothing that awaits review is worth keeping.")
+@click.option("--team", is_flag=True, help="Review what members of your team have shared, as a curator.")
 @json_option
 @workspace_options
 def command(
@@ -48,6 +50,7 @@ def command(
     saved: tuple[str, ...],
     dismiss: tuple[str, ...],
     dismiss_all: bool,
+    team: bool,
     as_json: bool,
     workspace: Workspace,
 ) -> None:
@@ -57,7 +60,28 @@ def command(
     has looked at it. On a terminal, each is shown, and a key accepts, edits, dismisses or skips it. Elsewhere all are
     listed. With an ID (or the beginning of one), that one is shown in full. What was saved in another way is marked
     with --saved.
+
+    With --team: what writers have shared in curated scopes, with who said it. --accept approves it, --dismiss retires
+    it, for all members.
     """
+    if team:
+        if edit or saved:
+            raise click.UsageError("--team takes an ID, --accept, --dismiss or --dismiss-all")
+        review_team(workspace, capture_id, accept, dismiss, dismiss_all, as_json)
+        return
+    _review_captures(workspace, capture_id, accept, edit, saved, dismiss, dismiss_all, as_json)
+
+
+def _review_captures(
+    workspace: Workspace,
+    capture_id: str | None,
+    accept: tuple[str, ...],
+    edit: bool,
+    saved: tuple[str, ...],
+    dismiss: tuple[str, ...],
+    dismiss_all: bool,
+    as_json: bool,
+) -> None:
     settles = bool(saved or dismiss or dismiss_all)
     if (bool(capture_id) + bool(accept) + settles) > 1:
         raise click.UsageError("give an ID to see it, --accept to keep it, or --saved and --dismiss to settle captures")

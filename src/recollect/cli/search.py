@@ -128,7 +128,8 @@ def _facts(hit: Hit) -> list[str]:
     if entry.category in PROJECT:
         return [one_line(hit.path) or entry.id, where, f"updated {entry.updated_at[:10]}", entry.confidence]
     seen = "seen once" if entry.observation_count == 1 else f"seen {entry.observation_count} times"
-    return [entry.id, where, seen, entry.confidence]
+    said = [f"said by {untrusted(entry.said_by)}"] if entry.said_by else []
+    return [entry.id, where, seen, entry.confidence, *said]
 
 
 def _document(query: str, result: SearchResult, warnings: list[str]) -> dict[str, Any]:
@@ -155,6 +156,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "path": hit.path,
         **fields_of(entry, *_FIELDS),
         "origin": hit.origin,
+        "said_by": entry.said_by,
         "muted": hit.is_muted,
         "at_rest": hit.is_resting,
         "expired": hit.is_expired,

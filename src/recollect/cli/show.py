@@ -109,7 +109,7 @@ def _show_knowledge(known: Known, global_store: str, check: list[str], as_json: 
         "used": entry.influence_count,
         "last_recalled": entry.last_recalled_at,
         **fields_of(entry, "created_at", "updated_at", "project"),
-        "origin": origin_of([(source.kind, source.project) for source in known.sources], entry.source),
+        "origin": origin_of([source.origin for source in known.sources], entry.source),
         "comes_from": list(
             dict.fromkeys(
                 locations.source_path(source.path.removesuffix(CARRIED_LINES), global_store)

@@ -16,6 +16,7 @@ from recollect.domain.stored import STATUSES
 from recollect.domain.text import counted, one_line
 from recollect.memories.health import GOOD, NEEDS_ATTENTION
 from recollect.memories.upkeep import BROKEN, IN_SYNC, MISSING, OUT_OF_SYNC
+from recollect.team.join import TeamStatus
 
 _INDEX = {IN_SYNC: "in sync", OUT_OF_SYNC: "out of sync", MISSING: "missing", BROKEN: "broken"}
 
@@ -89,14 +90,27 @@ def _facts(status: Status) -> list[tuple[str, str]]:
         *([("Stale", _stale(knowledge.stale))] if knowledge.stale else []),
         ("Knowledge", f"{banks}, {knowledge.global_bank:,} in the global one, {journal}"),
         ("Store", store + (f", {_bytes(status.database_bytes)}" if status.database_bytes else "")),
+        *([("Follows", _followed(knowledge.followed))] if knowledge.followed else []),
+        *([("Team", _team(status.team))] if status.team else []),
         *([("Taken over", status.taken_over)] if status.taken_over else []),
         ("Switched off", ", ".join(status.settings_off) or "nothing"),
     ]
     return facts[3:] if status.is_empty else facts
 
 
+def _team(team: TeamStatus) -> str:
+    told = f"{team.user} on {team.address}, {team.unsent:,} to send, {team.behind:,} to pull"
+    told += f", last contact {team.contacted_at or 'never'}"
+    refused = f", {counted(len(team.refused), 'line', 'lines')} refused; `recollect team status` says why"
+    return told + (refused if team.refused else "")
+
+
 def _to_review(count: int) -> str:
     return f"{counted(count, 'capture', 'captures')}; `recollect review` shows them" if count else "nothing"
+
+
+def _followed(files: str) -> str:
+    return f"the files of {files}; those of this machine are not read into the store, and searches do not find them"
 
 
 def _stale(count: int) -> str:
@@ -133,6 +147,7 @@ def _document(status: Status, settings: Settings) -> dict[str, Any]:
         "last_capture": status.last_capture or None,
         "awaiting_review": status.awaiting_review,
         "knowledge": asdict(status.knowledge),
+        "team": asdict(status.team) if status.team else None,
         "taken_over": status.taken_over or None,
         "attention": list(map(asdict, status.issues)),
         "warnings": status.warnings,

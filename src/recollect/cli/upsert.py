@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -21,7 +21,7 @@ from recollect.config.workspace import Workspace
 from recollect.domain.text import counted
 from recollect.engine.engine import Engine
 from recollect.errors import RecollectError, StorageError, StoreError
-from recollect.learn.batch import UNCHANGED, Batch, Item
+from recollect.learn.batch import UNCHANGED, Batch, Item, share_batch
 from recollect.learn.remember import (
     JOURNALLED,
     REINFORCED,
@@ -30,9 +30,11 @@ from recollect.learn.remember import (
     Remembered,
     journalled,
     note_down,
+    share,
     stored,
 )
-from recollect.sync.entry_input import entries_from_json
+from recollect.sync.direct import is_direct
+from recollect.sync.entry_input import EntryInput, entries_from_json
 
 # The most entries of a batch that are named; others are counted.
 _MOST_NAMED = 20
@@ -59,7 +61,10 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
     text = entry_text(entry_json, entry_file) or ""
     given = entries_from_json(text)
     is_array = text.lstrip("\ufeff \t\r\n").startswith("[")
-    if entry_file is not None and is_array:
+    is_batch = entry_file is not None and is_array
+    if workspace.is_on_server and _shared(workspace, given, is_batch=is_batch, is_array=is_array, as_json=as_json):
+        return
+    if is_batch:
         _take(Batch(workspace, given), as_json)
         return
     noted = note_down(workspace, given)  # before the store is opened: opening it may fail
@@ -85,6 +90,35 @@ def command(entry_json: str | None, entry_file: str | None, workspace: Workspace
         print_json(documents if is_array else documents[0])
 
 
+def _shared(
+    workspace: Workspace, given: Sequence[EntryInput], *, is_batch: bool, is_array: bool, as_json: bool
+) -> bool:
+    """Store entries directly on a server, and print the results; return False if files of this machine come first."""
+    try:
+        engine = Engine(workspace)
+    except StoreError:
+        if workspace.acting:
+            raise
+        return False  # the journal keeps them
+    with engine:
+        if not is_direct(engine):
+            return False
+        if is_batch:
+            with _progress("Storing", len(given)) as advance:
+                items = share_batch(engine, given, advance)
+            _print_items(items, 0, as_json)
+            return True
+        results = share(engine, given)
+    warn(dict.fromkeys(warning for result in results for warning in result.warnings))
+    documents = [_document(result) for result in results]
+    if as_json:
+        print_json(documents if is_array else documents[0])
+    else:
+        for result in results:
+            _tell(result)
+    return True
+
+
 def _take(batch: Batch, as_json: bool) -> None:
     """Store a batch, with progress on a terminal, and print the result."""
     try:
@@ -99,16 +133,20 @@ def _take(batch: Batch, as_json: bool) -> None:
         safe = f"{len(batch.items):,} of {counted(len(batch.entries), 'entry is', 'entries are')} in the journal"
         raise StorageError(f"{why}; {safe}, and the same command goes on from there") from None
     warn(dict.fromkeys([*(warning for item in batch.items for warning in item.noted.warnings), *batch.warnings]))
+    _print_items(batch.items, batch.pending, as_json)
+
+
+def _print_items(items: Sequence[Item], pending: int, as_json: bool) -> None:
     if as_json:
-        print_json([_item(item, batch.pending) for item in batch.items])
+        print_json([_item(item, pending) for item in items])
         return
-    if len(batch.items) <= _MOST_NAMED:
-        for item in batch.items:
+    if len(items) <= _MOST_NAMED:
+        for item in items:
             click.echo(f"{_SAID[item.outcome]}: {item.noted.given.name} (id: {item.noted.given.content_hash})")
         return
-    outcomes = Counter(item.outcome for item in batch.items)
+    outcomes = Counter(item.outcome for item in items)
     told = ", ".join(f"{outcomes[outcome]:,} {said.lower()}" for outcome, said in _SAID.items() if outcomes[outcome])
-    click.echo(f"{len(batch.items):,} entries: {told}.")
+    click.echo(f"{len(items):,} entries: {told}.")
 
 
 @contextmanager

@@ -87,6 +87,31 @@ def journal(store: str) -> str:
     return os.path.join(store, "session-captures.jsonl")
 
 
+def team_state(store: str) -> str:
+    """Return the file about the server of a team: its address, who the user is there, and how far it was read."""
+    return os.path.join(store, "team.json")
+
+
+def team_folder(store: str) -> str:
+    """Return the folder of the lines pulled from a team's server. It is there only if a team was joined."""
+    return os.path.join(store, "team")
+
+
+def team_lines(store: str, scope: str) -> str:
+    """Return the file of the lines pulled for a scope."""
+    return os.path.join(team_folder(store), f"{scope.replace(':', '.', 1)}.jsonl")
+
+
+def pulled_scopes(store: str) -> list[str]:
+    """Return the scopes with a file of pulled lines, but for the user's own, whose lines go to the journal."""
+    try:
+        names = os.listdir(team_folder(store))
+    except OSError:
+        return []
+    found = [name.removesuffix(".jsonl").replace(".", ":", 1) for name in names if name.endswith(".jsonl")]
+    return [scope for scope in found if not scope.startswith("personal:")]
+
+
 def source_key(path: str, store: str) -> str:
     """Return the database's name for a source file of entries.
 
@@ -99,6 +124,10 @@ def source_key(path: str, store: str) -> str:
 
 def source_path(key: str, store: str) -> str:
     """Return the present path of a source file, from its name in the database."""
+    from recollect.domain.stored import SCOPE_SOURCE  # imported late: a hook that needs no store needs none of it
+
+    if key.startswith(SCOPE_SOURCE):
+        return team_lines(store, key.removeprefix(SCOPE_SOURCE))
     return os.path.join(store, key.removeprefix(_IN_STORE)) if key.startswith(_IN_STORE) else key
 
 

@@ -40,6 +40,9 @@ _IN_NAMES = {ord(mark): "a" for mark in ".-_"}
 _IN_VALUES = {ord(mark): "a" for mark in "._:/"}
 _ON = ("true", "yes", "on", "y", "1")
 _OFF = ("false", "no", "off", "n", "0")
+
+# Where the password of a server comes from, instead of its address.
+PASSWORD_PLACES = "it comes from the variable PGPASSWORD or from the file ~/.pgpass"  # noqa: S105 (no password)
 _DEEPEST = max(key.name.count(".") for key in KEYS)
 
 _FILES = {PROJECT_FILE: PROJECT_SETTINGS, LOCAL: LOCAL_SETTINGS}
@@ -182,10 +185,13 @@ def _check_address(key: Key, text: str) -> tuple[Value | None, str]:
     """Return an address unless it has a password, which must not stand in a file, nor in a message."""
     if not text.startswith(key.address) or "#" in text:
         return None, _must(key, text if "@" not in text else "that")
-    name, _, query = text.removeprefix(key.address).partition("?")
-    if ":" in name.rpartition("@")[0] or "password=" in query.lower():
-        return None, "must not have a password; it comes from the variable PGPASSWORD or from the file ~/.pgpass"
-    return text, ""
+    return (None, f"must not have a password; {PASSWORD_PLACES}") if has_password(text) else (text, "")
+
+
+def has_password(address: str) -> bool:
+    """Return True if the address of a server has a password in it."""
+    name, _, query = address.partition("://")[2].partition("?")
+    return ":" in name.rpartition("@")[0] or "password=" in query.lower()
 
 
 def _check_switch(key: Key, raw: Any) -> tuple[Value | None, str]:

@@ -290,6 +290,22 @@ KEYS: tuple[Key, ...] = (
         address="postgresql://",
         harmless=_any_of("sqlite"),
     ),
+    Key(
+        "memory_scope",
+        "files",
+        "What a store on a server takes from this machine: its `files`, or without files the lessons stored here, into"
+        " the `personal` scope or one such as `team:backend`.",
+        "everything that searches or stores",
+        harmless=_any_of("files"),
+    ),
+    Key(
+        "memory_store_replica",
+        "none",
+        "A replica of that server from which searches read, as long as it is at most ten seconds behind.",
+        "everything that searches",
+        address="postgresql://",
+        harmless=_any_of("none"),
+    ),
     Key("memory_session_capture", True, "Whether the agent may store memories in the middle of a session.", "mcp"),
     Key(
         "memory_root",

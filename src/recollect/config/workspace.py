@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from recollect.config.settings import Settings
+    from recollect.domain.shared.acting import Acting
     from recollect.files.memory.memories import MemoryRoot
 
 
@@ -44,6 +45,7 @@ class Workspace:
         self._load = load
         self.environment = environment
         self.folder = folder
+        self._acting: Acting | None = None
         self._identity = ""
         self._package: str | None = None
         self._memory_root: MemoryRoot | None = None
@@ -95,14 +97,27 @@ class Workspace:
         return not self.settings.is_default("memory_store")
 
     @property
+    def acting(self) -> Acting | None:
+        """Return for whom a store on a server is used, and in which scope; None if it may follow files."""
+        if self._acting is None and self.is_on_server and not self.settings.is_default("memory_scope"):
+            from recollect.domain.shared.acting import Acting
+
+            scope = self.settings.text("memory_scope")
+            self._acting = Acting("", "" if scope == "personal" else scope)
+        return self._acting
+
+    @property
     def store_place(self) -> str:
         """Return the place of the store, as store/open takes it: the global store, or the address of a server.
 
-        After a mark, the address names the global store, because the store follows the files of one.
+        After marks, the address names a replica, and the global store if the store may follow its files.
         """
         if not self.is_on_server:
             return self.global_store
-        return f"{self.settings.text('memory_store')}#{os.path.realpath(self.global_store)}"
+        name = "memory_store_replica"
+        replica = "" if self.settings.is_default(name) else f"#{self.settings.text(name)}"
+        files = "" if self.acting else f"#{os.path.realpath(self.global_store)}"
+        return f"{self.settings.text('memory_store')}{replica}{files}"
 
     @property
     def journal(self) -> str:
@@ -119,6 +134,12 @@ class Workspace:
 
             self._memory_root = memory_root(self.project_root, self.settings)
         return self._memory_root
+
+    def acting_for(self, acting: Acting) -> Workspace:
+        """Return a workspace for a user of this process: without a project, and without files of this machine."""
+        other = Workspace("", self.global_store, self.settings)
+        other._acting = acting
+        return other
 
     def reloaded(self) -> Workspace:
         """Return a new workspace for the same places, to see changed settings."""

@@ -44,7 +44,8 @@ def database(case: Case) -> Iterator[Finding]:
         yield from _taken_over(case, copy)
         yield from _wholeness(case, copy)
         yield from _vectors(case, copy)
-        yield from _behind(case, copy)
+        others = _followed(case)
+        yield from others or _behind(case, copy)
 
 
 def _earlier(case: Case, entries: int) -> Iterator[Finding]:
@@ -56,6 +57,18 @@ def _earlier(case: Case, entries: int) -> Iterator[Finding]:
         yield Finding(WARNING, "Database", told, fix, lambda: _read(case))
     else:
         yield Finding(WARNING, "Database", told, "`recollect rebuild` takes it over, and keeps a copy beside it")
+
+
+def _followed(case: Case) -> list[Finding]:
+    """Say so if the store follows the files of another machine, as that of CI does."""
+    if not is_server(case.workspace.store_place):
+        return []
+    from recollect.engine.engine import Engine
+    from recollect.sync.rebuild import name_followed
+
+    with Engine(case.workspace, patience=_LOOKING) as engine:
+        told = f"{name_followed(engine)}; those of this machine are not read into it"
+        return [] if engine.store.follows_files else [Finding(OK, "Database", told)]
 
 
 def _taken_over(case: Case, copy: Look) -> Iterator[Finding]:

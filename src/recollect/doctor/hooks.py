@@ -127,7 +127,7 @@ def environment(case: Case) -> Iterator[Finding]:
 
 def _complete(case: Case, python: str, failure: str) -> Iterator[Finding]:
     """Yield a finding on an environment with all packages but perhaps those of the providers in the settings."""
-    lacking = missing_extras(needed_extras(case.workspace.settings), python)
+    lacking = missing_extras(needed_extras(case.workspace.settings, case.workspace.global_store), python)
     if not lacking:
         yield Finding(OK, "Environment", f"hooks run {python}, which has what they need")
         return

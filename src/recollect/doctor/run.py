@@ -42,6 +42,7 @@ _CHECKS = (
     ("Prompt hook", "proof", "prompt_hook", 20.0),
     ("MCP server", "mcp", "mcp_server", 30.0),
     ("Resident", "resident", "resident", 5.0),
+    ("Team", "team", "team", 15.0),
 )
 
 

@@ -115,6 +115,9 @@ def _paths(global_store: str, roots: list[str]) -> Iterator[str]:
         except OSError:
             continue
         yield from found
+    team = locations.team_folder(global_store)
+    if os.path.isdir(team):
+        yield from (os.path.join(team, name) for name in sorted(os.listdir(team)))
     yield locations.journal(global_store)  # last, because only this file grows without limit
 
 

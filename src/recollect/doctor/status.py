@@ -17,7 +17,7 @@ from recollect.config.workspace import Workspace
 from recollect.domain.clock import parse_time, time_text
 from recollect.engine.embed import BATCH
 from recollect.engine.engine import Engine
-from recollect.errors import InvalidEntry, StorageError, StoreDamaged, StoreError
+from recollect.errors import InvalidEntry, RecollectError, StorageError, StoreDamaged, StoreError
 from recollect.files.bank.bank import files_without_entries, read_bank
 from recollect.files.journal.kinds import CAPTURE, CARRIED, MOVED, kind_of
 from recollect.files.journal.log import LONGEST_LINE, read_lines
@@ -33,6 +33,8 @@ from recollect.store.open import database_name, is_server, store_exists, store_f
 from recollect.store.repair import count_earlier
 from recollect.store.values import EARLIER, TAKEN_OVER
 from recollect.sync.journal import without_moved
+from recollect.team.join import TeamStatus
+from recollect.team.join import status as team_status
 from recollect.truth.stale import stale_ids
 
 # In seconds: how long to wait for other writers.
@@ -53,6 +55,7 @@ class Knowledge:
     store_entries: int | None = None
     awaiting_vector: int | None = None
     stale: int = 0  # whose files have changed since they were stored or confirmed
+    followed: str = ""  # whose files the store follows, if not those of this machine
 
 
 @dataclass
@@ -71,6 +74,7 @@ class Status:
     issues: list[Issue] = field(default_factory=list[Issue])
     warnings: list[str] = field(default_factory=list[str])
     server: str = ""  # the address of the store, if it is no file
+    team: TeamStatus | None = None  # None if no team is joined
     taken_over: str = ""  # a sentence about the database of the memory system before recollect
 
     @property
@@ -96,6 +100,7 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
     issues += _bank_issues(workspace) + store_issues + _package_issues(workspace)
     issues += _hook_issues(workspace) + _plugin_issues()
     staged = _staged(workspace, warnings)
+    team = _team(workspace, warnings)
     return Status(
         root,
         health,
@@ -109,8 +114,20 @@ def status_of_project(workspace: Workspace, now: datetime) -> Status:
         issues=issues,
         warnings=warnings,
         server=database_name(workspace.store_place) if is_server(workspace.store_place) else "",
+        team=team,
         taken_over=taken_over,
     )
+
+
+def _team(workspace: Workspace, warnings: list[str]) -> TeamStatus | None:
+    """Return how things stand with the team, from files alone."""
+    if not os.path.exists(locations.team_state(workspace.global_store)):
+        return None
+    try:
+        return team_status(workspace)
+    except RecollectError as error:
+        warnings.append(str(error))
+        return None
 
 
 def switched_off(settings: Settings) -> list[str]:
@@ -132,6 +149,8 @@ def _store_issues(workspace: Workspace, knowledge: Knowledge) -> tuple[list[Issu
             taken_over = engine.store.get_meta(TAKEN_OVER)
             pending = engine.store.get_meta(EARLIER)
             knowledge.stale = len(stale_ids(engine))
+            if not engine.store.follows_files:
+                knowledge.followed = engine.store.followed or "no machine"
     except StoreError as error:
         fix = "`recollect rebuild`" if isinstance(error, StoreDamaged) else "`recollect doctor` says more"
         return [Issue("store", str(error), fix)], ""
@@ -153,7 +172,7 @@ def _package_issues(workspace: Workspace) -> list[Issue]:
     """Return an issue if the plugin's environment lacks the packages of a provider in the settings."""
     data = locations.plugin_data()
     python = interpreter_of(data)
-    lacking = missing_extras(needed_extras(workspace.settings), python) if python else []
+    lacking = missing_extras(needed_extras(workspace.settings, workspace.global_store), python) if python else []
     if not lacking:
         return []
     text = f"the plugin lacks the packages for {' and '.join(lacking)}; memories are found by their words"

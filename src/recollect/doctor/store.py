@@ -67,7 +67,7 @@ def permissions(case: Case) -> Iterator[Finding]:
     if os.name != "posix" or not os.path.isdir(store):
         return
     wrong: list[tuple[str, int]] = []
-    private = [*store_files(store), locations.journal(store)]
+    private = [*store_files(store), locations.journal(store), locations.team_state(store)]
     private += [os.path.join(store, name) for name in _private_names()]
     for path in (store, *private):
         try:

@@ -44,6 +44,7 @@ class PromptHit:
         id: str = "",
         nats: float = 0.0,
         note: str = "",
+        said_by: str = "",
     ) -> None:
         self.category = category
         self.title = title
@@ -57,6 +58,7 @@ class PromptHit:
         self.key = key  # its name in a session's record
         self.id = id  # its id in the store
         self.note = note  # a line about it: its files have changed, or what it was before
+        self.said_by = said_by  # who shared it, and in which scope
         self.nats = nats  # the certainty of a match with the prompt; points, if found by its title
 
 
@@ -85,7 +87,7 @@ def prompt_block(
     left -= len(heading)
     titles: list[PromptHit] = []
     for each in maybes:
-        part = _title_line(each, "" if mark or not each.repository else REPOSITORY)
+        part = _title_line(each, "" if mark and each.repository else _mark(each))
         left -= client_length(part)
         if left < 0:
             break
@@ -127,9 +129,16 @@ def _tags(tags: Sequence[str]) -> str:
     return ",".join(shown)
 
 
+def _mark(told: PromptHit) -> str:
+    """Return the words about whose an entry is, unless it is the user's."""
+    if told.said_by:
+        return f" [said by {_short(told.said_by, _LONGEST_FORMER)}]"
+    return REPOSITORY if told.repository else ""
+
+
 def _headline(told: PromptHit) -> str:
     title = _short(clean_title(told.title), LONGEST_TITLE)
-    mark = REPOSITORY if told.repository else ""
+    mark = _mark(told)
     if not told.path:
         return f"- [{LABEL.get(told.category, told.category).upper()}] {title}{mark}"
     tags = f" #tags:{_tags(told.tags)}" if told.tags else ""

@@ -26,7 +26,14 @@ _BOOKKEEPING = (
     "observed in",
     "supersedes",
     "recorded by",
+    "said by",
 )
+
+# Before the name of a scope, the path of the source that holds its lessons.
+SCOPE_SOURCE = "scope:"
+
+# The line in the details of a shared lesson about who said it, and in which scope.
+_SAID_BY = "- Said by: "
 
 # The writers of an entry.
 SESSION_CAPTURE = "session-capture"
@@ -132,10 +139,21 @@ class StoredEntry:
         return ". ".join(self.triggers)
 
     @property
+    def said_by(self) -> str:
+        """Return who said a shared lesson, and in which scope; empty for all others."""
+        first = self.details.partition("\n")[0]
+        return first.removeprefix(_SAID_BY) if first.startswith(_SAID_BY) else ""
+
+    @property
     def telling_details(self) -> str:
         """Return the details without bookkeeping lines."""
         lines = self.details.split("\n")
         return "\n".join(line for line in lines if not _label(line).startswith(_BOOKKEEPING))
+
+
+def said_by_line(author: str, scope: str) -> str:
+    """Return the first line of the details of a shared lesson."""
+    return f"{_SAID_BY}{author} in {scope}"
 
 
 def _label(line: str) -> str:

@@ -45,9 +45,9 @@ class Engine:
         """
         self.workspace = workspace
         self.store: Store = (
-            warm.store(patience, workspace.store_place)
+            warm.store(patience, workspace.store_place, workspace.acting)
             if warm
-            else open_store(workspace.store_place, patience=patience)
+            else open_store(workspace.store_place, patience=patience, acting=workspace.acting)
         )
         self._warm = warm
         self._embedder: Embedder | None = None
@@ -129,7 +129,8 @@ class Engine:
 
     def columns(self, scope: Scope) -> NumpyRanking | None:
         """Return the cached ranking columns of a scope; None without a `Warm` to cache them."""
-        return self._warm.columns(scope, self.workspace.store_place) if self._warm else None
+        workspace = self.workspace
+        return self._warm.columns(scope, workspace.store_place, workspace.acting) if self._warm else None
 
     def labels(self) -> Labeller | None:
         """Return a labeller for many entries at once, by rules alone; None if labels are off."""

@@ -12,6 +12,7 @@ from recollect.store.open import open_store, store_mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from recollect.domain.shared.acting import Acting
     from recollect.embedding.base import Embedder, Kind, Telling
     from recollect.engine.numpy_ranking import NumpyRanking
     from recollect.store.base import Store
@@ -38,8 +39,8 @@ class Warm:
         self.embedders = embedders
         self._own = threading.local()
 
-    def store(self, patience: float = _TIMEOUT, place: str = "") -> Store:
-        """Return this thread's open store at a place, by default the global store.
+    def store(self, patience: float = _TIMEOUT, place: str = "", acting: Acting | None = None) -> Store:
+        """Return this thread's open store at a place, by default the global store; on a server for a user.
 
         Open it again if its file was replaced, or if it is read-only. Wait up to `patience` seconds for other writers.
 
@@ -47,18 +48,24 @@ class Warm:
             StoreError: the store cannot be used.
         """
         place = place or self.global_store
-        known: tuple[object, Store] | None = getattr(self._own, "store", None)
-        if known and known[0] == (place, store_mark(place)) and not known[1].read_only:
-            known[1].findings.clear()  # they were reported when they were found
-            known[1].wait(patience)
-            return known[1]
+        known: tuple[object, Store, Acting | None] | None = getattr(self._own, "store", None)
+        if known and known[0] == (place, store_mark(place)) and (acting or not known[1].read_only):
+            store = known[1]
+            store.findings.clear()  # they were reported when they were found
+            store.wait(patience)
+            if acting != known[2]:
+                self._own.store = (*known[:2], acting)
+                store.act_as(acting)
+            return store
         self.let_go()
-        store = open_store(place, patience=patience)
-        self._own.store = ((place, store_mark(place)), store)
+        store = open_store(place, patience=patience, acting=acting)
+        self._own.store = ((place, store_mark(place)), store, acting)
         return store
 
-    def columns(self, scope: Scope, place: str = "") -> NumpyRanking | None:
-        """Return the ranking columns of a scope; None until the model is loaded, because it brings numpy.
+    def columns(self, scope: Scope, place: str = "", acting: Acting | None = None) -> NumpyRanking | None:
+        """Return the ranking columns of a scope, on a server for a user.
+
+        None until the model is loaded, because it brings numpy.
 
         Raises:
             StoreError: the store cannot be read.
@@ -68,8 +75,8 @@ class Warm:
         from recollect.engine.numpy_ranking import NumpyRanking
 
         place = place or self.global_store
-        store = self.store(place=place)
-        name = (place, scope.key)
+        store = self.store(place=place, acting=acting)
+        name = (place, acting, scope.key)
         kept: dict[object, tuple[object, NumpyRanking]] = self._own.__dict__.setdefault("columns", {})
         version = (store_mark(place), store.version())
         if name not in kept or kept[name][0] != version:
@@ -80,7 +87,7 @@ class Warm:
 
     def let_go(self) -> None:
         """Close this thread's store; the next use opens it again."""
-        known: tuple[object, Store] | None = getattr(self._own, "store", None)
+        known: tuple[object, Store, Acting | None] | None = getattr(self._own, "store", None)
         self._own.store = None
         if known:
             try:

@@ -22,7 +22,7 @@ class _Broken:
         self._error = error
         self.embedders = Embedders()
 
-    def store(self, *_patience: float) -> Any:
+    def store(self, *_place: object) -> Any:
         return self
 
     def __getattr__(self, name: str) -> Any:

@@ -105,7 +105,7 @@ def _serve(event: Event, tell: Tell) -> Callable[[], list[str]]:
     from recollect.sessions.start import begin, follow, notices, said, withheld
 
     start = _start(event)
-    built = _environment(start.problems, needed_extras(start.workspace.settings))
+    built = _environment(start.problems, needed_extras(start.workspace.settings, start.workspace.global_store))
     tell(_NOTICES, "\n".join([*notices(start), built]))
     start.notes.write()
     injection = begin(start)

@@ -46,7 +46,7 @@ def handle(event: Event) -> Answer:
     answer.afterwards = lambda: _look(stop, workspace)
     if event.text("hook_event_name") == _END:
         return answer
-    done = capture(stop, workspace, lambda kind, texts: _judged(workspace.global_store, event, kind, texts))
+    done = capture(stop, workspace, lambda texts: _judged(workspace.global_store, event, texts))
     if done.held or done.outdated:
         from recollect.hooks.stop_request import request  # imported late: most stops pass
 
@@ -76,11 +76,11 @@ def _look(stop: Stop, workspace: Workspace) -> list[str]:
     return []
 
 
-def _judged(store: str, event: Event, kind: str, texts: Sequence[str]) -> list[float]:
+def _judged(store: str, event: Event, texts: Sequence[str]) -> list[float]:
     """Return the resident's score of each sentence; none if there is no resident to ask."""
     from recollect.hooks.resident import ask_resident  # imported late: most stops find nothing
 
-    answer = ask_resident(store, "judge", event, {"of": kind, "texts": list(texts)}, longer=_LONGER)
+    answer = ask_resident(store, "judge", event, {"texts": list(texts)}, longer=_LONGER)
     scores = answer.get("scores") if answer else None
     return [float(score) for score in scores] if isinstance(scores, list) and len(scores) == len(texts) else []  # pyright: ignore
 

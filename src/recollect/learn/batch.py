@@ -17,7 +17,17 @@ from recollect.engine.engine import Engine
 from recollect.errors import StoreError
 from recollect.files.journal.kinds import CAPTURE, kind_of
 from recollect.files.journal.log import append_chosen, read_lines
-from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, Noted, capture_of, journalled, labelled
+from recollect.learn.remember import (
+    JOURNALLED,
+    REINFORCED,
+    STORED,
+    Noted,
+    capture_of,
+    journalled,
+    labelled,
+    share,
+)
+from recollect.sync.direct import is_held
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.sync import sync
 from recollect.truth.take import note_anchors
@@ -115,6 +125,26 @@ class Batch:
         for item in self.items:
             item.outcome = UNCHANGED if item.outcome == UNCHANGED else JOURNALLED
         self.warnings.append(str(journalled(self.workspace, error)))
+
+
+def share_batch(engine: Engine, entries: Sequence[EntryInput], progress: Progress) -> list[Item]:
+    """Add entries to the write scope of a store that is used directly, slice by slice. Known ones stay as they are.
+
+    Raises:
+        InvalidEntry: the server does not take one of them; the slices before are stored.
+        StoreError: the server cannot be used; the slices before are stored.
+    """
+    items: list[Item] = []
+    for start in range(0, len(entries), _SLICE):
+        some = {given.content_hash: given for given in entries[start : start + _SLICE]}
+        new = {id: given for id, given in some.items() if not is_held(engine, id)}
+        done = dict(zip(new, share(engine, [*new.values()]) if new else (), strict=True))
+        for given in entries[start : start + _SLICE]:
+            stored = done.pop(given.content_hash, None)
+            noted = Noted(given, 0, given.keywords, stored.keyword_tier if stored else "")
+            items.append(Item(noted, STORED if stored else UNCHANGED, stored.entry if stored else None))
+        progress(len(some))
+    return items
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,26 @@ from recollect.errors import InvalidEntry, StoreError
 from recollect.learn.duplicates import twin_of
 from recollect.learn.input import MemoryInput, checked_session, parse_input
 from recollect.learn.project_memory import ITSELF, Memorized, ProjectMemory
-from recollect.learn.remember import JOURNALLED, REINFORCED, STORED, journalled, note_down, stored
+from recollect.learn.remember import (
+    JOURNALLED,
+    REINFORCED,
+    STORED,
+    Remembered,
+    journalled,
+    note_down,
+    share,
+    stored,
+)
 from recollect.learn.supersede import find_old
 from recollect.memories.checks import check_enabled
 from recollect.memories.likeness import plain, similar
+from recollect.sync.direct import is_direct
 from recollect.sync.entry_input import EntryInput, parse_entry_input
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from recollect.domain.stored import StoredEntry
     from recollect.engine.engine import Engine
     from recollect.memories.lookup import Named
 
@@ -66,9 +77,14 @@ def keep(engine: Engine, note: MemoryInput, *, source: str, supersedes: str = ""
     """Keep a checked note, as `memorize` does; `source` says who wrote it. Raises as `memorize` does."""
     is_ours = has_project(engine.workspace.project_root)
     if note.category not in KNOWLEDGE and not is_ours:
+        way = (
+            "store it where its repository is checked out"
+            if engine.workspace.acting
+            else "go to the project's folder, or give `--project-root DIR` to the command (`recollect mcp"
+            " --project-root DIR` for a server)"
+        )
         raise InvalidEntry(
-            f"a {note.category} belongs to a project, and there is none here; go to the project's folder, or give"
-            " `--project-root DIR` to the command (`recollect mcp --project-root DIR` for a server)."
+            f"a {note.category} belongs to a project, and there is none here; {way}."
             f" {', '.join(KNOWLEDGE)} can be stored anywhere"
         )
     if note.category not in KNOWLEDGE:
@@ -114,6 +130,10 @@ def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, source: str
     given, notes = _as_known(engine, given)
     is_itself = old is not None and old.entry.id == given.content_hash
     old = None if is_itself else old
+    if is_direct(engine):
+        known = engine.store.entries([given.content_hash])
+        [done] = share(engine, [given], source=source)
+        return _result(engine, given, done, known, old, [*notes, *([ITSELF] if is_itself else [])])
     [noted] = note_down(workspace, [given], source=source, identity=identity, supersedes=old and old.entry)
     try:
         known = engine.store.entries([given.content_hash])
@@ -122,7 +142,19 @@ def _knowledge(engine: Engine, note: MemoryInput, old: Named | None, source: str
         error = journalled(workspace, failure)
         kept = [f"{old.entry.id} is still found; retire it with forget_memory once the store works"] if old else []
         return Memorized(given.content_hash, given.name, given.category, JOURNALLED, warnings=[str(error), *kept])
-    entry, warnings = done.entry, [*notes, *done.warnings, *([ITSELF] if is_itself else [])]
+    return _result(engine, given, done, known, old, [*notes, *([ITSELF] if is_itself else [])])
+
+
+def _result(  # noqa: PLR0917 (the other half of the function above)
+    engine: Engine,
+    given: EntryInput,
+    done: Remembered,
+    known: Sequence[StoredEntry],
+    old: Named | None,
+    notes: Sequence[str],
+) -> Memorized:
+    """Return what became of a lesson, and retire the old one."""
+    entry, warnings = done.entry, [*notes, *done.warnings]
     if entry.status != ACTIVE:
         warnings.append(f"it is {entry.status}, so it is not found")
     elif known and known[0].status != ACTIVE:

@@ -28,6 +28,7 @@ from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.lookup import Named, find_named
 from recollect.memories.marks import hand_on_marks
+from recollect.sync.direct import is_direct
 from recollect.sync.sync import sync_journal
 
 if TYPE_CHECKING:
@@ -149,7 +150,12 @@ def _is_apart(engine: Engine, one: Named, other: Named) -> bool:
 
 
 def _note(engine: Engine, relation: Relation) -> list[str]:
-    """Write a relation to the journal, unless it says so already, and sync the store."""
+    """Write a relation to the journal, unless it says so already, and sync the store.
+
+    A scope on a server keeps none: who supersedes or updates retires the other one.
+    """
+    if is_direct(engine):
+        return ["the server does not keep that both hold; you may be asked again"] if relation.kind == APART else []
     warnings = sync_journal(engine.store, engine.workspace.global_store, engine.labels())
     pairs = [(relation.new, relation.old), (relation.old, relation.new)][: 2 if relation.kind == APART else 1]
     known = {(each.new, each.old) for each in engine.store.relations([relation.new]) if each.kind == relation.kind}

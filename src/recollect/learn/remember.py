@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from recollect.config.settings import Settings
 from recollect.config.workspace import Workspace
 from recollect.domain.secrets.detect import redact
+from recollect.domain.shared.lines import SHARED
 from recollect.domain.stored import SOURCES, StoredEntry
 from recollect.domain.text import one_line, utc_text
 from recollect.engine.embed import embed_pending
@@ -17,6 +18,7 @@ from recollect.engine.engine import Engine, find_keywords
 from recollect.errors import Journalled, StorageError, StoreError
 from recollect.files.journal.kinds import CAPTURE
 from recollect.files.journal.log import append_lines, read_lines
+from recollect.sync.direct import is_direct, is_held, say, write_scope
 from recollect.sync.entry_input import EntryInput
 from recollect.sync.sync import sync
 from recollect.truth.take import note_anchors
@@ -55,13 +57,64 @@ class Noted:
 def remember(engine: Engine, given: EntryInput, *, source: str = "") -> Remembered:
     """Add an entry, or count one more observation of it: first in the journal, then in the store.
 
+    If lines on a server are the record, it goes there and nowhere else.
+
     Raises:
+        InvalidEntry: the server does not take it.
         LockTimeout: other writers held the journal for too long; nothing was written.
         StorageError: the journal cannot be written; nothing was changed.
         Journalled: the entry is in the journal, but the store could not be synced yet.
     """
+    if is_direct(engine):
+        [done] = share(engine, [given], source=source)
+        return done
     [noted] = note_down(engine.workspace, [given], source=source)
     return stored(engine, noted)
+
+
+def share(engine: Engine, entries: Sequence[EntryInput], *, source: str = "") -> list[Remembered]:
+    """Add entries to the write scope of a store that is used directly, or count one more observation of each.
+
+    Raises:
+        InvalidEntry: the server does not take one of them.
+        StoreError: the server cannot be used.
+    """
+    store, ids = engine.store, [given.content_hash for given in entries]
+    known = {entry.id for entry in store.entries(ids) if is_held(engine, entry.id)}
+    noted = [labelled(engine.settings, given) for given in entries]
+    warnings = say(engine, [shared_body(each, source) for each in noted])
+    done = embed_pending(engine)
+    found = {entry.id: entry for entry in store.entries(ids) if is_held(engine, entry.id)}
+    warnings += done.warnings
+    result: list[Remembered] = []
+    for each in noted:
+        id, said = each.given.content_hash, [*each.warnings, *warnings]
+        if id not in found:
+            said.append(f"{write_scope(engine)} is curated: it is found once a curator has approved it")
+        entry = found.get(id) or _awaiting(each)
+        result.append(Remembered(entry, id not in known, each.keyword_tier, done.pending, said, done.done))
+    return result
+
+
+def _awaiting(noted: Noted) -> StoredEntry:
+    """Return an entry that is not in the store yet."""
+    given = noted.given
+    return StoredEntry(
+        id=given.content_hash,
+        category=given.category,
+        name=given.name,
+        description=given.description,
+        reasoning=given.reasoning,
+        keywords=noted.keywords,
+        triggers=given.triggers,
+        references=given.references,
+    )
+
+
+def shared_body(noted: Noted, source: str = "") -> dict[str, object]:
+    """Return the body of the line that shares an entry."""
+    fields = capture_of(noted.given, noted.keywords, source)
+    return {SHARED: fields.pop("id"), "entry": {key: value for key, value in fields.items() if key != "at"}}
 
 
 def note_down(

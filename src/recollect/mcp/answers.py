@@ -81,6 +81,7 @@ def brief(entry: StoredEntry, among: int, origin: str) -> dict[str, Any]:
         updated=one_line(entry.updated_at)[:10],
         status="" if entry.status == ACTIVE else entry.status,
         origin=origin,
+        said_by=data_line(entry.said_by),
     )
 
 
@@ -90,6 +91,7 @@ def line(place: int, item: dict[str, Any]) -> str:
     about += ["muted by the user"] if item.get("muted") else []
     about += ["expired"] if item.get("expired") else []
     about += [f"from {item['origin']}"] if item.get("origin") else []
+    about += [f"said by {item['said_by']}"] if item.get("said_by") else []
     about += [f"check: {item['check']}"] if item.get("check") else []
     if "score" in item:
         about.append(f"score {item['score']:.2f}")

@@ -29,8 +29,8 @@ class State:
 class Health:
     """The last look at the store. Those who ask at once share one look, so asking often costs the store nothing."""
 
-    def __init__(self, look: Callable[[], int]) -> None:
-        """Take a function that looks, and returns the number of entries awaiting a vector."""
+    def __init__(self, look: Callable[[], int | None]) -> None:
+        """Take a function that looks, and may return the number of entries awaiting a vector."""
         self._look = look
         self._thread = ThreadPoolExecutor(1, "health")
         self._task: asyncio.Task[State] | None = None

@@ -9,6 +9,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from recollect.config.locations import METRICS_TOKEN_VARIABLE, TOKEN_VARIABLE
 from recollect.errors import InvalidSetting
+from recollect.mcp.callers import Callers, LookUp
 from recollect.mcp.guard import Guard
 from recollect.mcp.server import build_server
 from recollect.mcp.wire import LONGEST_LINE
@@ -26,9 +27,16 @@ class Listener:
     """A listening socket with its token and its allowed host names."""
 
     def __init__(
-        self, host: str, port: int, token: str, *, metrics_token: str = "", allowed: tuple[str, ...] = ()
+        self,
+        host: str,
+        port: int,
+        token: str,
+        *,
+        metrics_token: str = "",
+        allowed: tuple[str, ...] = (),
+        look_up: LookUp | None = None,
     ) -> None:
-        """Listen on a port, 0 for any free one. Without a token, make one.
+        """Listen on a port, 0 for any free one. Without a token, make one, unless tokens of users are looked up.
 
         Whoever has the `metrics_token` may read the metrics, and nothing else.
 
@@ -36,9 +44,11 @@ class Listener:
             InvalidSetting: the token is too short, or cannot be sent in a header.
             StorageError: the port cannot be used.
         """
-        self._made = not token
-        self._token = token or secrets.token_urlsafe(32)
-        _check_token(self._token, TOKEN_VARIABLE)
+        self._made = not token and look_up is None
+        self._token = secrets.token_urlsafe(32) if self._made else token
+        self._look_up = look_up
+        if self._token:
+            _check_token(self._token, TOKEN_VARIABLE)
         if metrics_token:
             _check_token(metrics_token, METRICS_TOKEN_VARIABLE)
         self._metrics_token = metrics_token
@@ -56,8 +66,9 @@ class Listener:
             max_request_body_size=LONGEST_LINE,
             transport_security=self._security(),
         )
-        guard = Guard(app, worker, self._token, self._metrics_token)
-        server = Server(guard, guard.is_known, ending, stopping=guard.dismiss, timeout=SERVICE_TIMEOUT)
+        callers = Callers(self._token, self._look_up)
+        guard = Guard(app, worker, callers, self._metrics_token)
+        server = Server(guard, callers.is_known, ending, stopping=guard.dismiss, timeout=SERVICE_TIMEOUT)
         guard.connections = server.connections
         server.serve(self._socket, lambda: self._begin(background))
 
@@ -74,10 +85,12 @@ class Listener:
     def _introduce(self) -> None:
         shown = "127.0.0.1" if is_any(self._host) else bracketed(self._host)
         url = f"http://{shown}:{self._port}{PATH}"
-        token = self._token if self._made else f"${TOKEN_VARIABLE}"
+        token = self._token if self._made else f"${TOKEN_VARIABLE}" if self._token else "TOKEN"
         lines = [f"recollect mcp: serving {url}"]
         if self._made:
             lines.append(f"The token, which is not shown again: {token}")
+        if self._look_up:
+            lines.append("Users need a token: `recollect team token create USER --scope SCOPE` makes one.")
         lines.append("In Claude Code, for example:")
         lines.append(f'  claude mcp add --transport http recollect {url} --header "Authorization: Bearer {token}"')
         if not is_loopback(self._host):

@@ -102,6 +102,7 @@ _BRIEF: dict[str, dict[str, Any]] = {
     "updated": _TEXT,
     "status": {"type": "string", "description": "Missing when active."},
     "origin": _ORIGIN,
+    "said_by": {"type": "string", "description": "Who shared it, and in which scope, if it is a team's."},
 }
 
 STORE = ToolSchema(

@@ -11,6 +11,7 @@ from recollect.serving.ending import SERVICE_TIMEOUT, Ending
 from recollect.serving.logs import log_to_stderr
 
 if TYPE_CHECKING:
+    from recollect.mcp.callers import LookUp
     from recollect.mcp.worker import Worker
 
 # Over HTTP: the time for a call in seconds, and the number of calls at once on a server's store.
@@ -71,12 +72,29 @@ def serve_http(
 
     from recollect.mcp.http import Listener
 
-    listener = Listener(host, port, token, metrics_token=metrics_token, allowed=allowed)
+    look_up = _look_up(workspace)
+    listener = Listener(host, port, token, metrics_token=metrics_token, allowed=allowed, look_up=look_up)
     threads = (threads or THREADS) if workspace.is_on_server else 1
     worker, background = _working(workspace, ending, threads, seconds)
     ending.started()
     ending.on_signals()
     listener.serve(worker, background, ending)
+
+
+def _look_up(workspace: Workspace) -> LookUp | None:
+    """Return the way to look up tokens of users, for a server's store whose login acts for others."""
+    if not workspace.is_on_server:
+        return None
+    from recollect.mcp.callers import Caller
+    from recollect.team.tokens import TokenUsers
+
+    users = TokenUsers(workspace)
+
+    def look_up(token: str) -> Caller | None:
+        found = users.find(token)
+        return Caller(found.acting, found.until) if found else None
+
+    return look_up if users.may_ask() else None
 
 
 def _working(

@@ -19,6 +19,8 @@ from recollect.mcp.metrics import Metrics
 from recollect.resident.background import Background
 
 if TYPE_CHECKING:
+    from recollect.domain.shared.acting import Acting
+    from recollect.engine.engine import Engine
     from recollect.mcp.answers import Answer
 
 _SWITCH = "memory_session_capture"
@@ -26,6 +28,9 @@ _SWITCH = "memory_session_capture"
 # In seconds: the time to wait for other writers to the store, and for closing it.
 _TIMEOUT = 2.0
 _CLOSING = 0.2
+
+# The scopes whose entries without a vector are counted.
+_MOST_SERVED = 20
 _logger = logging.getLogger(__name__)
 
 
@@ -52,17 +57,20 @@ class Worker:
         self._taken = 0
         self._running = 0
         self._has_opened = False
+        self._served: dict[str, Acting] = {}  # a user of each scope
         self.metrics = Metrics()
 
-    async def call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
-        """Run a call. If it is cancelled before its turn, it never runs.
+    async def call(
+        self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None = None
+    ) -> Answer:
+        """Run a call, for the process itself or for a user. If it is cancelled before its turn, it never runs.
 
         Raises:
             Failed: the call failed.
         """
         begun, outcome = time.monotonic(), metrics.CANCELLED
         try:
-            answer = await self._in_time(tool, self._threads.submit(self._call, tool, given))
+            answer = await self._in_time(tool, self._threads.submit(self._call, tool, given, acting))
         except Failed as failure:
             outcome = failure.outcome
             raise
@@ -104,38 +112,71 @@ class Worker:
         with self._counting:
             return self._running, max(0, self._taken - self._running)
 
-    def look(self) -> int:
-        """Ask the store for the number of entries that await a vector, in a thread of the caller.
+    def look(self) -> None:
+        """Make sure that the store answers, in a thread of the caller.
+
+        Raises:
+            StoreError: it does not.
+        """
+        try:
+            self._engine().store.get_meta("")
+        except StoreError:
+            self._background.warm.let_go()
+            raise
+
+    def pending(self) -> int:
+        """Return the number of entries that await a vector, in the scopes served lately, in a thread of the caller.
 
         Raises:
             StoreError: the store cannot be used.
         """
+        total = self._awaiting(None)
+        for scope, acting in list(self._served.items()):
+            try:
+                total += self._awaiting(acting)
+            except StoreError:
+                self._served.pop(scope, None)  # its user may not see it any more
+                self._background.warm.let_go()
+        return total
+
+    def _awaiting(self, acting: Acting | None) -> int:
+        engine = self._engine(acting)
+        engine.model()
+        return engine.store.coverage().pending
+
+    def _engine(self, acting: Acting | None = None) -> Engine:
         from recollect.engine.engine import Engine
 
-        try:
-            engine = Engine(self._workspace.reloaded(), patience=_TIMEOUT, warm=self._background.warm)
-            engine.model()
-            return engine.store.coverage().pending
-        except StoreError:
-            self._background.warm.let_go()
-            raise
+        workspace = self._workspace.reloaded()  # its settings may have changed since the last call
+        if acting:
+            self._note_served(acting)
+            workspace = workspace.acting_for(acting)
+        return Engine(workspace, patience=_TIMEOUT, warm=self._background.warm)  # kept open between calls
+
+    def _note_served(self, acting: Acting) -> None:
+        with self._counting:
+            if acting.scope in self._served:
+                return
+            self._served[acting.scope] = acting
+            if len(self._served) > _MOST_SERVED:
+                del self._served[next(iter(self._served))]
 
     def may_store(self) -> bool:
         """Return True if the settings allow the agent to store memories."""
         return self._workspace.reloaded().settings.flag(_SWITCH)
 
-    def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+    def _call(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None) -> Answer:
         with self._counting:
             self._running += 1
         try:
-            return self._tried(tool, given)
+            return self._tried(tool, given, acting)
         finally:
             with self._counting:
                 self._running -= 1
 
-    def _tried(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
+    def _tried(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None) -> Answer:
         try:
-            return self._done(tool, given)
+            return self._done(tool, given, acting)
         except StoreError as error:
             self.metrics.count_store_error()
             self._background.warm.let_go()  # the next call opens it again
@@ -152,21 +193,20 @@ class Worker:
                 f"{tool.name} failed with an unexpected error ({what}); `recollect doctor` looks for what is wrong"
             ) from error
 
-    def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None) -> Answer:
-        from recollect.engine.engine import Engine
+    def _done(self, tool: schemas.ToolSchema, given: Mapping[str, Any] | None, acting: Acting | None) -> Answer:
         from recollect.engine.without_store import engine_without_store
         from recollect.learn.remember import JOURNALLED
         from recollect.mcp.answers import remarked
         from recollect.mcp.arguments import Arguments
         from recollect.mcp.tools import DOCTOR, TOOLS
 
-        workspace = self._workspace.reloaded()  # its settings may have changed since the last call
         arguments = Arguments(tool, given)
         try:
             self._has_opened = True
-            engine = Engine(workspace, patience=_TIMEOUT, warm=self._background.warm)  # kept open between calls
+            engine = self._engine(acting)
         except StoreError as error:
-            if tool is not schemas.STORE:
+            workspace = self._workspace.reloaded()
+            if tool is not schemas.STORE or acting or workspace.acting:
                 raise
             # Files can still be written.
             answer = TOOLS[tool.name](engine_without_store(workspace, error), arguments)

@@ -14,6 +14,7 @@ from recollect.files.memory.memories import MemoryRoot, find_memories
 from recollect.files.met import has_met, meet
 from recollect.memories.commit import commit_memories
 from recollect.sync.memories import sync_memories
+from recollect.sync.rebuild import name_followed
 
 
 def finish(
@@ -38,6 +39,8 @@ def finish(
             return [*warnings, f"{root.path} is not the memory root of {place}: search does not find it there"]
         with nullcontext(engine) if engine else Engine(workspace) as opened:
             warnings += sync_memories(opened.store, workspace)
+            if not opened.store.follows_files:
+                warnings.append(f"{name_followed(opened)}, so searches here do not find what files here say")
     except (StoreError, WriteRefused) as error:
         warnings.append(f"the search index is not updated yet; the next command tries again: {error}")
     return warnings

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from recollect.domain.secrets.detect import find_secret
+from recollect.domain.shared.lines import CONFIRMED, RETIRED
 from recollect.domain.stored import ACTIVE, APART, ARCHIVED, LONGEST_REASON, Relation, Retirement, StoredEntry
 from recollect.domain.text import cut, one_line, utc_text
 from recollect.engine.engine import Engine
@@ -16,6 +17,7 @@ from recollect.files.memory.memories import MemoryFile, read_memory
 from recollect.memories import write
 from recollect.memories.finish import finish
 from recollect.memories.lookup import Known, Named, find_named, of_memory, shortest_name
+from recollect.sync.direct import catch_up, is_direct, is_held, is_told, say, write_scope
 from recollect.sync.sync import sync_journal
 from recollect.sync.write import write_lines
 
@@ -78,11 +80,13 @@ def _changed(engine: Engine, found: Named, reason: str, warnings: list[str], *, 
 
 
 def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str], *, ended: bool) -> Forgotten:
-    """Retire or restore an entry in the journal, unless it is in the wanted state already.
+    """Retire or restore a lesson, in the journal or on the server, unless it is in the wanted state already.
 
     Two processes at once may both write a line; the result is the same. The store is not locked meanwhile: others need
     it, and the lock of the journal may take time.
     """
+    if is_direct(engine):
+        return _changed_line(engine, id, reason, warnings, ended=ended)
     warnings += sync_journal(engine.store, engine.workspace.global_store, engine.labels())
     [known] = [Known(engine, entry) for entry in engine.store.entries([id])]
     lines = _lines(known, reason, ended=ended)
@@ -97,6 +101,22 @@ def _changed_knowledge(engine: Engine, id: str, reason: str, warnings: list[str]
     else:
         outcome = "restored" if ended else "retired"
     return Forgotten(known.entry, outcome, id if known.sources else "", "", list(dict.fromkeys(warnings)))
+
+
+def _changed_line(engine: Engine, id: str, reason: str, warnings: list[str], *, ended: bool) -> Forgotten:
+    """Retire or restore a lesson of the write scope of a store that is used directly."""
+    warnings += catch_up(engine)
+    [entry] = engine.store.entries([id])
+    if not is_told(engine, id):
+        raise InvalidEntry(
+            f"'{one_line(entry.name)}' is not of {write_scope(engine)}, where what you store goes; somebody with"
+            " another memory_scope can do this"
+        )
+    if is_held(engine, id) == ended:
+        return Forgotten(entry, "already_active" if ended else "already_retired", id, "", warnings)
+    warnings += say(engine, [{CONFIRMED: id} if ended else {RETIRED: id, "reason": reason}])
+    [entry] = engine.store.entries([id])
+    return Forgotten(entry, "restored" if ended else "retired", id, "", list(dict.fromkeys(warnings)))
 
 
 def _stands_again(engine: Engine, id: str) -> list[Relation]:

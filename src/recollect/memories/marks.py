@@ -97,7 +97,7 @@ def hand_on_marks(engine: Engine, old: str, new: str) -> None:
     Raises as `mute` does.
     """
     marks = [] if engine.store.marks(new) else engine.store.marks(old)
-    if marks:
+    if marks and engine.store.follows_files:
         handed_on = [Mark(new, mark.kind, mark.project, at=mark.at) for mark in marks]
         append_lines(engine.workspace.journal, MARK, handed_on)
         sync_journal(engine.store, engine.workspace.global_store, engine.labels())

@@ -25,6 +25,7 @@ from recollect.files.session.last_injection import NAME as LAST_INJECTION
 from recollect.files.session.record import FOLDER as SESSIONS
 from recollect.files.session.record import MARKS
 from recollect.files.session.stop_flag import FLAG
+from recollect.files.team.lines import is_team_file
 from recollect.files.textfile import is_temporary, read_regular
 from recollect.files.times import NAME as TIMES
 from recollect.files.times import OLDER as OLDER_TIMES
@@ -51,6 +52,7 @@ IN_STORE = (
     LOOKED,
     MET,
     os.path.basename(locations.consents()),
+    os.path.basename(locations.team_state("")),
 )
 _LARGEST_RECORD = 1024 * 1024
 _ABANDONED = 3600.0  # seconds
@@ -130,6 +132,8 @@ def _of_store(store: str) -> Iterator[str]:
         path for path in _files(store, lambda name: name == locations.PROMOTION_LOCK) if not os.path.getsize(path)
     )
     yield from _files(store, is_temporary)
+    team = locations.team_folder(store)
+    yield from _whole(team, [*_files(team, lambda name: is_temporary(name) or is_team_file(name))])
     sessions = os.path.join(store, SESSIONS)
     yield from _whole(sessions, [*filter(_is_record, _files(sessions, bool)), *_files(sessions, is_temporary)])
 

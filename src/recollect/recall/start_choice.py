@@ -418,7 +418,7 @@ def as_entry(stored: StoredEntry, was: str = "") -> Entry:
         confidence=stored.confidence,
         last_observed=stored.updated_at[:10],
         stored_hash=stored.id,
-        origin="local" if stored.project and not stored.unproven else "global",
+        origin="local" if stored.project and not stored.unproven and not stored.said_by else "global",
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from recollect.files.log import log
+
 if TYPE_CHECKING:
     from recollect.config.workspace import Workspace
     from recollect.engine.warm import Warm
@@ -40,9 +42,22 @@ class Background:
 
     def _begin(self) -> None:
         from recollect.resident.handlers import prepare
+        from recollect.team.background import TeamThread
 
-        resident = self._resident()
-        resident.start(lambda: prepare(resident.warm, self._workspace.reloaded()))
+        resident, store = self._resident(), self._workspace.global_store
+
+        def embed() -> list[str]:
+            return prepare(resident.warm, self._workspace.reloaded())
+
+        def share(ended: threading.Event) -> None:
+            TeamThread(
+                self._workspace.reloaded,
+                ended,
+                tell=lambda sentences: log(store, "team", *sentences, place=""),
+                pulled=lambda: resident.later("team", "", embed),
+            ).start()
+
+        resident.start(embed, share)
 
     def _resident(self) -> Resident:
         with self._lock:

@@ -19,7 +19,6 @@ from recollect.recall.degradation import LOADING
 from recollect.recall.prompt import memories_for
 from recollect.sessions import attention
 from recollect.sessions.start import Start, begin, follow, notices, said, withheld
-from recollect.sessions.stop import STATED
 from recollect.store.open import store_exists
 from recollect.version import VERSION
 
@@ -103,7 +102,7 @@ def _session_start(question: Mapping[str, Any], warm: Warm) -> Answered:
         "text": injection.text,
         "said": said(start, injection),
         "notices": [withheld(start, injection), *found],
-        "extras": needed_extras(settings),
+        "extras": needed_extras(settings, warm.global_store),
         "weakness": attention.weakness(warm.global_store, injection.degraded, start.notes),
         "warnings": start.problems + injection.warnings,
     }
@@ -129,9 +128,8 @@ def _embed(question: Mapping[str, Any], warm: Warm) -> Answered:
 
 
 def _judge(question: Mapping[str, Any], warm: Warm) -> Answered:
-    """Return for each sentence of a session how much it says that will last; the user's own have another judge."""
-    from recollect.domain.triage.lasting import lasting  # imported late: most residents are never asked
-    from recollect.domain.triage.worth import MODEL, worth
+    """Return for each sentence of a session how much it says that will last."""
+    from recollect.domain.triage.lasting import MODEL, lasting  # imported late: most residents are never asked
 
     texts: Any = question.get("texts")
     if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_TEXTS:  # pyright: ignore[reportUnknownArgumentType]
@@ -147,7 +145,7 @@ def _judge(question: Mapping[str, Any], warm: Warm) -> Answered:
         vectors = embedder.embed(sentences, "document")
     except ModelLoading:
         return Answered({"loading": True})  # in a short session that is no failure
-    scores = map(lasting, vectors, sentences) if question.get("of") == STATED else map(worth, vectors)
+    scores = map(lasting, vectors, sentences)
     return Answered({"scores": list(scores)})
 
 

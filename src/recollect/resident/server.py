@@ -73,14 +73,16 @@ class Resident:
         self._answered = 0
         self._left_to_do = 0
 
-    def start(self, first: Callable[[], Sequence[str]]) -> None:
-        """Stand by in a thread. On becoming the resident, run `first` to get ready.
+    def start(self, first: Callable[[], Sequence[str]], *beside: Callable[[threading.Event], None]) -> None:
+        """Stand by in a thread. On becoming the resident, run `first` to get ready, and start what runs `beside`.
+
+        That is given an event, which is set at the end.
 
         On systems without Unix sockets there is no resident, and hooks do without it.
         """
         if fcntl is None or not hasattr(socket, "AF_UNIX"):
             return
-        threading.Thread(target=self._stand_by, args=(first,), name="resident", daemon=True).start()
+        threading.Thread(target=self._stand_by, args=(first, beside), name="resident", daemon=True).start()
 
     def close(self) -> None:
         """Stop serving, remove the socket and close the store, so that another server can take over."""
@@ -97,7 +99,9 @@ class Resident:
             self._listener.close()
         wait(last, _LETTING_GO)
 
-    def _stand_by(self, first: Callable[[], Sequence[str]]) -> None:
+    def _stand_by(
+        self, first: Callable[[], Sequence[str]], beside: Sequence[Callable[[threading.Event], None]]
+    ) -> None:
         try:
             while not self._take_turn():
                 if self._ended.is_set():
@@ -110,7 +114,9 @@ class Resident:
                 self.is_leader = True
                 self._serving = threading.Thread(target=self._serve, args=(self._listener,), name="hooks", daemon=True)
                 self._serving.start()
-                self._later("resident", "", first)
+                self.later("resident", "", first)
+                for each in beside:
+                    each(self._ended)
         except OSError as error:
             log(
                 self.global_store,
@@ -220,7 +226,7 @@ class Resident:
             if found.settle:
                 log(self.global_store, kind, *found.settle(), place=place)
             if found.afterwards:
-                self._later(kind, place, found.afterwards)
+                self.later(kind, place, found.afterwards)
 
     def _answer(self, kind: str, question: dict[str, Any]) -> Answered:
         if question.get("version") != VERSION:
@@ -231,7 +237,9 @@ class Resident:
             return Answered(status(self.warm, answered=self._answered, left_to_do=self._left_to_do))
         return answer(kind, question, self.warm)
 
-    def _later(self, kind: str, place: str, work: Callable[[], Sequence[str]]) -> None:
+    def later(self, kind: str, place: str, work: Callable[[], Sequence[str]]) -> None:
+        """Do some work after everything that waits, and log the warnings that it returns."""
+
         def logged() -> None:
             try:
                 log(self.global_store, kind, *work(), place=place)

@@ -120,7 +120,7 @@ def raise_confidence(engine: Engine) -> list[Raised]:
         risen = raised(entry, known[entry.id].used if entry.id in known else 0)
         if risen and len(found) < _MOST_RAISED:
             found.append(Raised(entry.id, risen[0], at=now, reason=risen[1]))
-    if found:
+    if found and store.follows_files:
         write_lines(engine, RAISED, found)
     return found
 

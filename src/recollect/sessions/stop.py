@@ -9,11 +9,11 @@ from binascii import crc32
 
 from recollect.config import locations
 from recollect.domain.categories import PROJECT, RUNBOOK, SESSION_SUMMARY
-from recollect.domain.triage.moment import PLAIN_SCORE, is_moment, is_open, statements, unstored
-from recollect.domain.triage.plain import is_plain
+from recollect.domain.triage.moment import PLAIN_SCORE, is_moment, is_open, keep_plain, may_last, statements, unstored
+from recollect.domain.triage.plain import is_plain, is_request
 from recollect.domain.triage.quoted import without_quotes
 from recollect.domain.triage.score import Activity, Finding, Said, bounded, clean_snippet, find
-from recollect.domain.triage.signs import has_finished, is_change, mended, says_farewell, says_thanks
+from recollect.domain.triage.signs import has_finished, is_change, mended, overcome, says_farewell, says_thanks
 from recollect.errors import LockTimeout, StorageError, WriteRefused
 from recollect.files.session.record import add_given, read_record, set_triaged
 from recollect.files.session.stop_flag import end_turn, lower_flag, raise_flag, read_flag, take_turn
@@ -29,28 +29,23 @@ if TYPE_CHECKING:
     from recollect.files.session.transcript import Heard
     from recollect.sessions.outdated import Outdated
 
-    # Takes a kind and sentences of that kind; returns a score for each, or none.
-    Judge = Callable[[str, Sequence[str]], Sequence[float]]
+    # Takes sentences; returns a score for each, or none.
+    Judge = Callable[[Sequence[str]], Sequence[float]]
 
 _LONGEST_CONTEXT = 8_000
-
-# The kinds of sentences that are judged by their meaning: found by words, and said by the user.
-FOUND = "found"
-STATED = "stated"
 
 _PARALLEL = "triage.parallel."
 
 # The score of a fault that was mended: the work shows it, whatever was said about it.
 _MENDED_SCORE = 0.6
 _MOST_FAULTS = 3
+# So many tool uses with an end to the work are evidence by themselves.
+_LONG_WORK = 90
 
 # The key in a session's record: it was asked about memories whose files it has changed. Once is enough.
 _ASKED_ABOUT_FILES = "files?"
 # The most statements of the user that one request names.
 _MOST_STATED = 3
-
-# The score of a sentence of the agent's that nobody judged: an agent can judge a hint, a person should see no noise.
-_DOUBTFUL = -1.0
 
 # The number of prompts before a summary is due: the first time, and since the last time.
 _PROMPTS_AT_FIRST = 2
@@ -156,11 +151,7 @@ def checked_transcript(path: str) -> str:
 
 def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judge | None, done: Capture) -> None:
     settings = workspace.settings
-    if settings.problems:
-        from recollect.recall.deferred import DeferredWrites
-        from recollect.sessions.attention import log_settings_problems
-
-        log_settings_problems(workspace, DeferredWrites())
+    _log_problems(workspace)
     mode = settings.text("triage.mode") if settings.flag("triage.enabled") else "off"
     thresholds = {
         category: settings.real(f"triage.thresholds.{category}")
@@ -183,22 +174,30 @@ def _triage(stop: Stop, workspace: Workspace, record: SessionRecord, judge: Judg
         thresholds.pop(SESSION_SUMMARY, None)
     findings = find(bounded(heard.said), _activity(heard), thresholds)
     if mode == "stage" or not stop.free:
-        findings = _lasting(_without_secrets(findings, heard, thresholds, done), judge, unjudged=_DOUBTFUL)
-        if findings:
-            _stage(stop, workspace, findings)
+        if _stage(stop, workspace, _lasting(_without_secrets(findings, heard, thresholds, done), judge)):
             set_triaged(workspace.global_store, stop.session, heard.end, _mark(last))
         return
-    is_urgent = _add_mended(stop, workspace, heard, findings, thresholds)
-    is_urgent = is_urgent or any(finding.category == SESSION_SUMMARY for finding in findings)
-    is_due = _is_time(settings, heard, judge, findings, thresholds) or is_urgent
-    findings = _without_secrets(findings, heard, thresholds, done) if is_due else []
+    is_urgent = _add_evidence(stop, workspace, heard, findings, thresholds)
+    if not _is_time(settings, heard, judge, findings, thresholds) and not is_urgent:
+        findings = [finding for finding in findings if finding.category == SESSION_SUMMARY]
+    is_due = bool(findings)
+    findings = _without_secrets(findings, heard, thresholds, done)
     old: Sequence[Outdated] = _outdated(workspace, record, heard) if is_due or _is_settled(heard, last) else []
     if (findings or old) and _holds(stop, workspace, heard.end, last, done):
-        _lasting(findings, judge)
+        keep_plain(findings)
         _ask(stop, workspace.settings, findings, done)
         if old:
             done.outdated = old
             add_given(workspace.global_store, stop.session, [_ASKED_ABOUT_FILES])
+
+
+def _log_problems(workspace: Workspace) -> None:
+    if not workspace.settings.problems:
+        return
+    from recollect.recall.deferred import DeferredWrites
+    from recollect.sessions.attention import log_settings_problems
+
+    log_settings_problems(workspace, DeferredWrites())
 
 
 def _is_settled(heard: Heard, last: str) -> bool:
@@ -231,13 +230,32 @@ def _without_secrets(
     return list(again.values())
 
 
-def _add_mended(
+def _add_evidence(
     stop: Stop, workspace: Workspace, heard: Heard, findings: list[Finding], thresholds: dict[str, float]
 ) -> bool:
-    """Add a finding for commands that failed and pass now; return True if one failed like that in another session."""
-    faults = mended(heard.steps) if RUNBOOK in thresholds else []
-    if not faults:
+    """Add a finding for what the work shows; return True if a fault was mended that another session has met."""
+    if RUNBOOK not in thresholds:
         return False
+    told, is_known = _mended(stop, workspace, heard)
+    command = "" if told else overcome(heard.steps)
+    if command:
+        told = [f"{command} failed, and the work was finished after it"]
+    elif not told and heard.tool_uses >= _LONG_WORK and has_finished(heard.steps):
+        told = ["a long piece of work was finished"]
+    if told:
+        runbook = next((finding for finding in findings if finding.category == RUNBOOK), None)
+        if runbook is None:
+            runbook = Finding(RUNBOOK, max(thresholds[RUNBOOK], _MENDED_SCORE), [], told)
+            findings.append(runbook)
+        runbook.evidence = told
+    return is_known
+
+
+def _mended(stop: Stop, workspace: Workspace, heard: Heard) -> tuple[list[str], bool]:
+    """Return what to tell of commands that failed and pass now, and True if one failed like that in another session."""
+    faults = mended(heard.steps)
+    if not faults:
+        return [], False
     from recollect.files.session.faults import met_before
 
     marks = {fault.mark: fault.id for fault in faults if fault.mark}
@@ -245,13 +263,7 @@ def _add_mended(
     chosen = [fault for fault in faults if fault.mark in again] or faults[-1:]
     said = "failed as in an earlier session" if again else "failed"
     # The output is left out: it may hold secrets, or words of a cloned repository, and the agent has seen it.
-    told = [f"{fault.command} {said}, and passes now" for fault in chosen]
-    runbook = next((finding for finding in findings if finding.category == RUNBOOK), None)
-    if runbook is None:
-        runbook = Finding(RUNBOOK, max(thresholds[RUNBOOK], _MENDED_SCORE), [], told)
-        findings.append(runbook)
-    runbook.evidence = told[:_MOST_FAULTS]
-    return bool(again)
+    return [f"{fault.command} {said}, and passes now" for fault in chosen][:_MOST_FAULTS], bool(again)
 
 
 def _is_time(
@@ -259,7 +271,7 @@ def _is_time(
 ) -> bool:
     """Return True if this is the moment to ask by words and work, or else by a lasting statement, which is added."""
     news = unstored(heard.said, heard.steps)
-    if findings and is_moment(news, heard.tool_uses, thresholds, settings.whole("triage.after_prompts")):
+    if is_moment(news, heard.tool_uses, thresholds, settings.whole("triage.after_prompts"), findings):
         return True
     return _add_stated(news, judge, findings, thresholds)
 
@@ -272,7 +284,7 @@ def _add_stated(
     stated = statements(news) if judge and open_to else {}
     if not judge or not stated:
         return False
-    scores = zip(stated, judge(STATED, list(stated)), strict=False)
+    scores = zip(stated, judge(list(stated)), strict=False)
     lasting = [text for text, score in scores if score >= 0.0][-_MOST_STATED:]
     if not lasting:
         return False
@@ -291,19 +303,21 @@ def _add_stated(
     return True
 
 
-def _lasting(findings: Sequence[Finding], judge: Judge | None, *, unjudged: float = 0.0) -> list[Finding]:
-    """Remove the agent's sentences about the next step, and return the findings that have sentences left.
+def _lasting(findings: Sequence[Finding], judge: Judge | None) -> list[Finding]:
+    """Remove what a person should not have to review, and return the findings that have sentences left.
 
-    A sentence that nobody could judge has the score `unjudged`.
+    Kept are plain statements, the user's without requests, and the agent's that the judge says will last.
     """
     judged = [finding for finding in findings if finding.category != SESSION_SUMMARY]
-    texts = [text for finding in judged for text in finding.snippets if text not in finding.by_human]
-    scores = dict(zip(texts, judge(FOUND, texts), strict=False)) if judge and texts else {}
+    texts = [text for finding in judged for text in finding.snippets if text not in finding.by_human and may_last(text)]
+    scores = dict(zip(texts, judge(texts), strict=False)) if judge and texts else {}
     for finding in judged:
         finding.snippets = [
             text
             for text in finding.snippets
-            if scores.get(text, unjudged) >= 0.0 or text in finding.by_human or is_plain(text, finding.category)
+            if scores.get(text, -1.0) >= 0.0
+            or is_plain(text, finding.category)
+            or (text in finding.by_human and not is_request(text))
         ]
     return [finding for finding in findings if finding.snippets]
 
@@ -406,8 +420,10 @@ def _redact(heard: Heard, done: Capture) -> bool:
     return count > 0
 
 
-def _stage(stop: Stop, workspace: Workspace, findings: Sequence[Finding]) -> None:
-    """Stage the findings for review, without duplicates."""
+def _stage(stop: Stop, workspace: Workspace, findings: Sequence[Finding]) -> bool:
+    """Stage the findings for review, without duplicates; return True if there are any."""
+    if not findings:
+        return False
     from recollect.domain.text import utc_text
     from recollect.files.journal.kinds import STAGED, Staged, new_id
     from recollect.files.journal.log import append_lines
@@ -427,6 +443,7 @@ def _stage(stop: Stop, workspace: Workspace, findings: Sequence[Finding]) -> Non
         score = round(finding.score, 4)
         chosen.append(Staged(new_id(), now, identity, stop.session, finding.category, score, finding.snippets, context))
     append_lines(journal, STAGED, chosen)
+    return True
 
 
 def _likeness(category: str, snippets: Sequence[str], session: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, Self
 
+from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import (
     Anchor,
     Anchored,
@@ -41,6 +42,8 @@ class Store(Protocol):
     findings: list[str]  # sentences about faults found, most of them repaired
     damage: str  # the one of the findings that is not repaired, or an empty string
     team: TeamLog | None  # the log of a team, if the store is on a server
+    follows_files: bool  # False if the files of this machine are not read into it
+    followed: str  # whose files it follows instead, or an empty string
 
     @property
     def read_only(self) -> bool: ...
@@ -53,6 +56,9 @@ class Store(Protocol):
 
     def wait(self, patience: float) -> None:
         """Set the number of seconds to wait for other writers from now on."""
+
+    def act_as(self, acting: Acting | None) -> None:
+        """Work for a user and in a scope from now on, or as at first. A store in a file has one user and no scopes."""
 
     def writing(self) -> AbstractContextManager[object]:
         """Return a write transaction as a context manager. It keeps other writers out, and commits all or nothing."""
@@ -72,6 +78,7 @@ class Store(Protocol):
         entries: Sequence[StoredEntry],
         *,
         anew: bool = True,
+        without: Collection[str] = (),
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
@@ -80,9 +87,10 @@ class Store(Protocol):
         """Store a source's state and its entries.
 
         `entries` are all entries of the source: an entry it no longer holds is retired, unless another source holds it.
-        If not `anew`, they are added to the known ones. A bank states how often each entry was observed. A journal has
-        a line for each observation. An unproven one belongs to its project until it is observed again, or until another
-        source holds it. A memory file is one entry and states everything about it, including its status.
+        If not `anew`, they are added to the known ones, and it no longer holds those `without`. A bank states how often
+        each entry was observed. A journal has a line for each observation. An unproven one belongs to its project until
+        it is observed again, or until another source holds it. A memory file is one entry and states everything about
+        it, including its status.
 
         A source of a journal with the hash `STATED` states counts as a bank does: of observations made elsewhere. The
         global bank describes such an entry rather than this source, and it ends no retirement.

@@ -1,7 +1,7 @@
 # hot
 """The store at a place, whatever its engine: a folder with an SQLite file, or the address of a PostgreSQL server.
 
-After a mark (#), an address may name the folder whose files the store follows: that of another is refused.
+After a mark (#), an address may name a replica to read from; after another, the folder whose files the store follows.
 
 Only this module and store/repair choose an engine.
 """
@@ -12,8 +12,10 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recollect.domain.shared.acting import Acting
     from recollect.errors import StoreError
     from recollect.store.base import Store
+    from recollect.store.postgres.pool import StorePool
     from recollect.store.postgres.team_log import PostgresTeamLog
     from recollect.store.team import TeamGroups, TeamLog
 
@@ -22,8 +24,11 @@ PREFIX = "memory.db"  # of the name of every file of a store
 _SERVERS = ("postgresql://", "postgres://")
 
 
-def open_store(place: str, *, patience: float = 10.0) -> Store:
+def open_store(place: str, *, patience: float = 10.0, acting: Acting | None = None) -> Store:
     """Open the store at a place, or create it. It waits up to `patience` seconds for other writers.
+
+    On a server it may act for somebody, in a scope; then it follows no files. A store in a file is one person's, and
+    has no scopes.
 
     Raises:
         StoreError: the store cannot be used.
@@ -31,11 +36,15 @@ def open_store(place: str, *, patience: float = 10.0) -> Store:
     """
     if is_server(place):
         try:
+            from recollect.store.postgres.replica import Replica
+            from recollect.store.postgres.server import Server
             from recollect.store.postgres.store import PostgresStore
         except ImportError as error:
             raise _missing(error) from error
-        url, _, folder = place.partition("#")
-        return PostgresStore(url, patience=patience, folder=folder)
+        url, _, rest = place.partition("#")
+        second, _, folder = rest.partition("#") if is_server(rest) else ("", "", rest)
+        replica = Replica(second) if second else None
+        return PostgresStore(Server(url), patience=patience, folder=folder, acting=acting, replica=replica)
     from recollect.store.sqlite.store import SqliteStore
 
     return SqliteStore(database_name(place), patience=patience)
@@ -50,6 +59,20 @@ def open_team(url: str, *, patience: float = 10.0) -> TeamLog:
     return _team_log(url, patience)
 
 
+def open_pool(url: str, *, size: int) -> StorePool:
+    """Return stores on at most `size` connections to a server, for a process that serves many users.
+
+    Raises:
+        StoreError: this is no address of a server, or the driver is missing.
+    """
+    _require_server(url)
+    try:
+        from recollect.store.postgres.pool import StorePool
+    except ImportError as error:
+        raise _missing(error) from error
+    return StorePool(url, size)
+
+
 def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) -> TeamGroups:
     """Make a server ready for a team: tables, groups of logins, and if named an organisation. It may run again.
 
@@ -61,16 +84,21 @@ def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) ->
 
 
 def _team_log(url: str, patience: float) -> PostgresTeamLog:
+    _require_server(url)
+    try:
+        from recollect.store.postgres.connection import PostgresConnection
+        from recollect.store.postgres.server import Server
+        from recollect.store.postgres.team_log import PostgresTeamLog
+    except ImportError as error:
+        raise _missing(error) from error
+    return PostgresTeamLog(PostgresConnection(Server(url), patience))
+
+
+def _require_server(url: str) -> None:
     if not is_server(url):
         from recollect.errors import StoreError
 
         raise StoreError(f"{url} is no address of a PostgreSQL server; it begins with postgresql://")
-    try:
-        from recollect.store.postgres.connection import PostgresConnection
-        from recollect.store.postgres.team_log import PostgresTeamLog
-    except ImportError as error:
-        raise _missing(error) from error
-    return PostgresTeamLog(PostgresConnection(url, patience))
 
 
 def _missing(error: ImportError) -> StoreError:

@@ -40,10 +40,12 @@ class Token:
     login: str
     scope: str
     role: str
+    name: str  # what it is for
     created_by: str
     created_at: str
     expires_at: str
-    revoked_at: str = ""
+    last_used_at: str  # within a minute
+    revoked_at: str
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,10 @@ class TeamLog(Protocol):
         """Return who asks: the login, or the user for whom a server acts."""
         ...
 
+    def acts_for_others(self) -> bool:
+        """Return True for a login that may act for any user, such as that of a server."""
+        ...
+
     def server_time(self) -> float:
         """Return the server's time in seconds since 1970."""
         ...
@@ -96,6 +102,10 @@ class TeamLog(Protocol):
 
     def read(self, scope: str, after_seq: int, limit: int) -> list[TeamLine]:
         """Return the lines of a scope after a place, in their order. Whoever has read up to one has read all before."""
+        ...
+
+    def related(self, scope: str, hashes: Sequence[str]) -> list[TeamLine]:
+        """Return all lines about lessons with these hashes, and about those joined with them by edits, in order."""
         ...
 
     def create_scope(self, name: str, *, curated: bool = False) -> None:
@@ -118,10 +128,10 @@ class TeamLog(Protocol):
         """Return what was done last in a scope, newest first. Needs a curator."""
         ...
 
-    def create_token(self, login: str, scope: str, role: str, seconds: float) -> tuple[int, str]:
+    def create_token(self, login: str, scope: str, role: str, seconds: float, name: str = "") -> tuple[int, str]:
         """Create a token and return its number and its text, which nobody can ask for again.
 
-        It is for oneself, or for another member by an admin of the scope.
+        It is for oneself, or for another member by an admin of the scope. `name` says for what.
         """
         ...
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from recollect.domain.stored import ACTIVE
+from recollect.domain.ranking.trust import TEAM
+from recollect.domain.stored import ACTIVE, SCOPE_SOURCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ STATED = "stated"
 # about those that were.
 EARLIER = "earlier_database"
 TAKEN_OVER = "taken_over"
+
+
+# The number of entries whose cosines are the usual ones of a query: the first in scope by their ids, which are hashes.
+SAMPLE = 512
 
 
 class Source:
@@ -46,6 +51,16 @@ class Source:
         self.modified = modified
         self.hash = hash
         self.offset = offset
+
+    @property
+    def is_scope(self) -> bool:
+        """Return True for the lessons of a shared scope: a bank that other people write."""
+        return self.path.startswith(SCOPE_SOURCE)
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """Return its kind and project as `origin_of` takes them."""
+        return TEAM if self.is_scope else self.kind, self.project
 
 
 class Scope:

@@ -44,10 +44,18 @@ def encode(vector: bytes) -> tuple[bytes, bytes]:
     from array import array
 
     values = floats(vector)
-    largest = max(map(abs, values)) or 1.0
-    scale = largest / 127
-    code = pack("<f", scale) + array("b", [round(value / scale) for value in values]).tobytes()
-    return code, _bits(values)
+    scale, integers = quantise(values)
+    return pack("<f", scale) + array("b", integers).tobytes(), _bits(values)
+
+
+def quantise(values: Sequence[float]) -> tuple[float, list[int]]:
+    """Return the scale of a vector and its components as integers from -127 to 127.
+
+    Raises:
+        ValueError, OverflowError: a component is not finite.
+    """
+    scale = (max(map(abs, values)) or 1.0) / 127
+    return scale, [round(value / scale) for value in values]
 
 
 def decoded(codes: Sequence[bytes]) -> list[bytes]:
@@ -114,11 +122,6 @@ class Bits:
 
     def __len__(self) -> int:
         return len(self._numbers)
-
-    def sample(self, most: int) -> list[int]:
-        """Return at most `most` numbers, evenly spread."""
-        step = -(-len(self._numbers) // most) or 1
-        return [int(number) for number in self._numbers[::step]]
 
     def nearest(self, vector: bytes, limit: int) -> list[int]:
         """Return the numbers of the vectors with the fewest differing bits, nearest first."""

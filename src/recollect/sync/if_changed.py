@@ -54,6 +54,10 @@ def sync_if_changed(
     Raises:
         StoreError: the store cannot be read.
     """
+    if not engine.store.follows_files:
+        from recollect.sync.direct import caught_up
+
+        return caught_up(engine)
     workspace = engine.workspace
     marks, newest = _marks(workspace)
     is_known = engine.store.get_meta(_NOTE + workspace.memories) == marks

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from recollect.domain.secrets.detect import find_secret
+from recollect.domain.shared.line_ids import id_of_journal_line, is_line_id
 from recollect.domain.stored import (
     APART,
     ID_LENGTH,
@@ -30,8 +31,10 @@ from recollect.files.journal.kinds import (
     ANCHORED,
     CAPTURE,
     CARRIED,
+    LINE,
     MARK,
     MOVED,
+    OUTGOING,
     RAISED,
     RELATION,
     RETIREMENT,
@@ -74,7 +77,7 @@ def captured(
                 if find_secret(said.reason):
                     said.reason = ""
                 retirements.setdefault(said.id, {})[said.project] = said
-            elif kind in (MARK, RAISED, RELATION, ANCHORED):
+            elif kind in (MARK, RAISED, RELATION, ANCHORED, OUTGOING):
                 kind.parse(line)  # `marks_in` and the like return it
             elif kind is MOVED:
                 gone = kind.parse(line)
@@ -83,6 +86,25 @@ def captured(
             problems.append(f"a {kind.name} in the journal cannot be used: {error}")
     counted = without_moved(entries, lambda entry: entry.id, moved)
     return counted, [said for projects in retirements.values() for said in projects.values()], problems
+
+
+def in_order(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return lines of the journal in the order of their ids, if any came from another machine.
+
+    Such lines are given from the journal's beginning. So all machines of a user agree on what was said last.
+    """
+    if not any(LINE in line for line in lines):
+        return lines
+    return [line for _, line in sorted(identified(lines), key=lambda pair: pair[0])]
+
+
+def identified(lines: Iterable[dict[str, Any]], ordinal: int = 0) -> list[tuple[str, dict[str, Any]]]:
+    """Return lines of the journal with their ids; `ordinal` is the number of lines before them."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for place, line in enumerate(lines, ordinal):
+        own = line.get(LINE)
+        found.append((str(own) if is_line_id(own) else id_of_journal_line(line, place), line))
+    return found
 
 
 def marks_in(lines: Iterable[dict[str, Any]]) -> list[Mark]:

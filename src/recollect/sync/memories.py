@@ -103,6 +103,8 @@ def sync_memories(
         StillReading: `end` was reached; everything read by then is kept.
         StoreError: the store cannot be written.
     """
+    if not store.follows_files:
+        return []
     try:
         root = root or workspace.memory_root()
     except WriteRefused as error:
@@ -138,6 +140,8 @@ def sync_all_memories(store: Store, places: Iterable[Workspace], but: str = "", 
     Raises:
         StoreError: the store cannot be written.
     """
+    if not store.follows_files:
+        return []
     by_owner = {place.memories: place for place in places}
     problems: list[str] = []
     for owner, place in by_owner.items():

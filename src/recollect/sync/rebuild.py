@@ -16,8 +16,10 @@ from recollect.errors import StoreDamaged, StoreError
 from recollect.store.base import Store
 from recollect.store.open import database_name
 from recollect.store.repair import count_earlier, is_damaged, kept_copies, read_sources, rescued_takeover, set_aside
-from recollect.store.values import EARLIER, MEMORY, STATED, TAKEN_OVER
+from recollect.store.values import BANK, EARLIER, MEMORY, STATED, TAKEN_OVER
+from recollect.sync.direct import caught_up
 from recollect.sync.memories import sync_all_memories, sync_memories
+from recollect.sync.scopes import drop_scopes
 from recollect.sync.sync import roots_of, sync
 
 
@@ -41,6 +43,8 @@ def sync_all(engine: Engine) -> list[str]:
         StoreError: the store cannot be written.
     """
     store, workspace = engine.store, engine.workspace
+    if not store.follows_files:
+        return caught_up(engine)
     return [*sync(store, workspace, engine.labels()), *sync_memories(store, workspace)]
 
 
@@ -94,6 +98,10 @@ def rebuild(workspace: Workspace) -> Rebuilt:
 def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     global_store = workspace.global_store
     with Engine(workspace) as engine:
+        if not engine.store.follows_files:
+            raise StoreError(
+                f"{name_followed(engine)}, so it cannot be made again from those here; run this on that machine"
+            )
         if result.set_aside:
             result.rescued = engine.store.rescue(result.set_aside)
             for key, value in rescued_takeover(database_name(workspace.store_place), result.set_aside).items():
@@ -108,6 +116,7 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
                 result.warnings += found if is_behind else []  # what is taken over now is not read again below
             # Sources that cannot be read now, for example on an unmounted disk, stay as they were.
             engine.store.forget_sources(_readable(engine.store, global_store))
+            _drop_left_scopes(engine.store, global_store)
             for place in places:
                 result.warnings += sync(engine.store, place, engine.labels())
             result.warnings += sync_memories(engine.store, workspace, anew=True)
@@ -123,6 +132,12 @@ def _filled(workspace: Workspace, result: Rebuilt) -> Rebuilt:
     return result
 
 
+def name_followed(engine: Engine) -> str:
+    """Return the beginning of a sentence about the files that a store follows instead of those of this machine."""
+    place = database_name(engine.workspace.store_place)
+    return f"{place} follows the files of {engine.store.followed or 'no machine'}"
+
+
 def _compacted(store: Store) -> list[str]:
     """Compact the database, so that removed text leaves the disk; return a warning if that fails."""
     try:
@@ -130,6 +145,12 @@ def _compacted(store: Store) -> list[str]:
     except StoreError as error:
         return [f"what was removed from the database may still be in its file: {error}"]
     return []
+
+
+def _drop_left_scopes(store: Store, global_store: str) -> None:
+    """Remove the lessons of a team that was left. A server has those of its scopes without any file here."""
+    if store.team is None and not os.path.isdir(locations.team_folder(global_store)):
+        drop_scopes(store, [path for path, source in store.sources(BANK).items() if source.is_scope])
 
 
 def _readable(store: Store, global_store: str) -> list[str]:

@@ -11,7 +11,7 @@ from recollect.domain.categories import LABEL
 from recollect.domain.hashing import content_hash, sha256
 from recollect.domain.ranking.selection import deduplicate
 from recollect.domain.ranking.trust import MOST_CLAIMED
-from recollect.domain.stored import RECORDED_BY, StoredEntry
+from recollect.domain.stored import RECORDED_BY, SCOPE_SOURCE, StoredEntry
 from recollect.domain.text import few, utc_text
 from recollect.errors import StillReading, StorageError
 from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
@@ -34,6 +34,9 @@ _SETTLED_AFTER = 2.0
 _SLICE = 500
 _GONE = "gone"
 
+# In bytes: more of pulled lines is read by nobody whom somebody waits for. Whoever has pulled them reads them.
+_MOST_PULLED = 256 * 1024
+
 _READING = "reading:"
 
 # After the name of the journal: the source of its lines about taken-over entries.
@@ -41,7 +44,9 @@ CARRIED_LINES = "#carried"
 
 
 def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, end: float | None = None) -> list[str]:
-    """Sync the store with the project's bank, the global bank and the journal; return warnings.
+    """Sync the store with the project's bank, the global bank, the journal and shared scopes; return warnings.
+
+    A store that does not follow the files of this machine is left as it is.
 
     `labels` finds keywords for entries without any. After `end`, a time of the monotonic clock, the rest of a large
     bank is left for the next sync.
@@ -50,6 +55,8 @@ def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, 
         StillReading: `end` was reached; everything read by then is kept.
         StoreError: the store cannot be written.
     """
+    if not store.follows_files:
+        return []
     identity, global_store = workspace.identity, workspace.global_store
     warnings = _take_over(store, workspace, labels, end)
     banks: dict[str, str] = {}
@@ -62,7 +69,27 @@ def sync(store: Store, workspace: Workspace, labels: Labeller | None = None, *, 
     changed, problems = _sync_banks(store, banks, identity, global_store, labels, end)
     if changed:
         _, problems = _sync_banks(store, banks, identity, global_store, labels, end)
-    return warnings + problems + sync_journal(store, global_store, labels)
+    warnings += problems + sync_journal(store, global_store, labels)
+    if os.path.isdir(locations.team_folder(global_store)):
+        unread = _unread_scopes(store, global_store)
+        if unread is not None and (end is None or unread <= _MOST_PULLED):
+            from recollect.sync.scopes import sync_scopes
+
+            warnings += sync_scopes(store, global_store, labels)
+    return warnings
+
+
+def _unread_scopes(store: Store, global_store: str) -> int | None:
+    """Return how many bytes of pulled lines the store has not read yet, by sizes and times; None if it has read all."""
+    known = {path: source for path, source in store.sources(BANK).items() if source.is_scope}
+    found = {SCOPE_SOURCE + scope for scope in locations.pulled_scopes(global_store)}
+    unread, has_changed = 0, known.keys() != found
+    for path in found:
+        file, source = locations.source_path(path, global_store), known.get(path)
+        if source is None or not source.hash or not _is_read(file, source):
+            has_changed = True
+            unread += os.path.getsize(file) - (source.offset if source else 0)
+    return unread if has_changed else None
 
 
 def _take_over(store: Store, workspace: Workspace, labels: Labeller | None, end: float | None) -> list[str]:
@@ -115,7 +142,7 @@ def _sync_banks(  # noqa: PLR0917 (one step of the function above)
         except StorageError as error:
             problems.append(f"{error}; skipped")
     for source in known.values():
-        of_this = source.project in ("", identity) and source.path not in banks
+        of_this = source.project in ("", identity) and source.path not in banks and not source.is_scope
         if of_this and source.hash != _GONE and _has_gone(source, banks):
             store.put(Source(source.path, BANK, project=source.project, hash=_GONE), [])
             changed = True
@@ -138,11 +165,20 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
     path = locations.journal(global_store)
     key = locations.source_key(path, global_store)
     sources = store.sources(JOURNAL)
-    if _is_read(path, sources.get(key)) and not _former(sources, key):
+    if not store.follows_files or (_is_read(path, sources.get(key)) and not _former(sources, key)):
         return []
-    from recollect.files.journal.kinds import MOVED, kind_of
+    from recollect.files.journal.kinds import LINE, MOVED, kind_of
     from recollect.files.journal.log import fingerprint, read_lines
-    from recollect.sync.journal import NAMED, anchored_in, captured, carried, marks_in, raised_in, relations_in
+    from recollect.sync.journal import (
+        NAMED,
+        anchored_in,
+        captured,
+        carried,
+        in_order,
+        marks_in,
+        raised_in,
+        relations_in,
+    )
 
     with store.writing():
         former = _adopt(store, key)
@@ -156,8 +192,9 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
             edited = known is not None and (known.size == status.st_size or fingerprint(path, start) != known.hash)
             anew = known is None or edited or bool(former)
             found = read_lines(path, 0 if anew else start)
-            if not anew and any(kind_of(line) is MOVED for line in found.lines):
-                anew, found = True, read_lines(path, 0)  # moved observations stand in earlier lines
+            if not anew and any(kind_of(line) is MOVED or LINE in line for line in found.lines):
+                # Moved observations stand in earlier lines, and those from other machines belong between them.
+                anew, found = True, read_lines(path, 0)
             mark = fingerprint(path, found.end)
         except FileNotFoundError:
             for name in {key} | ({key + CARRIED_LINES} & sources.keys()):
@@ -165,6 +202,7 @@ def sync_journal(store: Store, global_store: str, labels: Labeller | None = None
             return []
         except (StorageError, OSError) as error:
             return [str(error)]
+        found.lines = in_order(found.lines)
         entries, retirements, unusable = captured(found.lines, labels)
         stated, doubtful = carried(found.lines, labels)
         problems = found.problems + few(unusable + doubtful, NAMED)
@@ -225,7 +263,7 @@ def _adopt(store: Store, key: str) -> list[str]:
 
 
 def _is_read(path: str, known: Source | None) -> bool:
-    """Return True if the store has read the journal in its present state. A missing journal counts as empty."""
+    """Return True if the store has read a journal in its present state. A missing one counts as empty."""
     try:
         status = os.stat(path)
     except OSError:

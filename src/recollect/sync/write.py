@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from recollect.engine.engine import Engine
-from recollect.errors import StoreError
+from recollect.errors import InvalidEntry, StoreError
 from recollect.files.journal.kinds import Kind
 from recollect.files.journal.log import append_lines
 from recollect.sync.sync import sync_journal
@@ -18,9 +18,12 @@ def write_lines(engine: Engine, kind: Kind, values: Iterable[Any]) -> list[str]:
     Raises:
         LockTimeout: other writers held the journal for too long; nothing was written.
         StorageError: the journal cannot be written; nothing was changed.
+        InvalidEntry: the store does not follow the journal; nothing was changed.
         StoreError: the lines are written, but the store cannot be synced.
     """
     workspace = engine.workspace
+    if not engine.store.follows_files:
+        raise InvalidEntry(f"this is kept in the journal of a machine, and {workspace.store_place} follows none here")
     append_lines(workspace.journal, kind, values)
     try:
         return sync_journal(engine.store, workspace.global_store, engine.labels())

@@ -186,19 +186,21 @@ def place(tmp_path: Path) -> str:
 
 
 def write_lock(place: str) -> str:
-    """The statement by which a client keeps other writers out."""
-    return f"SELECT pg_advisory_xact_lock({crc32(place.rpartition('%3D')[2].encode()) - 2**31}, 1)"
+    """The statement by which a client keeps other writers to the scope of the login out."""
+    name = f"{place.rpartition('%3D')[2]} personal:dev"
+    return f"SELECT pg_advisory_xact_lock({crc32(name.encode()) - 2**31}, 1)"
 
 
-def lock_of_entries(place: str) -> str:
+def lock_of_tables(place: str) -> str:
     """The statement by which a client keeps others from reading."""
-    return f"LOCK TABLE {place.rpartition('%3D')[2]}.entries IN ACCESS EXCLUSIVE MODE"
+    schema = place.rpartition("%3D")[2]
+    return f"LOCK TABLE {schema}.entries, {schema}._metadata IN ACCESS EXCLUSIVE MODE"
 
 
 def test_calls_run_side_by_side_on_a_server(world: World, place: str) -> None:
     with serving(world, "--http", "0", RECOLLECT_MEMORY_STORE=place) as server, ThreadPoolExecutor(4) as beside:
         call(server, "store_memory", **LESSON)
-        with Blocked(place, lock_of_entries(place)) as blocked:
+        with Blocked(place, lock_of_tables(place)) as blocked:
             listing = [beside.submit(call, server, "list_memories") for _ in range(4)]
             blocked.wait_for_somebody(4)
             blocked.release()
@@ -235,7 +237,7 @@ def is_refused(server: Served) -> bool:
 def test_slow_store_gets_a_sentence_in_time_and_the_server_goes_on(world: World, place: str) -> None:
     with serving(world, "--http", "0", "--call-timeout", "1", RECOLLECT_MEMORY_STORE=place) as server:
         call(server, "store_memory", **LESSON)
-        with Blocked(place, lock_of_entries(place)) as blocked:
+        with Blocked(place, lock_of_tables(place)) as blocked:
             failed, said = call(server, "list_memories")
             assert failed
             assert said == "list_memories was not answered within 1 s: the store is slow; try again later"
@@ -254,7 +256,7 @@ def test_busy_server_says_that_nothing_was_done(world: World, place: str) -> Non
     arguments = ("--http", "0", "--call-timeout", "2", "--workers", "1")
     with serving(world, *arguments, RECOLLECT_MEMORY_STORE=place) as server, ThreadPoolExecutor(1) as beside:
         call(server, "store_memory", **LESSON)
-        with Blocked(place, lock_of_entries(place)) as blocked:
+        with Blocked(place, lock_of_tables(place)) as blocked:
             first = beside.submit(call, server, "list_memories")
             blocked.wait_for_somebody()
             failed, said = call(

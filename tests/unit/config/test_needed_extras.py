@@ -26,3 +26,10 @@ from recollect.config.settings import load_settings
 def test_extras_are_those_of_the_providers_in_use(tmp_path: Path, variables: dict[str, str], needed: list[str]) -> None:
     environ = {f"RECOLLECT_MEMORY_{name}": value for name, value in variables.items()}
     assert needed_extras(load_settings(str(tmp_path), environ)) == needed
+
+
+def test_a_team_that_was_joined_needs_the_driver_of_its_server(tmp_path: Path) -> None:
+    settings = load_settings(str(tmp_path), {})
+    assert needed_extras(settings, str(tmp_path)) == []
+    (tmp_path / "team.json").write_text("{}", encoding="utf-8")
+    assert needed_extras(settings, str(tmp_path)) == ["postgres"]

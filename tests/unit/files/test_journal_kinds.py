@@ -23,6 +23,7 @@ from recollect.files.journal.kinds import (
     KINDS,
     MARK,
     MOVED,
+    OUTGOING,
     RAISED,
     RELATION,
     RETIREMENT,
@@ -31,6 +32,7 @@ from recollect.files.journal.kinds import (
     STAGED,
     Kind,
     Moved,
+    Outgoing,
     Reviewed,
     Staged,
     kind_of,
@@ -123,6 +125,17 @@ EXAMPLES = [
         Moved(ID, AT, 2),
         '{"moved": "0123456789abcdef", "at": "2026-01-02T03:04:05Z", "observations": 2}',
         [{"moved": "short", "observations": 1}, {"moved": ID, "observations": True}, {"moved": ID}],
+    ),
+    Example(
+        OUTGOING,
+        Outgoing("1794974531000-000007-abcdef01", "team:backend", {"retired": ID, "reason": "é"}, at=AT),
+        '{"outgoing":"1794974531000-000007-abcdef01","at":"2026-01-02T03:04:05Z","to":"team:backend",'
+        '"body":{"retired":"0123456789abcdef","reason":"é"}}',
+        [
+            {"outgoing": "7", "to": "team:backend", "body": {}},
+            {"outgoing": "1794974531000-000007-abcdef01", "to": "../x", "body": {}},
+            {"outgoing": "1794974531000-000007-abcdef01", "to": "team:backend", "body": [ID]},
+        ],
     ),
     Example(
         CARRIED,

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 YOU = "you"
 AGENT = "agent"
 IMPORT = "import"
+TEAM = "team"
 REPOSITORY = "repository"
 
-# The most trusted first. A repository may have been cloned from anywhere.
-ORIGINS = (YOU, AGENT, IMPORT, REPOSITORY)
+# The most trusted first. A team's members are known to its server. A repository may have been cloned from anywhere.
+ORIGINS = (YOU, AGENT, IMPORT, TEAM, REPOSITORY)
 
 _JOURNAL = "journal"
 _BANK = "bank"
@@ -37,7 +38,7 @@ def origin_of(places: Iterable[tuple[str, str]], source: str) -> str:
     """Return the origin of an entry, by the kinds and projects of its files: the most trusted one counts.
 
     The global bank is the user's. For a line of the journal, its `source` decides. Banks and memory files of a project
-    come with its repository, whoever wrote them.
+    come with its repository, whoever wrote them. The kind of a shared scope is TEAM.
     """
     found = {_origin(kind, project, source) for kind, project in places}
     return next((origin for origin in ORIGINS if origin in found), REPOSITORY)
@@ -46,6 +47,8 @@ def origin_of(places: Iterable[tuple[str, str]], source: str) -> str:
 def _origin(kind: str, project: str, source: str) -> str:
     if kind == _JOURNAL:
         return _WRITTEN_BY.get(source, IMPORT)
+    if kind == TEAM:
+        return TEAM
     return YOU if kind == _BANK and not project else REPOSITORY
 
 

@@ -13,6 +13,9 @@ from recollect.domain.triage.phrases import words_of
 from recollect.domain.triage.plain import OPENERS
 from recollect.domain.triage.words import CLASSES
 
+# The model whose vectors the weights are for.
+MODEL = "local/all-MiniLM-L6-v2-int8-words"
+
 # Words that say how a thing is meant rather than what it is about. Each that is there is a dimension.
 WORDS = (
     "a above add after again all always and are at be before between broken but by can cant do does doesnt dont"

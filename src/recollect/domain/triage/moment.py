@@ -7,8 +7,9 @@ the matter is settled, or at once if the user has said something plainly.
 
 from __future__ import annotations
 
+from recollect.domain.categories import SESSION_SUMMARY
 from recollect.domain.triage.phrases import words_of
-from recollect.domain.triage.plain import OPENERS, is_plain, is_standing
+from recollect.domain.triage.plain import OPENERS, is_plain, is_request, is_standing
 from recollect.domain.triage.said import is_prose, sentences, spoken_lines
 from recollect.domain.triage.score import Activity, find
 
@@ -16,11 +17,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
 
-    from recollect.domain.triage.score import Said
+    from recollect.domain.triage.score import Finding, Said
     from recollect.domain.triage.signs import Step
 
 # So many tool uses are as much work as a prompt.
 USES_FOR_A_PROMPT = 6
+
+# Words find something in most sessions. They are evidence if they are of so many categories, or after so many times as
+# much work.
+_FEWEST_CATEGORIES = 3
+_LONGER = 2
 
 # A plain statement of the user: its score, and the size of a message beyond which it is a paste.
 PLAIN_SCORE = 0.8
@@ -48,20 +54,44 @@ _SHORT = 3
 _NO_ACTIVITY = Activity(0, 0, 0)
 
 
-def is_moment(said: Sequence[Said], tool_uses: int, thresholds: Mapping[str, float], enough: int) -> bool:
-    """Return True if the user spoke plainly, or enough was done since the last time and the matter is settled.
+def is_moment(
+    said: Sequence[Said], tool_uses: int, thresholds: Mapping[str, float], enough: int, findings: Sequence[Finding] = ()
+) -> bool:
+    """Return True if the user spoke plainly, or enough was done with evidence, and the matter is settled.
 
-    `enough` is a number of prompts, or of six times as many tool uses.
+    `enough` is a number of prompts, or of six times as many tool uses. If a summary is due, the stop is held anyway.
     """
-    prompts = [each for each in said if each.role == "human"]
+    prompts = list({each.text: each for each in said if each.role == "human"}.values())  # one sent again counts once
     answer = next((each.text for each in reversed(said) if each.role == "assistant"), "")
-    if len(prompts) + tool_uses / USES_FOR_A_PROMPT >= enough and not is_open(answer):
+    done = len(prompts) + tool_uses / USES_FOR_A_PROMPT
+    is_enough = done >= enough or any(finding.category == SESSION_SUMMARY for finding in findings)
+    if is_enough and _is_evident(findings, is_long=done >= _LONGER * enough) and not is_open(answer):
         return True
     return any(
         finding.score >= PLAIN_SCORE
         or any(is_plain(text, finding.category) or is_standing(text) for text in finding.snippets)
         for finding in find(filter(_is_short, prompts), _NO_ACTIVITY, thresholds)
     )
+
+
+def _is_evident(findings: Iterable[Finding], *, is_long: bool) -> bool:
+    """Return True if the work shows that something was learned, or words do: plain ones, or enough of them."""
+    told = [finding for finding in findings if finding.category != SESSION_SUMMARY]
+    if len(told) >= (1 if is_long else _FEWEST_CATEGORIES):
+        return True
+    plain = (text for finding in told for text in finding.snippets if is_plain(text, finding.category))
+    return any(finding.evidence for finding in told) or any(plain)
+
+
+def keep_plain(findings: Iterable[Finding]) -> None:
+    """Keep only the plainest sentences as hints: the agent has heard all of them, and noise would mislead it."""
+    for finding in findings:
+        if finding.category != SESSION_SUMMARY:
+            finding.snippets = [
+                text
+                for text in finding.snippets
+                if is_plain(text, finding.category) or (text in finding.by_human and is_standing(text))
+            ]
 
 
 def statements(said: Iterable[Said]) -> dict[str, str]:
@@ -71,7 +101,7 @@ def statements(said: Iterable[Said]) -> dict[str, str]:
         if each.role == "human" and _is_short(each):
             for line, masked in spoken_lines(each.text):
                 if is_prose(line, pasted=False):
-                    found |= {text.strip(): each.text for text, words in sentences(line, masked) if _may_last(words)}
+                    found |= {text.strip(): each.text for text, words in sentences(line, masked) if may_last(words)}
     return dict(list(found.items())[-_MOST_STATEMENTS:])
 
 
@@ -79,13 +109,14 @@ def _is_short(message: Said) -> bool:
     return len(message.text) <= LONGEST_STATEMENT and message.text.count("\n") < _MOST_LINES
 
 
-def _may_last(sentence: str) -> bool:
+def may_last(sentence: str) -> bool:
+    """Return True unless a sentence is too short, a question, or a request."""
     words = words_of(sentence)[1:-1]
     while words and words[0] in OPENERS:
         words = words[1:]
     text = f" {' '.join(words)} "
     is_asking = sentence.rstrip().endswith("?") or any(phrase in text for phrase in _REQUESTS)
-    return len(words) >= _FEWEST_WORDS and words[0] not in _NOW and not is_asking
+    return len(words) >= _FEWEST_WORDS and words[0] not in _NOW and not is_asking and not is_request(sentence)
 
 
 def unstored(said: Sequence[Said], steps: Sequence[Step]) -> list[Said]:

@@ -40,6 +40,8 @@ _BEGINNINGS = (
     "|you should know|be aware|remember we|remember the|remember our|remember this|we always|we never"
     "|dont ever|do not ever|never ever"
 )
+# The user does not want a thing ("I don't want setup.py, just pyproject.toml"); not "to" do something now.
+_UNWANTED = ("i dont want", "i do not want", "we dont want", "we do not want")
 _IN_FUTURE = ("in future,", "in the future,")
 # Words before a statement begins.
 OPENERS = frozenset("please pls ok okay and so also but btw yes no hey claude hm hmm wait well just then now".split())
@@ -47,6 +49,22 @@ _ALWAYS = ("always", "never")
 _DO = frozenset(CLASSES["DO"].split())
 # "This project" means more than the matter at hand, as all of these do; "this function" means just that.
 _LASTING = frozenset("project repo repository codebase team company app product service monorepo".split())
+
+# The agent's words for its next step ("Now let's run the tests again:"), after words that only lead to it.
+_LEADS = OPENERS | frozenset("first next finally great perfect good excellent since that lastly again".split())
+_STEPS = (
+    *("let me", "lets run", "lets check", "lets see", "lets try", "lets fix", "lets look", "lets start", "lets create"),
+    *("lets update", "lets test", "lets verify", "lets examine", "lets find", "lets search", "lets install"),
+    *("lets make", "lets add", "lets modify", "lets continue", "lets write", "lets build", "lets do", "lets explore"),
+    *("i need to", "we need to", "i see", "i understand", "i apologize", "i apologise", "youre right", "im going to"),
+)
+
+# The first word of a request of the user, who wants it done now. "Use", "keep" and "do not" may hold for longer.
+_TASKS = frozenset(
+    "implement analyze analyse make create add update fix move remove read check look build show change rewrite clean"
+    " continue generate test try explain set replace rename delete split turn review start improve adjust fold write"
+    " proceed incorporate refactor convert extend finish merge rerun".split()
+)
 
 # In a sentence with one of these, the words may say the opposite, or nothing yet.
 _DOUBTS = frozenset("if whether unless yet havent hasnt didnt would could should might maybe perhaps".split())
@@ -77,9 +95,29 @@ def is_standing(sentence: str) -> bool:
     if len(words) > 1 and words[0] in _ALWAYS and words[1] in _DO:
         return True
     text = f" {' '.join(words)} "
+    if any(text.startswith(f" {phrase} ") and not text.startswith(f" {phrase} to ") for phrase in _UNWANTED):
+        return True
     return any(f" {phrase} " in text for phrase in _STANDING.split("|")) or any(
         text.startswith(f" {phrase} ") for phrase in _BEGINNINGS.split("|")
     )
+
+
+def is_request(sentence: str) -> bool:
+    """Return True if a sentence of the user asks for something to be done now, or is an item of a list of that."""
+    if sentence.lstrip("-* ").startswith("[ ]"):
+        return True
+    words = words_of(" ".join(part for part in sentence.split() if not part.startswith("@")))[1:-1]
+    while words and (words[0] in OPENERS or words[0] == "then"):
+        words = words[1:]
+    return bool(words) and words[0] in _TASKS
+
+
+def is_step(sentence: str) -> bool:
+    """Return True if a sentence of the agent announces its next step."""
+    words = words_of(sentence)[1:-1]
+    while words and words[0] in _LEADS:
+        words = words[1:]
+    return f"{' '.join(words[:3])} ".startswith(tuple(f"{step} " for step in _STEPS))
 
 
 def _is_question(sentence: str) -> bool:

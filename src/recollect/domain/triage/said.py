@@ -23,6 +23,7 @@ _TAGS = {
 }
 _OPENING = tuple(_TAGS)
 _INJECTED_END = "---"
+_ABBREVIATIONS = (" vs", " e.g", " i.e")  # a sentence goes on after these
 _PROSE = 0.85  # the share of letters and spaces in a line of prose
 
 
@@ -62,9 +63,12 @@ def is_prose(line: str, *, pasted: bool) -> bool:
 def sentences(shown: str, masked: str) -> Iterator[tuple[str, str]]:
     """Yield the sentences of a line, each as it is and masked."""
     at = 0
-    ended = masked.replace(". ", ".\n").replace("? ", "?\n").replace("! ", "!\n").replace("; ", ";\n")
+    whole = masked
+    for short in _ABBREVIATIONS:
+        whole = whole.replace(f"{short}. ", f"{short}._")
+    ended = whole.replace(". ", ".\n").replace("? ", "?\n").replace("! ", "!\n").replace("; ", ";\n")
     for part in ended.split("\n"):
-        yield shown[at : at + len(part)], part
+        yield shown[at : at + len(part)], masked[at : at + len(part)]
         at += len(part) + 1
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from recollect.domain.categories import PREFERENCE, SESSION_SUMMARY
 from recollect.domain.text import one_line, unmarked
 from recollect.domain.triage.phrases import ANSWER, BOOSTER, PRIMARY, SUPPORT, WEAK, Lexicon, words_of
-from recollect.domain.triage.plain import is_plain, is_standing
+from recollect.domain.triage.plain import is_plain, is_standing, is_step
 from recollect.domain.triage.said import is_prose, sentences, spoken_lines
 from recollect.domain.triage.words import CLASSES, COMPARING, FILLERS, RULES
 
@@ -227,7 +227,7 @@ def _mark(message: Said, text: _Text, marks: Mapping[str, _Marks], lexicon: Lexi
             text.message_of.append(text.messages)
             text.role_of.append(message.role)
             meant = lexicon.meant(words, message.role, text.before.mark(words, message))
-            if meant is not None:
+            if meant is not None and not (message.role == "assistant" and is_step(words)):
                 _mark_sentence(at, meant, marks)
                 _mark_plain(at, words, message.role, meant, marks)
             if message.role == "human" and PREFERENCE in marks and is_standing(words):

@@ -121,6 +121,18 @@ def has_finished(steps: Iterable[Step]) -> bool:
     return any(_closes(step) for step in steps if step.error is None)
 
 
+def overcome(steps: Iterable[Step]) -> str:
+    """Return the name of the last command that failed before a piece of work was finished; empty without one."""
+    failed = found = ""
+    for step in steps:
+        commands = step.commands()
+        if step.error is not None and commands and not step.error.startswith(_NOT_RUN):
+            failed = _named(commands[-1])
+        elif step.error is None and _closes(step):
+            found = failed or found
+    return found
+
+
 def says_farewell(prompt: str) -> bool:
     """Return True if a prompt says nothing but goodbye."""
     return _says_only(prompt, _FAREWELLS)

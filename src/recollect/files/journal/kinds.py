@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 SAVED = "saved"
 DISMISSED = "dismissed"
 
+# The field of a line that came from another machine of the same user: its id there.
+LINE = "line"
+
 _LONGEST_PROJECT = 4096
 _LONGEST_TIME = 20
 _LONGEST_TEXT = 64 * 1024
@@ -94,6 +97,18 @@ class Reviewed:
         self.id = id
         self.at = at
         self.outcome = outcome
+
+
+class Outgoing:
+    """A line on its way to a shared scope: its id, the scope and the body."""
+
+    __slots__ = ("at", "body", "id", "to")
+
+    def __init__(self, id: str, to: str, body: Mapping[str, Any], *, at: str = "") -> None:
+        self.id = id
+        self.to = to
+        self.body = body
+        self.at = at
 
 
 class Moved:
@@ -237,6 +252,20 @@ def _parse_moved(line: dict[str, Any]) -> Moved:
     return Moved(id, _text(line, "at"), count)
 
 
+def _parse_outgoing(line: dict[str, Any]) -> Outgoing:
+    from recollect.domain.shared.line_ids import is_line_id
+    from recollect.domain.shared.lines import is_scope
+
+    id, to, body = line["outgoing"], line.get("to"), line.get("body")
+    if not is_line_id(id) or not is_scope(to) or not isinstance(body, dict):
+        raise InvalidEntry("a line for a shared scope has an id, a scope and a body")
+    return Outgoing(id, str(to), body, at=_time(line))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _write_outgoing(said: Outgoing) -> str:
+    return _write_capture({"outgoing": said.id, "at": said.at, "to": said.to, "body": said.body})
+
+
 def _parse_carried(line: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the lesson, as for a capture."""
     if not is_id(line["carried"]):
@@ -246,7 +275,7 @@ def _parse_carried(line: dict[str, Any]) -> dict[str, Any]:
 
 def _parse_capture(line: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of the lesson, for `sync.entry_input` to check; the others are about the line."""
-    return {key: value for key, value in line.items() if key not in ("id", "at", "project", SUPERSEDES)}
+    return {key: value for key, value in line.items() if key not in ("id", "at", "project", SUPERSEDES, LINE)}
 
 
 def _write_capture(line: Mapping[str, object]) -> str:
@@ -296,8 +325,9 @@ MARK = Kind("mark", (*_MARKS, *_MARKS.values()), _parse_mark, _write_mark)
 RAISED = Kind("raise", ("raised",), _parse_raised, _write_raised)
 ANCHORED = Kind("line of anchors", ("anchored",), _parse_anchored, _write_anchored)
 MOVED = Kind("move", ("moved",), _parse_moved, _writer("moved", "at", "observations"))
+OUTGOING = Kind("line for a shared scope", ("outgoing",), _parse_outgoing, _write_outgoing)
 CARRIED = Kind("taken-over entry", ("carried",), _parse_carried, _write_capture)
 CAPTURE = Kind("capture", (), _parse_capture, _write_capture)  # no key: lines of other tools may have any fields
 
 # A line with the keys of several kinds is of the first one.
-KINDS = (STAGED, REVIEWED, RETIREMENT, RELATION, MARK, RAISED, ANCHORED, MOVED, CARRIED, CAPTURE)
+KINDS = (STAGED, REVIEWED, RETIREMENT, RELATION, MARK, RAISED, ANCHORED, MOVED, OUTGOING, CARRIED, CAPTURE)

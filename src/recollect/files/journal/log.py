@@ -74,8 +74,8 @@ def append_chosen(path: str, kind: Kind, choose: Callable[[], Iterable[Any]]) ->
     return places
 
 
-def read_lines(path: str, start: int) -> JournalLines:
-    """Return the complete lines of a journal from offset `start` on.
+def read_lines(path: str, start: int, most: int | None = None) -> JournalLines:
+    """Return the complete lines of a journal from offset `start` on, at most so many.
 
     Lines without a JSON object are skipped and counted.
 
@@ -87,7 +87,7 @@ def read_lines(path: str, start: int) -> JournalLines:
     try:
         with open_regular(path) as file:
             file.seek(start)
-            while line := file.readline(LONGEST_LINE + 1):
+            while (most is None or number < most) and (line := file.readline(LONGEST_LINE + 1)):
                 if not line.endswith(b"\n"):
                     if len(line) <= LONGEST_LINE:
                         break  # still being written

@@ -1,4 +1,4 @@
-"""A connection to a PostgreSQL server: opening, migration, transactions, time limits, and translation of errors."""
+"""A connection to a PostgreSQL server that works in scopes: transactions, time limits, a lost connection."""
 
 from __future__ import annotations
 
@@ -6,74 +6,106 @@ import math
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 from zlib import crc32
 
-import psycopg
-from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
-from recollect.domain.text import one_line
+from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreError
-from recollect.store.postgres.schema import Schema, quoted
+from recollect.store.postgres import faults
+from recollect.store.postgres.migrations import NEWER, NEWEST
+from recollect.store.postgres.raw import FAILURES, UNHURRIED, Hanging, translated
+from recollect.store.postgres.replica import Replica
+from recollect.store.postgres.schema import literal, quoted
+from recollect.store.postgres.server import Server
+from recollect.store.postgres.team_schema import group_names
 
-_Result = TypeVar("_Result")
-
-OLDEST_SERVER = 15
-OLDEST_VECTOR = (0, 8)
-
-# The schema of our tables, unless the search path of the connection or of its user names another.
-SCHEMA = "recollect"
-# Between the address of a server and the name of a schema that was set aside there.
-ASIDE = "#schema="
-_USUAL_PATHS = ("", "public", '"$user", public', '"$user",public')
-
-# In seconds. A statement may take thrice as long as to wait for other writers. The client gives up a little later than
-# the server, which can say more, but may hang itself.
+# In seconds. A statement may take thrice as long as to wait for other writers.
 _SHORTEST = 2.0
-_LATER = 2.0
-UNHURRIED = 600.0
-_MIGRATING = 60.0
+# How long a scope may stay unseen that its user was just let into. What was taken away is gone at once.
+_FRESH = 60.0
 
-_FAILURES = (psycopg.Error, UnicodeError)
-_UNREACHABLE = ("08", "28", "3D", "53", "57")  # the beginnings of states: connection, login, database, server
-REFUSED = "RC001"  # the state of what our own functions refuse, with their sentence
-_CHANGES = "changes"
-_MOST_STATEMENTS = 1_000
+_NOBODY = Acting("")
 
-
-class Hanging(psycopg.OperationalError):
-    """The server has not answered in time, not even that it takes too long."""
+# The scopes that a statement sees: that of the connection, those that it reads, all that its user may see.
+_OWN, _READ, _ALL = range(3)
 
 
 class PostgresConnection:
-    """An open database. A lost connection is opened again, unless a transaction was lost with it."""
+    """An open database, as one user works in it. A lost connection is opened again, unless a transaction was lost too.
+
+    It writes to one scope and reads from several. Within a transaction it sees the one alone. The settings that say so
+    are part of every transaction, because a pooler may give each to another connection.
+    """
 
     GREATEST: str = "greatest"
 
-    def __init__(self, url: str, patience: float) -> None:
-        """Connect to the server, and create our tables if there are none.
+    def __init__(
+        self, server: Server, patience: float, acting: Acting | None = None, replica: Replica | None = None
+    ) -> None:
+        """Connect to the server, and create our tables if there are none. If given, searches read from a replica.
 
         Raises:
-            StoreError: the server cannot be used; the message says what to do there.
+            StoreError: the server cannot be used, or not by this user; the message says what to do there.
         """
-        self.name = shown(url)
+        self.name = server.name
         self.patience = patience
-        self.read_only = False
         self.rollbacks = 0
-        self.schema = ""
-        self._url = url
+        self._acting = acting or _NOBODY
+        self.scope = self._acting.scope  # the one written to
+        self._server = server
+        self.replica = replica
+        self._is_near: bool | None = None  # whether reads go to the replica until the next look at the version
+        self._is_writable = True
+        self._reads: tuple[str, ...] = ()
+        self._fresh = -math.inf
         self._depth = 0
+        self._narrowed = 0
         self._written = 0
-        self._closed = False
+        self._closed = self._is_held = False
         self._limit = _limit(patience)
-        self._raw = self._open()
+        self._settings: dict[int, bytes] = {}
+        self._open()
+        try:
+            if self._acting.user:
+                self._ready()
+        except BaseException:
+            self.close()
+            raise
+
+    def act_as(self, acting: Acting | None) -> None:
+        """Work for somebody else from now on, or for the login itself.
+
+        Raises:
+            StoreError: this login may not.
+        """
+        self._acting = acting or _NOBODY
+        self.scope = self._acting.scope
+        self._settings.clear()
+        self._fresh = -math.inf
+        if self._acting.user:
+            self._ready()
+
+    @property
+    def read_only(self) -> bool:
+        self._ready()
+        return self._known.read_only or not self._is_writable
+
+    @property
+    def schema(self) -> str:
+        return self._known.schema
 
     def close(self) -> None:
         self._closed = True
-        self._raw.close()
+        self._release()
+        if self.replica:
+            self.replica.close()
+
+    def _release(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self._server.release(self._raw)
 
     def wait(self, patience: float) -> None:
         """Set the number of seconds to wait for other writers from now on."""
@@ -91,21 +123,35 @@ class PostgresConnection:
             with suppress(StoreError):  # a failed transaction takes no more statements, and what failed is known
                 self._allow(_limit(self.patience))
 
-    def run(self, statement: str, values: Sequence[object] = (), *, again: bool = True) -> list[Any]:
+    @contextmanager
+    def narrowed(self) -> Generator[None]:
+        """See only the scope that is written to, as in a transaction."""
+        self._narrowed += 1
+        try:
+            yield
+        finally:
+            self._narrowed -= 1
+
+    def run(
+        self, statement: str, values: Sequence[object] = (), *, again: bool = True, widely: bool = False
+    ) -> list[Any]:
         """Run a statement and return all rows. If the connection was lost before, it may run `again`.
+
+        Outside of a transaction it sees the scopes that are read, or if `widely` all of this user.
 
         Raises:
             StoreError: the statement failed.
         """
+        sees = _ALL if widely else _OWN if self._narrowed or self._depth else _READ
         try:
-            return self._rows(statement, values)
-        except _FAILURES as error:
+            return self._rows(statement, values, sees)
+        except FAILURES as error:
             if not again or self._closed or self._depth or not self._raw.closed or isinstance(error, Hanging):
                 raise self.explained(error) from error
-        self._raw = self._open()  # the server has restarted; nothing was lost, because only transactions write
+        self._open()  # the server has restarted; nothing was lost, because only transactions write
         try:
-            return self._rows(statement, values)
-        except _FAILURES as error:
+            return self._rows(statement, values, sees)
+        except FAILURES as error:
             raise self.explained(error) from error
 
     def select(self, statement: str, keys: Sequence[object], values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -118,21 +164,53 @@ class PostgresConnection:
             return []
         return self.run(statement.replace("IN ({})", "= ANY (?)"), [list(keys), *values])
 
+    def maintain(self, action: str, tables: Sequence[str]) -> None:
+        """Let the server look after tables. Those that belong to somebody else are left out by it.
+
+        Raises:
+            StoreError: the statement failed.
+        """
+        named = ", ".join(f"{quoted(self.schema)}.{table}" for table in tables)
+        try:
+            self._raw.limit = self._limit
+            self._raw.rows(f"{action} {named}")
+        except FAILURES as error:
+            raise self.explained(error) from error
+
     def begin(self) -> None:
         """Begin a write transaction and keep other writers out. A nested one is a savepoint: it can fail by itself."""
         if self._depth:
             self.run(f"SAVEPOINT inner_{self._depth}")
         else:
-            # Each statement sees what was committed before it, so those after the lock see all of other writers.
-            self.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            self._ready()
             try:
-                patience = f"{max(1, round(self.patience * 1000))}ms"
-                lock = "SELECT set_config('lock_timeout', ?, true), pg_advisory_xact_lock(?, 1)"
-                self._rows(lock, (patience, self._lock))
-            except _FAILURES as error:
-                self._roll_back()
-                raise self.explained(error) from error
+                self._begin()
+            except FAILURES as error:
+                is_lost = self._raw.closed and not self._closed and not isinstance(error, Hanging)
+                if not is_lost:
+                    self._roll_back()
+                    raise self.explained(error) from error
+                self._open()
+                self._ready()
+                try:
+                    self._begin()
+                except FAILURES as failed:
+                    self._roll_back()
+                    raise self.explained(failed) from failed
         self._depth += 1
+
+    def _begin(self) -> None:
+        lock = crc32(f"{self.schema} {self.scope}".encode()) - 2**31  # the same number for all clients
+        patience = literal(f"{max(1, round(self.patience * 1000))}ms")
+        self._raw.limit = self._limit
+        with self._raw.pipeline():
+            # Each statement sees what was committed before it, so those after the lock see all of other writers.
+            self._raw.execute(b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+            self._raw.execute(self._setting(_OWN))
+            self._raw.execute(b"SELECT need_to_write()")
+            self._raw.execute(
+                f"SELECT set_config('lock_timeout', {patience}, true), pg_advisory_xact_lock({lock}, 1)".encode()
+            )
 
     def end(self, *, kept: bool) -> None:
         self._depth -= 1
@@ -149,8 +227,9 @@ class PostgresConnection:
             raise StoreError(f"cannot use {self.name}: a statement of the transaction has failed; try again")
         else:
             try:
-                self._rows("COMMIT")
-            except _FAILURES as error:
+                self._raw.rows("COMMIT")
+                self._note_write()
+            except FAILURES as error:
                 self.rollbacks += 1
                 self._roll_back()
                 raise self.explained(error) from error
@@ -158,212 +237,142 @@ class PostgresConnection:
     def version(self) -> object:
         """Return a version, new whenever any process may have changed entries or vectors. Uses a stored counter."""
         unfinished = self._written if self._depth else 0
-        return self.run(f"SELECT value FROM _metadata WHERE key = '{_CHANGES}'"), self.rollbacks, unfinished
+        self._is_near = None  # what is found at a version is read where the version was
+        changes = self.run("SELECT scope, number FROM changes ORDER BY scope")
+        return changes, self.rollbacks, unfinished, self._is_near
 
     def count_change(self) -> None:
         """Count a change of entries or vectors, so `version` need not read them. Needs a transaction."""
-        self.run(
-            "INSERT INTO _metadata AS m VALUES (?, '1')"
-            " ON CONFLICT (key) DO UPDATE SET value = (m.value::bigint + 1)::text",
-            (_CHANGES,),
-        )
+        again = "ON CONFLICT ON CONSTRAINT changes_pkey DO UPDATE SET number = c.number + 1"
+        self.run(f"INSERT INTO changes AS c VALUES (1) {again}")
 
     def explained(self, error: Exception) -> StoreError:
-        """Return a StoreError with advice for an error. All errors of the driver are translated here."""
-        if isinstance(error, StoreError):
-            return error
-        if isinstance(error, psycopg.Error) and error.sqlstate == REFUSED:
-            return StoreError(f"{error.diag.message_primary}; {error.diag.message_hint}")
-        return StoreError(f"cannot use {self.name}: {_first_line(error)}; {self._hint(error)}")
+        """Return a StoreError with advice for an error."""
+        user = self._raw.info.user if not self._raw.closed else "USER"
+        group = group_names(self.schema)[0]
+        return faults.explained(error, self.name, limit=self._limit, patience=self.patience, user=user, group=group)
 
-    def _hint(self, error: Exception) -> str:
-        user, schema = self._user, self.schema or SCHEMA
-        hints = (
-            (
-                errors.LockNotAvailable,
-                f"another process has been writing to it for all of {self.patience:g} s; try again",
-            ),
-            (
-                (errors.QueryCanceled, Hanging),
-                f"it did not answer in {self._limit:g} s; try again, or see what the server does (pg_stat_activity)",
-            ),
-            (
-                errors.ReadOnlySqlTransaction,
-                "the server takes no writes now; name the primary server in memory_store",
-            ),
-            (errors.DiskFull, "make room on the disk of the server"),
-            (
-                errors.InsufficientPrivilege,
-                f"run there as the owner: GRANT ALL ON SCHEMA {schema} TO {user};"
-                f" GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {user}",
-            ),
-        )
-        for kinds, hint in hints:
-            if isinstance(error, kinds):
-                return hint
-        is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        if is_lost and (error.sqlstate is None or error.sqlstate[:2] in _UNREACHABLE):
-            return "check that the server runs, and lets you in; the password comes from PGPASSWORD or ~/.pgpass"
-        return "`recollect doctor` says more"
+    def open_to_team(self) -> tuple[str, str]:
+        """Create the two groups of logins, give them their rights, and return their names.
 
-    @property
-    def _user(self) -> str:
+        Raises:
+            StoreError: this user may not.
+        """
+        self._raw.limit = UNHURRIED
         try:
-            return self._raw.info.user
-        except (AttributeError, psycopg.Error):
-            return "USER"
+            return self._server.schema(self._raw, self.schema, self._known.vector).open_to_team()
+        except FAILURES as error:
+            raise self.explained(error) from error
+
+    def _rows(self, statement: str, values: Sequence[object], sees: int) -> list[Any]:
+        self._raw.limit = self._limit
+        if self._depth:
+            self._written += not statement.startswith("SELECT")
+            cursor = self._raw.execute(translated(statement), list(values))
+            return cursor.fetchall() if cursor.description else []
+        if sees != _ALL and time.monotonic() > self._fresh:
+            self._look()
+        asked = translated(statement, several=sees == _READ and len(self._reads) > 1)
+        if sees == _READ and self.replica and self._reads_replica(self.replica):
+            try:
+                return self.replica.rows(self._setting(sees), asked, values, self._limit)
+            except FAILURES:
+                self.replica.leave()
+                self._is_near = False
+        with self._raw.pipeline():
+            self._raw.execute(self._setting(sees))
+            cursor = self._raw.execute(asked, list(values))
+        return cursor.fetchall() if cursor.description else []
+
+    def _reads_replica(self, replica: Replica) -> bool:
+        if self._is_near is None:
+            self._is_near = replica.is_near(self._raw, self._limit)
+        return self._is_near
+
+    def _note_write(self) -> None:
+        """Have the replica read again only when it has what was just written."""
+        if self.replica:
+            self._is_near = None
+            self.replica.wrote(self._raw)
+
+    def _setting(self, sees: int) -> bytes:
+        """Return the statement with the settings of a transaction."""
+        if sees not in self._settings:
+            acting, known = self._acting, self._known
+            read = {_OWN: (self.scope,), _READ: self._reads, _ALL: self._asked}[sees]
+            settings = {
+                **({"role": known.group} if known.group else {}),
+                "search_path": f"{quoted(known.schema)}, {quoted(known.vector)}, pg_temp",
+                "statement_timeout": str(math.ceil(self._limit * 1000)),
+                "hnsw.iterative_scan": "relaxed_order",
+                "hnsw.ef_search": "100",
+                "recollect.user": acting.user,
+                "recollect.role": acting.role,
+                "recollect.scope": self.scope,
+                "recollect.read": ",".join(read),
+            }
+            parts = [f"set_config({literal(name)}, {literal(value)}, true)" for name, value in settings.items()]
+            self._settings[sees] = f"SELECT {', '.join(parts)}".encode()
+        return self._settings[sees]
 
     @property
-    def _lock(self) -> int:
-        """Return the number of the lock of our schema, the same for all clients."""
-        return crc32(self.schema.encode()) - 2**31
-
-    def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        if self._depth and not statement.startswith("SELECT"):
-            self._written += 1
-        self._raw.limit = self._limit + _LATER
-        cursor = self._raw.execute(_translated(statement), list(values))
-        return cursor.fetchall() if cursor.description else []
+    def _asked(self) -> tuple[str, ...]:
+        """Return the scopes within which this connection acts, or none for all of its user."""
+        read = self._acting.read
+        return (*read, self.scope) if read and self.scope and self.scope not in read else read
 
     def _roll_back(self) -> None:
         """End a transaction that failed. Without a connection, the server has ended it already."""
-        with suppress(*_FAILURES):
+        with suppress(*FAILURES):
             if self._raw.info.transaction_status != TransactionStatus.IDLE:
-                self._rows("ROLLBACK")
+                self._raw.rows("ROLLBACK")
 
     def _allow(self, seconds: float) -> None:
         self._limit = seconds
-        self.run("SELECT set_config('statement_timeout', ?, false)", (_milliseconds(seconds),))
+        self._settings.clear()
+        if self._depth:
+            self.run("SELECT set_config('statement_timeout', ?, true)", (str(math.ceil(seconds * 1000)),))
 
-    def _open(self) -> _Bounded:
+    def _open(self) -> None:
         if self._closed:
             raise StoreError(f"cannot use {self.name}: it was closed")
-        usual = {"application_name": "recollect", "connect_timeout": str(math.ceil(self._limit))}
-        try:
-            asked = make_conninfo("", **{**usual, **conninfo_to_dict(self._url), "client_encoding": "utf8"})
-            self._raw = _Bounded.connect(asked, autocommit=True)
-        except _FAILURES as error:
-            raise self.explained(error) from error
-        try:
-            self._prepare()
-        except _FAILURES as error:
-            found = self.explained(error)
-            self._raw.close()
-            raise found from error
-        except BaseException:
-            self._raw.close()
-            raise
-        return self._raw
+        self._release()  # what was lost
+        self._raw, self._known = self._server.open(self._limit)
+        self._is_held = True
+        self._settings.clear()
+        self._fresh = -math.inf
 
-    def _prepare(self) -> None:
-        """Check the server, choose the schema and bring it to the newest version."""
-        ((server, path, is_standby, is_read_only),) = self._rows(
-            "SELECT current_setting('server_version_num')::int / 10000, current_setting('search_path'),"
-            " pg_is_in_recovery(), current_setting('default_transaction_read_only') = 'on'"
+    def _ready(self) -> None:
+        """Make sure that it is known in which scope this works.
+
+        Raises:
+            StoreError: the server cannot be asked, or this user may not.
+        """
+        if self._fresh < 0:
+            self.run("SELECT 1")
+
+    def _look(self) -> None:
+        """Find out who this is, in which scope he works, which is made when it is his own, and what he reads."""
+        if not self.scope:
+            own = "personal_name(me())" if self._known.read_only else "personal_scope()"
+            ((self.scope,),) = self._rows(f"SELECT {own}", (), _ALL)
+            self._settings.clear()
+        ((user, login, is_writable, reads, version),) = self._rows(
+            "SELECT me(), session_user, writable() IS NOT NULL, my_scopes(), (SELECT max(version) FROM _migrations)",
+            (),
+            _ALL,
         )
-        if server < OLDEST_SERVER:
-            told = f"the server is PostgreSQL {server}, and {OLDEST_SERVER} or newer is needed"
-            raise StoreError(f"cannot use {self.name}: {told}; upgrade it")
-        first = path.split(",")[0].strip().strip('"')
-        self.schema = SCHEMA if path in _USUAL_PATHS else first
-        self.read_only = is_standby or is_read_only
-        found = self._extension()
-        if found is None:
-            self._create_extension(server)
-            found = self._extension()
-        place, number = found or ("", "0")
-        if tuple(int(part) for part in number.split(".")[:2] if part.isdecimal()) < OLDEST_VECTOR:
-            told = f"the server has pgvector {number}, and 0.8 or newer is needed"
-            raise StoreError(f"cannot use {self.name}: {told}; upgrade it, then run: ALTER EXTENSION vector UPDATE")
-        self._rows(
-            "SELECT set_config('search_path', ?, false), set_config('statement_timeout', ?, false),"
-            " set_config('hnsw.iterative_scan', 'relaxed_order', false), set_config('hnsw.ef_search', '100', false)",
-            (f"{quoted(self.schema)}, {quoted(place)}, pg_temp", _milliseconds(self._limit)),
-        )
-        self.tables().upgrade(read_only=self.read_only)
-
-    def tables(self) -> Schema:
-        """Return the schema of our tables, to change it."""
-        return Schema(self._rows, self._migrating, schema=self.schema, shown=self.name, user=self._user)
-
-    def _extension(self) -> tuple[str, str] | None:
-        """Return the schema and the version of pgvector, or None if it is not in this database."""
-        rows = self._rows(
-            "SELECT n.nspname, x.extversion FROM pg_extension x JOIN pg_namespace n ON n.oid = x.extnamespace"
-            " WHERE x.extname = 'vector'"
-        )
-        return rows[0] if rows else None
-
-    def _create_extension(self, server: int) -> None:
-        create = "CREATE EXTENSION IF NOT EXISTS vector SCHEMA public"
-        if not self._rows("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
-            told = "the server has no pgvector"
-            advice = f"install it there (the package postgresql-{server}-pgvector, for example), then run: {create}"
-            raise StoreError(f"cannot use {self.name}: {told}; {advice}")
-        try:
-            with self._migrating("recollect: vector"):
-                self._rows(create)
-        except (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction) as error:
-            told = "its database has no pgvector, and this user may not create it"
-            raise StoreError(f"cannot use {self.name}: {told}; run there as its owner: {create}") from error
-
-    @contextmanager
-    def _migrating(self, name: str) -> Generator[None]:
-        """Keep other clients from migrating, in a transaction that may take a minute."""
-        limit, self._limit = self._limit, max(self._limit, _MIGRATING)
-        try:
-            with self._raw.transaction():
-                self._rows(f"SET LOCAL statement_timeout = {_milliseconds(self._limit)}")
-                self._rows("SELECT pg_advisory_xact_lock(?, 2)", (crc32(name.encode()) - 2**31,))
-                yield
-        finally:
-            self._limit = limit
-
-
-class _Bounded(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose statements end in time, even if the server hangs: `limit` is in seconds."""
-
-    limit = UNHURRIED
-
-    def wait(self, gen: Generator[Any, Any, _Result], *arguments: Any, **named: Any) -> _Result:
-        return super().wait(_until(time.monotonic() + self.limit, gen, self), *arguments, **named)
-
-
-def _until(end: float, work: Generator[Any, Any, _Result], connection: _Bounded) -> Generator[Any, Any, _Result]:
-    """Pass on what a generator of the driver waits for, until the time is up. Then give the connection up."""
-    try:
-        state = next(work)
-        while True:
-            ready = yield state
-            if not ready and time.monotonic() > end:
-                connection.pgconn.finish()
-                raise Hanging("the server does not answer")
-            state = work.send(ready)
-    except StopIteration as done:
-        return done.value
-
-
-def shown(url: str) -> str:
-    """Return an address without its password and its parameters, for messages."""
-    address = url.partition("?")[0]
-    scheme, _, rest = address.partition("://")
-    user, at, place = rest.rpartition("@")
-    return f"{scheme}://{user.partition(':')[0]}{at}{place}"
+        if version > NEWEST:  # somebody has upgraded it meanwhile
+            raise StoreError(f"cannot use {self.name}: {NEWER}")
+        if self._acting.user and user != self._acting.user:
+            told = f"{login} may not act for {self._acting.user}"
+            grant = f"GRANT {quoted(group_names(self.schema)[1])} TO {quoted(login)}"
+            raise StoreError(f"cannot use {self.name}: {told}; run there as an administrator: {grant}")
+        self._is_writable = is_writable
+        self._reads = tuple(sorted({*reads, self.scope}))
+        self._settings.clear()
+        self._fresh = time.monotonic() + _FRESH
 
 
 def _limit(patience: float) -> float:
     return max(_SHORTEST, 3 * patience)
-
-
-def _milliseconds(seconds: float) -> str:
-    return str(math.ceil(seconds * 1000))
-
-
-@lru_cache(_MOST_STATEMENTS)
-def _translated(statement: str) -> bytes:
-    """Return a statement with the driver's marks for values. No constant in our statements has a question mark."""
-    return statement.replace("%", "%%").replace("?", "%s").encode()
-
-
-def _first_line(error: Exception) -> str:
-    return one_line((str(error).strip().splitlines() or [type(error).__name__])[0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recollect.store.postgres.scopes_schema import SCOPES
 from recollect.store.postgres.team_schema import TEAM
 
 # Compared by bytes, as Python and SQLite do, whatever the language of the server.
@@ -210,6 +211,34 @@ _VECTORS = (
     "CREATE INDEX vectors_by_number ON vectors (number)",
 )
 
+# Vectors become the integers of their codes, as in SQLite, and a scale: half precision has small integers exactly. The
+# indexes are made again with the next vectors.
+_CODES = (
+    """
+    DO $$
+    DECLARE
+        name text;
+    BEGIN
+        FOR name IN SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+            JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = 'vectors'::regclass AND a.amname = 'hnsw'
+        LOOP
+            EXECUTE format('DROP INDEX %I', name);
+        END LOOP;
+    END $$
+    """,
+    "ALTER TABLE vectors ADD COLUMN scale real NOT NULL DEFAULT 1",
+    "ALTER TABLE vectors ALTER COLUMN scale DROP DEFAULT",
+    """
+    UPDATE vectors v SET scale = c.scale, vector = c.code FROM (
+        SELECT w.model, w.kind, w.number, l.largest / 127 AS scale,
+            (SELECT array_agg(round(x * 127 / l.largest) ORDER BY place)
+                FROM unnest(w.vector::real[]) WITH ORDINALITY u (x, place))::real[]::halfvec AS code
+        FROM vectors w CROSS JOIN LATERAL
+            (SELECT coalesce(nullif(max(abs(x)), 0), 1) AS largest FROM unnest(w.vector::real[]) x) l
+    ) c WHERE v.model = c.model AND v.kind = c.kind AND v.number = c.number
+    """,
+)
+
 # The full-text index. Python makes the words of entries without any, and triggers count them.
 _WORDS = (
     "CREATE TEXT SEARCH DICTIONARY stems (TEMPLATE = pg_catalog.snowball, Language = porter)",
@@ -282,7 +311,9 @@ KEPT = {
 
 MIGRATIONS: tuple[tuple[str, Sequence[str]], ...] = (
     ("m001_entries", (*_ENTRIES, *_USAGE, *_VECTORS, *_WORDS)),
+    ("m002_codes", _CODES),
     ("m003_team", TEAM),
+    ("m004_scopes", SCOPES),
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 
 from psycopg.errors import LockNotAvailable
 
 from recollect.errors import StoreError
-from recollect.store.postgres.connection import ASIDE, PostgresConnection
+from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import NEWEST
-from recollect.store.postgres.schema import quoted
-from recollect.store.postgres.store import PostgresStore
+from recollect.store.postgres.server import Server
+from recollect.store.postgres.store import ASIDE, PostgresStore
 from recollect.store.values import Source
 
 
 def set_aside(url: str) -> str:
-    """Rename the schema of a store to make room for a new one, and return where it is now.
+    """Empty a store to make room for a new one, and return where a copy of what it knew is.
 
     Raises:
-        StoreError: the schema cannot be renamed.
+        StoreError: the store cannot be written.
     """
-    with closing(PostgresConnection(url, 10.0)) as database:
-        name = f"{database.schema[:30]}_damaged_{time.strftime('%Y%m%d%H%M%S', time.gmtime())}_{time.time_ns() % 10**6}"
-        database.run(f"ALTER SCHEMA {quoted(database.schema)} RENAME TO {quoted(name)}")
-        return f"{url}{ASIDE}{name}"
+    with PostgresStore(Server(url)) as store:
+        return url + store.set_aside()
 
 
 def read_sources(aside: str) -> list[Source]:
     """Return the sources recorded in a store that was set aside, as far as readable."""
-    url, _, schema = aside.partition(ASIDE)
+    url, _, name = aside.partition(ASIDE)
+    if not name:
+        return []
+    read = "SELECT kept ->> 'path', kept ->> 'kind', kept ->> 'project' FROM aside WHERE name = ?"
     try:
-        with closing(PostgresConnection(url, 10.0)) as database:
-            rows = database.run(f"SELECT path, kind, project FROM {quoted(schema)}.sources") if schema else []
+        with closing(PostgresConnection(Server(url), 10.0)) as database:
+            rows = database.run(read, (f"{name} sources",))
     except StoreError:
         return []
     return [Source(path, kind, project=project) for path, kind, project in rows]
@@ -44,7 +44,7 @@ def take_turn(url: str, seconds: float) -> bool:
     Raises:
         StoreError: the database cannot be written.
     """
-    with closing(PostgresConnection(url, seconds)) as database:
+    with closing(PostgresConnection(Server(url), seconds)) as database:
         try:
             database.begin()
         except StoreError as error:
@@ -69,7 +69,7 @@ class PostgresLook:
         self.path = url
         self.is_late = False
         self.is_thorough = True
-        self.store = PostgresStore(url, patience=seconds)
+        self.store = PostgresStore(Server(url), patience=seconds)
         self.version = NEWEST
         try:
             self.store.begin()

@@ -12,7 +12,8 @@ from psycopg import errors, sql
 from recollect.domain.text import utc_text
 from recollect.errors import StoreError
 from recollect.store.postgres.migrations import LEDGER, MIGRATIONS, NEWER, NEWEST
-from recollect.store.postgres.team_schema import CLOSED, grants, group_names
+from recollect.store.postgres.scopes_schema import grants
+from recollect.store.postgres.team_schema import CLOSED, group_names, team_grants
 
 Rows = Callable[..., list[Any]]
 
@@ -21,7 +22,14 @@ class Schema:
     """A schema by its name. `locked` is a transaction that keeps other clients from changing the schema."""
 
     def __init__(
-        self, rows: Rows, locked: Callable[[str], AbstractContextManager[None]], *, schema: str, shown: str, user: str
+        self,
+        rows: Rows,
+        locked: Callable[[str], AbstractContextManager[None]],
+        *,
+        schema: str,
+        vector: str,
+        shown: str,
+        user: str,
     ) -> None:
         self._rows = rows
         self._locked = locked
@@ -34,6 +42,7 @@ class Schema:
             "{schema_name}": literal(schema),
             "{member}": quoted(member),
             "{server_name}": literal(server),
+            "{vector}": quoted(vector),
         }
 
     def upgrade(self, *, read_only: bool) -> None:
@@ -95,20 +104,32 @@ class Schema:
     def _migrate(self) -> None:
         for statement in LEDGER:
             self._rows(statement)
+        self._protect("NO FORCE")  # until this transaction ends, the owner changes rows of all scopes
         for number, (name, statements) in enumerate(MIGRATIONS, 1):
             if number > self._version():  # another client may have been quicker
                 for statement in statements:
                     self._run(statement)
                 row = (number, name, utc_text(time.gmtime()))
                 self._rows("INSERT INTO _migrations VALUES (?, ?, ?)", row)
+        self._protect("ENABLE ROW LEVEL SECURITY, FORCE")
         self._open()
 
     def _open(self) -> None:
         """Give the group of members its rights, if there is one, and nobody else any."""
         self._run(CLOSED)
         if self._rows("SELECT 1 FROM pg_roles WHERE rolname = ?", [group_names(self._schema)[0]]):
-            for statement in grants():
+            for statement in (*team_grants(), *grants()):
                 self._run(statement)
+
+    def _protect(self, action: str) -> None:
+        """Set row-level security on every table. One without a policy is closed to all."""
+        tables = self._rows(
+            "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = ? AND c.relkind IN ('r', 'p')",
+            (self._schema,),
+        )
+        for (table,) in tables:
+            self._rows(f"ALTER TABLE {quoted(table)} {action} ROW LEVEL SECURITY")
 
     def _run(self, statement: str) -> None:
         for mark, text in self._parts.items():
@@ -130,7 +151,7 @@ class Schema:
             ) from error
 
     def _act_as_owner(self) -> str:
-        """Act as the owner of the tables until the transaction ends, so that all belong to one. Return his name.
+        """Act as the owner in the schema until the transaction ends, so that all belongs to one. Return his name.
 
         Whoever may not goes on as himself, and fails where it matters.
         """
@@ -140,6 +161,7 @@ class Schema:
             " (SELECT nspowner FROM pg_namespace WHERE nspname = ?))",
             (f"{quoted(self._schema)}._migrations", self._schema),
         )
+        self._rows(f"SET LOCAL search_path = {self._parts['{schema}']}, {self._parts['{vector}']}, pg_temp")
         if is_allowed and owner != self._user:
             self._rows(f"SET LOCAL ROLE {quoted(owner)}")
         return owner

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from recollect.domain.quick_json import parse
+from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import Match, StoredEntry
 from recollect.domain.text import visible
-from recollect.errors import StoreError
 from recollect.store.postgres import words
-from recollect.store.postgres.connection import ASIDE, PostgresConnection
+from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import KEPT
-from recollect.store.postgres.schema import literal, quoted
+from recollect.store.postgres.replica import Replica
+from recollect.store.postgres.scopes_schema import CONTENT, NOTES, USE
+from recollect.store.postgres.server import Server
 from recollect.store.postgres.team_log import PostgresTeamLog
-from recollect.store.postgres.vectors import PostgresVectors
-from recollect.store.sql.models import SqlModels
+from recollect.store.postgres.vectors import PostgresModels, PostgresVectors
 from recollect.store.sql.rows import in_scope
 from recollect.store.sql.store import SqlStore
-from recollect.store.values import Scope
+from recollect.store.values import Coverage, Scope, Source
 
 if TYPE_CHECKING:
     from recollect.store.base import Store
@@ -35,6 +37,16 @@ _MOST_TERMS = 64
 _RANKED = 4
 _RANKED_AT_LEAST = 300
 
+# The server finds entries by their words through a function: row-level security would keep it from using the index.
+_WITH_WORDS = "e.number IN (SELECT entries_with(?::tsquery))"
+_CORPUS = "SELECT coalesce(sum(entries), 0)::bigint, coalesce(sum(length), 0)::bigint FROM corpus"
+ASIDE = "#aside="  # between the address of a server and the name of what was set aside there
+_LASTING = ("aside", "changes", "entries", "origins", "vectors")
+_EMPTIED = ("entries", "entry_words", "word_counts", "vectors", "query_vectors", "receipts", "receipt_lines")
+
+# All tables with rows of a scope, each before those that its rows lead to.
+_TABLES = ("origins", "vectors", "entries", *(table for table in (*CONTENT, *NOTES, *USE) if table not in _LASTING))
+
 _SHORTEST = 2  # letters of a word that is its own stem
 _PORTION = 500  # entries indexed at once
 _MOST_STEMS = 50_000  # remembered by an open store
@@ -43,20 +55,30 @@ _MOST_STEMS = 50_000  # remembered by an open store
 class PostgresStore(SqlStore):
     """A `Store` on a server, created on first use. Any number of processes may read and write it at once."""
 
-    def __init__(self, url: str, *, patience: float = 10.0, folder: str = "") -> None:
-        """Open the store; if given, that of the files in a `folder` of this machine.
+    def __init__(
+        self,
+        server: Server,
+        *,
+        patience: float = 10.0,
+        folder: str = "",
+        acting: Acting | None = None,
+        replica: Replica | None = None,
+    ) -> None:
+        """Open the store; if given, that of the files in a `folder` of this machine, for somebody, with a replica.
 
         Raises:
             StoreError: the server cannot be used, or the store there is of a newer version or of other files.
         """
-        self._database: PostgresConnection = PostgresConnection(url, patience)
-        models = SqlModels(self._database)
+        self._database: PostgresConnection = PostgresConnection(server, patience, acting, replica)
+        models = PostgresModels(self._database)
         super().__init__(self._database, models, PostgresVectors(self._database, models))
         self.full_text = True
         self.team: TeamLog | None = PostgresTeamLog(self._database)
         self._known_stems: dict[str, str] = {}
+        self._indexed: set[str] = set()  # scopes whose index was looked at
         try:
             self._prepare_index()
+            self.follows_files = acting is None
             if folder:
                 self._claim(visible(f"{os.uname().nodename}:{folder}"))
         except BaseException:
@@ -64,18 +86,50 @@ class PostgresStore(SqlStore):
             raise
 
     def _claim(self, files: str) -> None:
-        """Note whose files the store follows, and refuse it to others: each would retire what the other has."""
+        """Note whose files the store follows. It follows no others: each would retire what the other has."""
         known = self.get_meta(_FILES)
         if not known and not self.read_only:
             with self.writing():
                 known = self.get_meta(_FILES) or files  # another client may have been quicker
                 self.set_meta(_FILES, known)
-        if known and known != files:
-            name, schema = self._database.name, quoted(self._database.schema)
-            own = "use a schema of your own (add ?options=-csearch_path%3DNAME to memory_store)"
-            moved = f"UPDATE {schema}._metadata SET value = {literal(files)} WHERE key = '{_FILES}'"
-            told = f"it follows the files of {known}"
-            raise StoreError(f"cannot use {name}: {told}; {own}, or if they have moved run there: {moved}")
+        self.follows_files = known in ("", files)
+        self.followed = "" if self.follows_files else known
+
+    def act_as(self, acting: Acting | None) -> None:
+        self._database.act_as(acting)
+        self._found = (None, {})
+        self._models.chosen = ""
+        self._prepare_index()
+
+    # About the scope that is written to
+
+    def sources(self, kind: str = "", project: str | None = None, *, hash: str = "") -> dict[str, Source]:
+        with self._database.narrowed():
+            return super().sources(kind, project, hash=hash)
+
+    def projects(self, kind: str) -> list[str]:
+        with self._database.narrowed():
+            return super().projects(kind)
+
+    def unlabelled(self) -> list[str]:
+        with self._database.narrowed():
+            return super().unlabelled()
+
+    def pending(self, limit: int, scope: Scope) -> list[StoredEntry]:
+        with self._database.narrowed():
+            return super().pending(limit, scope)
+
+    def pending_ids(self, scope: Scope) -> list[str]:
+        with self._database.narrowed():
+            return super().pending_ids(scope)
+
+    def coverage(self) -> Coverage:
+        with self._database.narrowed():
+            return super().coverage()
+
+    def coverage_of(self, scope: Scope) -> Coverage:
+        with self._database.narrowed():
+            return super().coverage_of(scope)
 
     # Pages and words
 
@@ -85,7 +139,7 @@ class PostgresStore(SqlStore):
         condition, values = in_scope(scope)
         if terms:
             stems = sorted({stem for _, stem in self._stems(terms)})
-            condition += " AND e.words @@ ?::tsquery"
+            condition += f" AND {_WITH_WORDS}"
             values.append(words.all_of(stems))
         ((total,),) = self._run(f"SELECT count(*) FROM entries e WHERE {condition}", values)
         rows = self._run(
@@ -116,22 +170,24 @@ class PostgresStore(SqlStore):
         rarest = sorted((count, stem) for stem, count in held.items() if count)[:_MOST_TERMS]
         if not rarest:
             return []
-        ((entries, length),) = self._run("SELECT entries, length FROM corpus")
+        ((entries, length),) = self._run(_CORPUS)
         # Terms of one stem count as often as they are asked for, as in SQLite's index.
         weights = {stem: asked_for[stem] * words.weight(count, entries) for count, stem in rarest}
         condition, values = in_scope(scope)
-        worth = " + ".join(["? * (e.words @@ ?::tsquery)::int"] * len(weights))
+        usual = max(length / max(entries, 1), 1.0)
+        # The server's rank grows with how often a word occurs, as BM25 does, but knows neither rarity nor length.
+        worth = " + ".join(["? * ts_rank(e.words, ?::tsquery)"] * len(weights))
         asked = [part for stem, weight in weights.items() for part in (weight, words.all_of([stem]))]
         rows = self._run(
             "SELECT c.id, c.length, w.lexeme, cardinality(w.positions) FROM ("
-            f"SELECT e.id, e.length, e.words FROM entries e WHERE e.words @@ ?::tsquery AND {condition}"
-            f" ORDER BY {worth} DESC, e.id LIMIT ?) c CROSS JOIN unnest(c.words) w WHERE w.lexeme = ANY (?)",
-            [words.any_of([*weights]), *values, *asked, max(_RANKED * limit, _RANKED_AT_LEAST), [*weights]],
+            f"SELECT e.id, e.length, e.words FROM entries e WHERE {_WITH_WORDS} AND {condition}"
+            f" ORDER BY ({worth}) / ({words.damping('e.length / ?')} + 1) DESC, e.id LIMIT ?) c"
+            " CROSS JOIN unnest(c.words) w WHERE w.lexeme = ANY (?)",
+            [words.any_of([*weights]), *values, *asked, usual, max(_RANKED * limit, _RANKED_AT_LEAST), [*weights]],
         )
         found: dict[str, tuple[int, Counter[str]]] = {}
         for id, own_length, stem, count in rows:
             found.setdefault(id, (own_length, Counter()))[1][stem] = count
-        usual = length / max(entries, 1)
         scores = {id: words.bm25(counts, weights, own, usual) for id, (own, counts) in found.items()}
         best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
         return [Match(id, score) for id, score in best]
@@ -145,7 +201,7 @@ class PostgresStore(SqlStore):
         found: dict[str, int] = {}
         for place, stem in pairs:  # a term of several words occurs at most as often as the rarest
             found[terms[place]] = min(found.get(terms[place], held[stem]), held[stem])
-        ((entries,),) = self._run("SELECT count(*) FROM entries")
+        ((entries, _),) = self._run(_CORPUS)  # of an entry in several scopes, the words are counted in each, too
         return {term: found.get(term, 0) for term in terms}, entries
 
     def term_places(self, terms: Sequence[str], ids: Sequence[str]) -> dict[str, dict[str, set[str]]]:
@@ -170,7 +226,8 @@ class PostgresStore(SqlStore):
     def _frequencies(self, stems: Iterable[str]) -> dict[str, int]:
         """Return the number of entries with each stem."""
         held = dict.fromkeys(stems, 0)
-        held.update(self._run("SELECT word, entries FROM word_counts WHERE word = ANY (?)", [[*held]]))
+        count = "SELECT word, sum(entries)::bigint FROM word_counts WHERE word = ANY (?) GROUP BY word"
+        held.update(self._run(count, [[*held]]))
         return held
 
     def _stems(self, terms: Sequence[str]) -> list[tuple[int, str]]:
@@ -205,7 +262,10 @@ class PostgresStore(SqlStore):
 
     def _prepare_index(self) -> None:
         """Index entries that were indexed in another way."""
-        if self.read_only or self.get_meta(_INDEX_VERSION) == words.VERSION:
+        if self.read_only or self._database.scope in self._indexed:
+            return
+        self._indexed.add(self._database.scope)
+        if self.get_meta(_INDEX_VERSION) == words.VERSION:
             return
         with self.writing():
             if self.get_meta(_INDEX_VERSION) != words.VERSION:  # another client may have been quicker
@@ -244,27 +304,36 @@ class PostgresStore(SqlStore):
 
     def compact(self) -> None:
         with self._database.unhurried():
-            self._run("VACUUM (FULL, ANALYZE) entries, word_counts, vectors, query_vectors, receipts, receipt_lines")
+            self._database.maintain("VACUUM (FULL, ANALYZE)", _EMPTIED)
 
     def rescue(self, aside: str) -> int:
-        schema = quoted(aside.partition(ASIDE)[2])
         copied = 0
         with self.writing():
             for table, key in KEPT.items():
-                source = f"{schema}.{table}"
                 copied += len(
-                    self._run(f"INSERT INTO {table} SELECT * FROM {source} ON CONFLICT DO NOTHING RETURNING {key}")
-                )
-                if key == "number":  # what comes next is newer
                     self._run(
-                        f"SELECT setval(pg_get_serial_sequence('{table}', 'number'),"
-                        f" greatest((SELECT coalesce(max(number), 1) FROM {table}), 1))"
+                        f"INSERT INTO {table} SELECT (jsonb_populate_record(NULL::{table}, a.kept)).* FROM aside a"
+                        f" WHERE a.name = ? ON CONFLICT DO NOTHING RETURNING {key}",
+                        (f"{aside.partition(ASIDE)[2]} {table}",),
                     )
+                )
         return copied
+
+    def set_aside(self) -> str:
+        """Empty the scope of this store for a new one, keep a copy of what no file can restore, and return its name."""
+        name = f"{time.strftime('%Y%m%d%H%M%S', time.gmtime())}-{time.time_ns() % 10**6:06}"
+        with self.writing(), self._database.unhurried():
+            self._run("DELETE FROM aside")
+            for table in (*KEPT, "sources"):
+                self._run(f"INSERT INTO aside (name, kept) SELECT ?, to_jsonb(t) FROM {table} t", (f"{name} {table}",))
+            for table in _TABLES:
+                self._run(f"DELETE FROM {table}")
+            self._database.count_change()
+        return ASIDE + name
 
     def check(self) -> list[str]:
         known = len(self.findings)
-        with self._database.unhurried():
+        with self._database.unhurried(), self._database.narrowed():
             is_wrong = self._run("SELECT 1 FROM entries WHERE words IS NULL LIMIT 1") or self._miscounted()
             if is_wrong and not self.read_only:
                 with self.writing():
@@ -280,7 +349,7 @@ class PostgresStore(SqlStore):
         kept = "SELECT word, entries FROM word_counts WHERE entries <> 0"
         apart = f"(({counted}) EXCEPT ({kept})) UNION ALL (({kept}) EXCEPT ({counted}))"
         totals = "SELECT count(words), coalesce(sum(length), 0)::bigint FROM entries"
-        is_same = self._run(totals) == self._run("SELECT entries, length FROM corpus")
+        is_same = self._run(totals) == self._run(_CORPUS)
         return not is_same or bool(self._run(f"SELECT 1 FROM ({apart}) a LIMIT 1"))
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _UTC = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
 
+_LINE = f"l.id, l.body, l.seq, l.author, l.role, {_UTC.format('l.received')}"
+
 # Lines sent at once, and their characters, so that no statement takes long.
 _PORTION = 500
 _PORTION_CHARS = 4_000_000
@@ -28,6 +30,7 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON; no text there can have
 
 _BEGINNING = "rct_"  # of every token, so that a credential is told by its shape
 _TOKEN_BYTES = 32
+_TOKEN_TIMES = ("created_at", "expires_at", "last_used_at", "revoked_at")
 
 
 class PostgresTeamLog:
@@ -35,8 +38,8 @@ class PostgresTeamLog:
 
     def __init__(self, database: PostgresConnection) -> None:
         self._database = database
-        self._run = database.run
-        self._do = partial(database.run, again=False)
+        self._run = partial(database.run, widely=True)
+        self._do = partial(database.run, widely=True, again=False)
 
     def close(self) -> None:
         self._database.close()
@@ -51,6 +54,10 @@ class PostgresTeamLog:
         ((user,),) = self._run("SELECT me()")
         return user
 
+    def acts_for_others(self) -> bool:
+        ((is_server,),) = self._run("SELECT acts_for_others()")
+        return is_server
+
     def server_time(self) -> float:
         ((now,),) = self._run("SELECT extract(epoch FROM clock_timestamp())::float8")
         return now
@@ -60,7 +67,8 @@ class PostgresTeamLog:
     def scopes(self) -> list[TeamScope]:
         rows = self._run(
             "SELECT s.name, s.kind, my_role(s.name), s.curated, coalesce(l.last, 0) FROM scopes s CROSS JOIN LATERAL"
-            " (SELECT max(seq) AS last FROM lines WHERE scope = s.name) l ORDER BY s.name"
+            " (SELECT max(seq) AS last FROM lines WHERE scope = s.name) l"
+            " WHERE s.name = ANY (my_scopes()) ORDER BY s.name"
         )
         return [
             TeamScope(name, kind, role, curated=curated, lines=last, last_seq=last)
@@ -115,17 +123,19 @@ class PostgresTeamLog:
 
     def read(self, scope: str, after_seq: int, limit: int) -> list[TeamLine]:
         rows = self._run(
-            f"SELECT id, body, seq, author, role, {_UTC.format('received')} FROM lines WHERE scope = ? AND seq > ?"
-            " ORDER BY seq LIMIT ?",
-            (scope, after_seq, limit),
+            f"SELECT {_LINE} FROM lines l WHERE scope = ? AND seq > ? ORDER BY seq LIMIT ?", (scope, after_seq, limit)
         )
-        return self._of_member(
-            scope,
-            [
-                TeamLine(id, body, seq=seq, author=author, role=role, received=received)
-                for id, body, seq, author, role, received in rows
-            ],
+        return self._of_member(scope, _lines_of(rows))
+
+    def related(self, scope: str, hashes: Sequence[str]) -> list[TeamLine]:
+        rows = self._run(
+            'WITH RECURSIVE joined (hash) AS (SELECT unnest(?::text[]) COLLATE "C" UNION SELECT n.hash FROM joined j'
+            " CROSS JOIN LATERAL (SELECT l.edits FROM lines l WHERE l.scope = ? AND l.hash = j.hash AND l.edits <> ''"
+            " UNION ALL SELECT l.hash FROM lines l WHERE l.scope = ? AND l.edits = j.hash AND l.edits <> '') n (hash))"
+            f" SELECT {_LINE} FROM lines l WHERE l.scope = ? AND l.hash IN (SELECT hash FROM joined) ORDER BY l.seq",
+            ([*hashes], scope, scope, scope),
         )
+        return self._of_member(scope, _lines_of(rows))
 
     def audit(self, scope: str, limit: int) -> list[AuditLine]:
         rows = self._run(
@@ -143,18 +153,17 @@ class PostgresTeamLog:
 
     # Tokens
 
-    def create_token(self, login: str, scope: str, role: str, seconds: float) -> tuple[int, str]:
+    def create_token(self, login: str, scope: str, role: str, seconds: float, name: str = "") -> tuple[int, str]:
         token = _BEGINNING + secrets.token_urlsafe(_TOKEN_BYTES)
         ((number,),) = self._do(
-            "SELECT create_token(?, ?, ?, ?, ?)", (_hash(token), login, scope, _checked(role), seconds)
+            "SELECT create_token(?, ?, ?, ?, ?, ?)", (_hash(token), login, scope, _checked(role), seconds, name)
         )
         return number, token
 
     def tokens(self) -> list[Token]:
-        created, expires, revoked = (_UTC.format(f"{name}_at") for name in ("created", "expires", "revoked"))
+        times = [f"coalesce({_UTC.format(name)}, '')" for name in _TOKEN_TIMES]
         rows = self._run(
-            f"SELECT number, login, scope, role, created_by, {created}, {expires}, coalesce({revoked}, '')"
-            " FROM tokens ORDER BY number"
+            f"SELECT number, login, scope, role, name, created_by, {', '.join(times)} FROM tokens ORDER BY number"
         )
         return [Token(*row) for row in rows]
 
@@ -171,7 +180,7 @@ class PostgresTeamLog:
         Raises:
             StoreError: this user may not; the message has the statements for an administrator.
         """
-        groups = TeamGroups(*self._database.tables().open_to_team())
+        groups = TeamGroups(*self._database.open_to_team())
         if organisation and organisation not in {scope.name for scope in self.scopes()}:
             self.create_scope(organisation)
         return groups
@@ -181,6 +190,13 @@ def _checked(role: str) -> str:
     if role not in ROLES:
         raise StoreError(f"{ascii(role)[:40]} is no role; the roles are {', '.join(ROLES)}")
     return role
+
+
+def _lines_of(rows: Sequence[Sequence[Any]]) -> list[TeamLine]:
+    return [
+        TeamLine(id, body, seq=seq, author=author, role=role, received=received)
+        for id, body, seq, author, role, received in rows
+    ]
 
 
 def _hash(token: str) -> str:

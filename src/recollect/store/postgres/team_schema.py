@@ -12,25 +12,25 @@ _TEXT = 'text COLLATE "C" NOT NULL'
 _NOW = "timestamptz NOT NULL DEFAULT now()"
 
 # With the rights of the owner, whatever the caller has put on his search path.
-_AS_OWNER = "SECURITY DEFINER SET search_path = {schema}, pg_temp"
-_QUICK = f"STABLE PARALLEL SAFE {_AS_OWNER}"
+AS_OWNER = "SECURITY DEFINER SET search_path = {schema}, pg_temp"
+QUICK = f"STABLE PARALLEL SAFE {AS_OWNER}"
 
 _WHO = (
     f"""
-    CREATE FUNCTION acts_for_others() RETURNS boolean LANGUAGE sql {_QUICK} AS $$
+    CREATE FUNCTION acts_for_others() RETURNS boolean LANGUAGE sql {QUICK} AS $$
         SELECT EXISTS (SELECT 1 FROM pg_roles r
             WHERE r.rolname = {{server_name}} AND pg_has_role(session_user, r.oid, 'MEMBER'))
     $$
     """,
     f"""
-    CREATE FUNCTION me() RETURNS text LANGUAGE sql {_QUICK} AS $$
+    CREATE FUNCTION me() RETURNS text LANGUAGE sql {QUICK} AS $$
         SELECT CASE WHEN acts_for_others()
             THEN coalesce(nullif(current_setting('recollect.user', true), ''), session_user) ELSE session_user END
     $$
     """,
     # True for the owner of the schema himself, and for superusers, unless they act for somebody else.
     f"""
-    CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE sql {_QUICK} AS $$
+    CREATE FUNCTION is_owner() RETURNS boolean LANGUAGE sql {QUICK} AS $$
         SELECT pg_has_role(session_user, current_user, 'MEMBER') AND me() = session_user
     $$
     """,
@@ -64,7 +64,7 @@ _TABLES = (
     )
     """,
     "CREATE INDEX members_by_login ON members (login)",
-    # The kind and the hash are columns, so that row-level security does not keep the server from using an index.
+    # What a line is about are columns, so that row-level security does not keep the server from using an index.
     f"""
     CREATE TABLE lines (
         scope {_TEXT} REFERENCES scopes,
@@ -76,12 +76,14 @@ _TABLES = (
         received {_NOW},
         kind {_TEXT},
         hash {_TEXT},
+        edits {_TEXT} DEFAULT '',
         body jsonb NOT NULL,
         PRIMARY KEY (scope, seq),
         UNIQUE (scope, id)
     )
     """,
     "CREATE INDEX lines_by_hash ON lines (scope, hash, kind)",
+    "CREATE INDEX lines_by_edited ON lines (scope, edits) WHERE edits <> ''",
     f"""
     CREATE TABLE tokens (
         number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -89,9 +91,11 @@ _TABLES = (
         login {_TEXT},
         scope {_TEXT} REFERENCES scopes,
         role {_TEXT} CHECK (role IN ('reader', 'writer', 'curator', 'admin')),
+        name {_TEXT} CHECK (length(name) <= 100),
         created_by {_TEXT} DEFAULT me(),
         created_at {_NOW},
         expires_at timestamptz NOT NULL,
+        last_used_at timestamptz,
         revoked_at timestamptz
     )
     """,
@@ -113,7 +117,7 @@ _TABLES = (
 # What membership allows, within what the connection asks for.
 _RIGHTS = (
     f"""
-    CREATE FUNCTION my_scopes(lowest text DEFAULT 'reader') RETURNS text[] LANGUAGE sql {_QUICK} AS $$
+    CREATE FUNCTION my_scopes(lowest text DEFAULT 'reader') RETURNS text[] LANGUAGE sql {QUICK} AS $$
         SELECT coalesce(array_agg(mine.scope), '{{}}') FROM (
             SELECT m.scope FROM members m WHERE m.login IN (me(), '*') GROUP BY m.scope
             HAVING max(level(m.role)) >= level(lowest)) mine
@@ -123,14 +127,14 @@ _RIGHTS = (
     $$
     """,
     f"""
-    CREATE FUNCTION my_role(asked text) RETURNS text LANGUAGE sql {_QUICK} AS $$
+    CREATE FUNCTION my_role(asked text) RETURNS text LANGUAGE sql {QUICK} AS $$
         SELECT (ARRAY['reader', 'writer', 'curator', 'admin'])[max(n)] FROM generate_series(1, 4) n
         WHERE asked = ANY (my_scopes((ARRAY['reader', 'writer', 'curator', 'admin'])[n]))
     $$
     """,
     # Refuses whoever has a lower role in a scope. The same sentence whether or not there is such a scope.
     f"""
-    CREATE FUNCTION need(asked text, lowest text) RETURNS void LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION need(asked text, lowest text) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         IF coalesce(level(my_role(asked)), 0) < level(lowest) THEN
             RAISE EXCEPTION '% has no role of % in %', me(), lowest, asked
@@ -150,7 +154,7 @@ _SCOPES = (
     """,
     # Returns the name of one's own scope, which is made when it is first asked for.
     f"""
-    CREATE FUNCTION personal_scope() RETURNS text LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION personal_scope() RETURNS text LANGUAGE plpgsql {AS_OWNER} AS $$
     DECLARE
         own text := personal_name(me());
     BEGIN
@@ -166,7 +170,7 @@ _SCOPES = (
     END $$
     """,
     f"""
-    CREATE FUNCTION create_scope(new text, is_curated boolean) RETURNS void LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION create_scope(new text, is_curated boolean) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         IF new !~ '^(project|team|organisation):[a-z0-9][a-z0-9._-]{{0,62}}$' THEN
             RAISE EXCEPTION '% is no name of a scope', left(new, 100) USING ERRCODE = 'RC001',
@@ -185,7 +189,7 @@ _SCOPES = (
     END $$
     """,
     f"""
-    CREATE FUNCTION set_curated(asked text, is_curated boolean) RETURNS void LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION set_curated(asked text, is_curated boolean) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         PERFORM need(asked, 'admin');
         UPDATE scopes SET curated = is_curated WHERE name = asked AND curated <> is_curated;
@@ -193,7 +197,7 @@ _SCOPES = (
     """,
     # An admin changes members. The owner of the schema may, too: somebody has to if the last admin has gone.
     f"""
-    CREATE FUNCTION put_member(asked text, new text, new_role text) RETURNS void LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION put_member(asked text, new text, new_role text) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         PERFORM lock_members(asked);
         IF new = '*' AND level(new_role) > level('writer') THEN
@@ -207,7 +211,7 @@ _SCOPES = (
     END $$
     """,
     f"""
-    CREATE FUNCTION remove_member(asked text, gone text) RETURNS void LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION remove_member(asked text, gone text) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         IF gone = me() THEN
             PERFORM need(asked, 'reader');
@@ -223,7 +227,7 @@ _SCOPES = (
     """,
     f"""
     CREATE FUNCTION lock_members(asked text, is_own boolean DEFAULT false) RETURNS void
-    LANGUAGE plpgsql {_AS_OWNER} AS $$
+    LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         IF NOT is_own AND NOT is_owner() THEN
             PERFORM need(asked, 'admin');
@@ -239,7 +243,7 @@ _SCOPES = (
     END $$
     """,
     f"""
-    CREATE FUNCTION keep_admin(asked text) RETURNS void LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION keep_admin(asked text) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         IF NOT EXISTS (SELECT 1 FROM members m WHERE m.scope = asked AND m.role = 'admin') THEN
             RAISE EXCEPTION '% would have no admin', asked
@@ -253,7 +257,7 @@ _SCOPES = (
 _LINES = (
     f"""
     CREATE FUNCTION append_lines(asked text, given jsonb) RETURNS TABLE (refused text, reason text)
-    LANGUAGE plpgsql {_AS_OWNER} AS $$
+    LANGUAGE plpgsql {AS_OWNER} AS $$
     DECLARE
         own_role text := my_role(asked);
         last bigint;
@@ -288,8 +292,10 @@ _LINES = (
                 RETURN NEXT;
             ELSE
                 last := last + 1;
-                INSERT INTO lines (scope, seq, id, role, kind, hash, body)
-                    VALUES (asked, last, line.id, own_role, line.kind, left(line.hash, 200), line.body);
+                INSERT INTO lines (scope, seq, id, role, kind, hash, edits, body)
+                    VALUES (asked, last, line.id, own_role, line.kind, left(line.hash, 200),
+                        left(CASE line.kind WHEN 'shared' THEN coalesce(line.body ->> 'edits', '') ELSE '' END, 200),
+                        line.body);
             END IF;
         END LOOP;
     END $$
@@ -297,7 +303,7 @@ _LINES = (
     # Returns why a role may not say something, or nothing.
     f"""
     CREATE FUNCTION line_refusal(asked text, own_role text, id text, body jsonb, kind text, hash text) RETURNS text
-    LANGUAGE plpgsql STABLE {_AS_OWNER} AS $$
+    LANGUAGE plpgsql STABLE {AS_OWNER} AS $$
     DECLARE
         changed text := CASE kind WHEN 'shared' THEN body ->> 'edits' WHEN 'retired' THEN hash END;
         latest bigint := extract(epoch FROM clock_timestamp()) * 1000 + 600000;
@@ -332,8 +338,9 @@ _LINES = (
 _TOKENS = (
     # For oneself in a scope of one's own, or as an admin for a member of the scope; never with more than his role.
     f"""
-    CREATE FUNCTION create_token(new_hash text, asked_login text, asked text, asked_role text, seconds double precision)
-    RETURNS bigint LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION create_token(
+        new_hash text, asked_login text, asked text, asked_role text, seconds double precision, about text)
+    RETURNS bigint LANGUAGE plpgsql {AS_OWNER} AS $$
     DECLARE
         made bigint;
     BEGIN
@@ -348,14 +355,14 @@ _TOKENS = (
             RAISE EXCEPTION 'a personal scope has no token of somebody else'
                 USING ERRCODE = 'RC001', HINT = 'name a project or a team';
         END IF;
-        INSERT INTO tokens (hash, login, scope, role, expires_at)
-            VALUES (new_hash, asked_login, asked, asked_role, now() + make_interval(secs => seconds))
+        INSERT INTO tokens (hash, login, scope, role, name, expires_at)
+            VALUES (new_hash, asked_login, asked, asked_role, left(about, 100), now() + make_interval(secs => seconds))
             RETURNING number INTO made;
         RETURN made;
     END $$
     """,
     f"""
-    CREATE FUNCTION revoke_token(asked bigint) RETURNS void LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION revoke_token(asked bigint) RETURNS void LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         UPDATE tokens t SET revoked_at = now() WHERE t.number = asked AND t.revoked_at IS NULL
             AND (t.login = me() OR t.created_by = me() OR t.scope = ANY (my_scopes('admin')));
@@ -369,11 +376,16 @@ _TOKENS = (
     f"""
     CREATE FUNCTION token_user(asked text)
     RETURNS TABLE (number bigint, login text, scope text, role text, expires text)
-    LANGUAGE plpgsql STABLE {_AS_OWNER} AS $$
+    LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         IF NOT acts_for_others() THEN
             RAISE EXCEPTION 'only a server may look up tokens'
                 USING ERRCODE = 'RC001', HINT = format('GRANT %I TO %I', {{server_name}}, session_user);
+        END IF;
+        IF current_setting('transaction_read_only') = 'off' THEN
+            UPDATE tokens t SET last_used_at = now()
+                WHERE t.hash = asked AND t.revoked_at IS NULL AND t.expires_at > now()
+                AND coalesce(t.last_used_at, '-infinity') < now() - interval '1 minute';
         END IF;
         RETURN QUERY SELECT t.number, t.login::text, t.scope::text, t.role::text,
                 to_char(t.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
@@ -386,7 +398,7 @@ _TOKENS = (
 # Whatever is done to these tables, by whomever, is in the audit.
 _AUDIT = (
     f"""
-    CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql {AS_OWNER} AS $$
     DECLARE
         was jsonb := CASE WHEN TG_OP = 'INSERT' THEN NULL ELSE to_jsonb(OLD) END;
         said jsonb := CASE WHEN TG_OP = 'DELETE' THEN was ELSE to_jsonb(NEW) END;
@@ -397,7 +409,7 @@ _AUDIT = (
             INSERT INTO audit (scope, action, subject, detail)
                 VALUES (said ->> 'scope', said ->> 'kind', said ->> 'hash',
                 jsonb_build_object('line', said ->> 'id', 'role', said ->> 'role')
-                || jsonb_strip_nulls(jsonb_build_object('edits', said -> 'body' -> 'edits')));
+                || jsonb_strip_nulls(jsonb_build_object('edits', nullif(said ->> 'edits', ''))));
         ELSIF TG_TABLE_NAME = 'members' THEN
             INSERT INTO audit (scope, action, subject, detail) VALUES (said ->> 'scope',
                 CASE TG_OP WHEN 'INSERT' THEN 'added' WHEN 'DELETE' THEN 'removed' ELSE 'changed' END || ' member',
@@ -417,10 +429,11 @@ _AUDIT = (
     """,
     *(
         f"CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON {table} FOR EACH ROW EXECUTE FUNCTION note()"
-        for table in ("lines", "members", "scopes", "tokens")
+        for table in ("lines", "members", "scopes")
     ),
+    "CREATE TRIGGER note AFTER INSERT OR UPDATE OF revoked_at OR DELETE ON tokens FOR EACH ROW EXECUTE FUNCTION note()",
     f"""
-    CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql {_AS_OWNER} AS $$
+    CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql {AS_OWNER} AS $$
     BEGIN
         RAISE EXCEPTION 'the table % is only ever added to', TG_TABLE_NAME
             USING ERRCODE = 'RC001', HINT = 'say something new instead';
@@ -454,11 +467,7 @@ _DONE = {
 def _policies() -> list[str]:
     made: list[str] = []
     for table, seen in _SEEN.items():
-        made += [
-            f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
-            f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY",
-            f"CREATE POLICY seen ON {table} FOR SELECT USING ({seen})",
-        ]
+        made.append(f"CREATE POLICY seen ON {table} FOR SELECT USING ({seen})")
         for action in _DONE[table]:
             check = {"INSERT": "WITH CHECK (true)", "UPDATE": "USING (true) WITH CHECK (true)"}
             allowed = check.get(action, "USING (true)")
@@ -473,14 +482,14 @@ CALLED = (
     *("acts_for_others()", "me()", "is_owner()", "level(text)", "my_scopes(text)", "my_role(text)", "need(text, text)"),
     *("personal_scope()", "create_scope(text, boolean)", "set_curated(text, boolean)", "put_member(text, text, text)"),
     *("remove_member(text, text)", "append_lines(text, jsonb)", "revoke_token(bigint)", "token_user(text)"),
-    "create_token(text, text, text, text, double precision)",
+    "create_token(text, text, text, text, double precision, text)",
 )
 READ = {
     "scopes": "",
     "members": "",
     "lines": "",
     "audit": "",
-    "tokens": " (number, login, scope, role, created_by, created_at, expires_at, revoked_at)",
+    "tokens": " (number, login, scope, role, name, created_by, created_at, expires_at, last_used_at, revoked_at)",
     "_migrations": "",
 }
 
@@ -493,7 +502,7 @@ def group_names(schema: str) -> tuple[str, str]:
     return f"{schema[:50]}_member", f"{schema[:50]}_server"
 
 
-def grants() -> list[str]:
+def team_grants() -> list[str]:
     """Return the statements that give the group its rights. They may run again."""
     return [
         "GRANT USAGE ON SCHEMA {schema} TO {member}",

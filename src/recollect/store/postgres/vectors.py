@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from struct import pack, unpack_from
 
@@ -11,22 +10,32 @@ from recollect.errors import StoreError
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql.models import NumberedModel, SqlModels
 from recollect.store.sql.rows import ENTRY, entry_of, in_scope
-from recollect.store.values import Background, Coverage, Scope
-from recollect.store.vectors import floats
+from recollect.store.values import SAMPLE, Background, Coverage, Model, Scope
+from recollect.store.vectors import floats, quantise
 
 TEXTS, TRIGGERS = 0, 1
 
 # Entries in scope up to which all are compared. Of more, an index finds the nearest, and may miss some.
 MOST_COMPARED = 20_000
 _LARGEST_INDEXED = 4_000  # dimensions
-_SAMPLE = 512
 _PORTION = 100  # vectors stored by a statement, so that none takes long
 _NO_MODEL = -1
 
-# The numbers are those of the model in use. The operator returns the negative inner product: vectors have length one.
-_COSINE = "-(v.vector <#> ?::halfvec)"
+# A vector is stored as the integers of its code, and their scale. The operator returns the negative inner product. In
+# half precision it finds candidates; the few that are left are compared in full, so their order is that of SQLite.
+_NEAR = "v.scale * -(v.vector <#> ?::halfvec)"
+_COSINE = "c.scale * -(c.vector::vector <#> ?::vector)"
+_SPARE = 20  # candidates besides those asked for
 _HELD = "EXISTS (SELECT 1 FROM vectors v WHERE v.model = ? AND v.kind = {} AND v.number = e.number)"
 _PENDING = f"(NOT {_HELD.format(TEXTS)} OR (e.triggers <> '[]' AND NOT {_HELD.format(TRIGGERS)}))"
+
+
+class PostgresModels(SqlModels):
+    """The models of a scope. Their numbers are those of all scopes, because each number has indexes of its own."""
+
+    def _new_number(self, model: Model) -> int:
+        ((number,),) = self._run("SELECT number_of_model(?, ?)", (model.identity, model.dimensions))
+        return number
 
 
 class PostgresVectors:
@@ -62,10 +71,12 @@ class PostgresVectors:
         self, model: NumberedModel, kind: int, vector: bytes, scope: Scope, limit: int
     ) -> list[tuple[str, float]]:
         condition, values = in_scope(scope)
+        asked = _literal(floats(vector))
         return self._run(
-            f"SELECT e.id, {_COSINE} AS score FROM entries e JOIN vectors v ON v.number = e.number"
-            f" WHERE v.model = ? AND v.kind = ? AND {condition} ORDER BY score DESC, e.id LIMIT ?",
-            [_literal(vector), model.number, kind, *values, limit],
+            f"SELECT c.id, {_COSINE} FROM (SELECT e.id, v.scale, v.vector"
+            " FROM entries e JOIN vectors v ON v.number = e.number"
+            f" WHERE v.model = ? AND v.kind = ? AND {condition} ORDER BY {_NEAR} DESC, e.id LIMIT ?) c",
+            [asked, model.number, kind, *values, asked, limit + _SPARE],
         )
 
     def _by_index(
@@ -74,15 +85,16 @@ class PostgresVectors:
         """Return the nearest entries that the index finds. If too few are in scope, all of it are compared."""
         condition, values = in_scope(scope)
         size = f"halfvec({model.dimensions})"
-        asked = _literal(vector)
+        asked = _literal(floats(vector))
         rows = self._run(
-            f"SELECT e.id, {_COSINE} FROM vectors v JOIN entries e ON e.number = v.number"
+            f"SELECT c.id, {_COSINE} FROM (SELECT e.id, v.scale, v.vector"
+            " FROM vectors v JOIN entries e ON e.number = v.number"
             # Constants, because the index is one of these rows alone.
             f" WHERE v.model = {model.number} AND v.kind = {kind} AND {condition}"
-            f" ORDER BY (v.vector::{size}) <#> ?::{size} LIMIT ?",
-            [asked, *values, asked, limit],
+            f" ORDER BY (v.vector::{size}) <=> ?::{size} LIMIT ?) c",
+            [asked, *values, asked, limit + _SPARE],
         )
-        return rows if len(rows) == limit else self._by_comparison(model, kind, vector, scope, limit)
+        return rows if len(rows) >= limit else self._by_comparison(model, kind, vector, scope, limit)
 
     def similarities(self, vector: bytes, ids: Sequence[str], *, triggers: bool) -> dict[str, float]:
         """Return the cosine between a vector and each of these entries. Entries without a vector are left out."""
@@ -90,9 +102,9 @@ class PostgresVectors:
         if model is None:
             return {}
         rows = self._run(
-            f"SELECT e.id, {_COSINE} FROM entries e JOIN vectors v ON v.number = e.number"
-            " WHERE v.model = ? AND v.kind <= ? AND e.id = ANY (?)",
-            [_literal(vector), model.number, TRIGGERS if triggers else TEXTS, list(ids)],
+            f"SELECT e.id, {_COSINE} FROM entries e JOIN vectors c ON c.number = e.number"
+            " WHERE c.model = ? AND c.kind <= ? AND e.id = ANY (?)",
+            [_literal(floats(vector)), model.number, TRIGGERS if triggers else TEXTS, list(ids)],
         )
         return _highest(rows)
 
@@ -116,12 +128,13 @@ class PostgresVectors:
             return Background(0.0, 0.0, 0)
         condition, values = in_scope(scope)
         some = (
-            f"SELECT {_COSINE} AS score FROM entries e JOIN vectors v ON v.number = e.number"
-            f" WHERE v.model = ? AND v.kind = {TEXTS} AND {condition} ORDER BY e.id LIMIT {_SAMPLE}"
+            "SELECT c.scale, c.vector FROM entries e JOIN vectors c ON c.number = e.number"
+            f" WHERE c.model = ? AND c.kind = {TEXTS} AND {condition} ORDER BY e.id LIMIT {SAMPLE}"
         )
         ((mean, deviation, count),) = self._run(
-            f"SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0), count(*) FROM ({some}) s",
-            [_literal(vector), model.number, *values],
+            "SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0), count(*)"
+            f" FROM (SELECT {_COSINE} AS score FROM ({some}) c) s",
+            [_literal(floats(vector)), model.number, *values],
         )
         return Background(float(mean), float(deviation), count)
 
@@ -135,21 +148,18 @@ class PostgresVectors:
         if model is None:
             raise StoreError("a vector was given before the model that made it")
         for kind, given in ((TEXTS, texts), (TRIGGERS, triggers)):
-            for id, vector in given:
-                if len(vector) != 4 * model.dimensions:
-                    raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
-                if not all(map(math.isfinite, floats(vector))):
-                    raise StoreError(f"the vector of entry {id} holds a number that is not finite")
-            if given:
+            last = [_row(id, vector, model) for id, vector in dict(given).items()]  # of an entry given twice
+            if last:
                 self._index(model, kind)
-            last = list(dict(given).items())  # of an entry given twice
             for start in range(0, len(last), _PORTION):
                 some = last[start : start + _PORTION]
                 self._run(
-                    "INSERT INTO vectors SELECT ?::int, ?::smallint, e.number, g.vector::halfvec"
-                    " FROM unnest(?::text[], ?::text[]) g (id, vector) JOIN entries e ON e.id = g.id"
-                    " ON CONFLICT (model, kind, number) DO UPDATE SET vector = excluded.vector",
-                    [model.number, kind, [id for id, _ in some], [_literal(vector) for _, vector in some]],
+                    "INSERT INTO vectors (model, kind, number, scale, vector)"
+                    " SELECT ?::int, ?::smallint, e.number, g.scale, g.vector::halfvec"
+                    " FROM unnest(?::text[], ?::real[], ?::text[]) g (id, scale, vector) JOIN entries e ON e.id = g.id"
+                    " ON CONFLICT (model, kind, number)"
+                    " DO UPDATE SET scale = excluded.scale, vector = excluded.vector",
+                    [model.number, kind, *map(list, zip(*some, strict=True))],
                 )
 
     def forget_text(self, number: int) -> None:
@@ -161,9 +171,7 @@ class PostgresVectors:
         self._run("DELETE FROM vectors WHERE number = ? AND kind = ?", (number, TRIGGERS))
 
     def drop(self, model: NumberedModel) -> None:
-        """Delete all vectors of a model, and its indexes. Needs a transaction."""
-        for kind in (TEXTS, TRIGGERS):
-            self._run(f"DROP INDEX IF EXISTS {_index_name(model, kind)}")
+        """Delete all vectors of a model. Its indexes stay: they may have vectors of others. Needs a transaction."""
         self._run("DELETE FROM vectors WHERE model = ?", (model.number,))
 
     def size(self, model: NumberedModel) -> tuple[int, int]:
@@ -209,13 +217,9 @@ class PostgresVectors:
 
     def _index(self, model: NumberedModel, kind: int) -> None:
         """Create the index of a model's vectors, unless there is one. It grows with them. Needs a transaction."""
-        name = _index_name(model, kind)
-        if model.dimensions > _LARGEST_INDEXED or self._run("SELECT to_regclass(?)", (name,)) != [(None,)]:
-            return
-        self._run(
-            f"CREATE INDEX {name} ON vectors USING hnsw ((vector::halfvec({model.dimensions})) halfvec_ip_ops)"
-            f" WHERE model = {model.number} AND kind = {kind}"
-        )
+        name = f"vectors_of_{model.number}_{kind}"
+        if model.dimensions <= _LARGEST_INDEXED and self._run("SELECT to_regclass(?)", (name,)) == [(None,)]:
+            self._run("SELECT index_vectors(?, ?)", (model.number, kind))
 
     def _model_of(self, vector: bytes) -> NumberedModel | None:
         """Return the current model if a vector has its length."""
@@ -229,13 +233,20 @@ class PostgresVectors:
         return (model.number if model else _NO_MODEL,)
 
 
-def _index_name(model: NumberedModel, kind: int) -> str:
-    return f"vectors_of_{model.number}_{kind}"
+def _row(id: str, vector: bytes, model: NumberedModel) -> tuple[str, float, str]:
+    """Return the id of an entry, and the scale and the integers of its vector."""
+    if len(vector) != 4 * model.dimensions:
+        raise StoreError(f"a vector of {len(vector) // 4} dimensions does not fit {model.identity}")
+    try:
+        scale, integers = quantise(floats(vector))
+    except (ValueError, OverflowError):
+        raise StoreError(f"the vector of entry {id} holds a number that is not finite") from None
+    return id, scale, _literal(integers)
 
 
-def _literal(vector: bytes) -> str:
+def _literal(values: Iterable[float]) -> str:
     """Return a vector as the server reads it."""
-    return f"[{','.join(map(repr, floats(vector)))}]"
+    return f"[{','.join(map(repr, values))}]"
 
 
 def _floats(sent: bytes) -> bytes:

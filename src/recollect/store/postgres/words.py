@@ -72,5 +72,10 @@ def weight(held: int, entries: int) -> float:
 
 def bm25(counts: Mapping[str, int], weights: Mapping[str, float], length: int, usual: float) -> float:
     """Return the score of an entry with these numbers of stems, by its length and the usual one."""
-    damped = _K1 * (1 - _B + _B * length / max(usual, 1.0))
+    damped = _K1 * (1 - _B + _B * length / usual)
     return sum(weights[stem] * count * (_K1 + 1) / (count + damped) for stem, count in counts.items())
+
+
+def damping(share: str) -> str:
+    """Return the SQL for the part of a score that grows with the length, given as a share of the usual one."""
+    return f"{_K1} * ({1 - _B} + {_B} * {share})"

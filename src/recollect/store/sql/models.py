@@ -96,14 +96,18 @@ class SqlModels:
         return [NumberedModel(number, used, Model(*known)) for number, used, *known in rows]
 
     def _insert(self, model: Model, now: float) -> NumberedModel:
+        number, used = self._new_number(model), utc_text(time.gmtime(now))
+        row = (number, used, model.identity, model.provider, model.name, model.dimensions)
+        self._run(f"INSERT INTO models ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", row)
+        return NumberedModel(number, used, model)
+
+    def _new_number(self, model: Model) -> int:  # noqa: ARG002 (an engine may number them by what they are)
+        """Return a number for a model."""
         taken = {number for (number,) in self._run("SELECT number FROM models")}
         number = max(taken, default=-1) + 1  # the later model, if two were last used in the same second
         if number >= _MOST_NUMBERS:
             number = next(number for number in range(_MOST_NUMBERS) if number not in taken)
-        used = utc_text(time.gmtime(now))
-        row = (number, used, model.identity, model.provider, model.name, model.dimensions)
-        self._run(f"INSERT INTO models ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", row)
-        return NumberedModel(number, used, model)
+        return number
 
     def _unused(self, identity: str, now: float) -> list[NumberedModel]:
         """Return the models besides this one that nobody has used for long, or that are too many."""

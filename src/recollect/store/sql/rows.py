@@ -93,6 +93,7 @@ def merged(
     strangers: int,
     first: bool,
     stated: int = 0,
+    nearer: int = 0,
 ) -> StoredEntry:
     """Return the known entry merged with the new version from one of its sources.
 
@@ -104,7 +105,13 @@ def merged(
     About the other sources of the entry: `everywhere` and `here` are the highest observation counts in those of no
     project and of the same project, and `strangers` is the number of those in other projects. A `stated` count in the
     journal holds everywhere too; the global bank describes the entry rather than that, but takes nothing from it.
+
+    A shared scope describes an entry only if no other source does: what other people say never changes what the user
+    has. Of several scopes one does, so `nearer` is the number of those before this one.
     """
+    if source.is_scope:
+        is_held = everywhere or here or stated or nearer
+        return _described(known, known, known.keywords, known.references, new.updated_at) if is_held else _stated(new)
     if source.project and (everywhere or stated):
         return _described(known, known, known.keywords, known.references, new.updated_at)
     if source.project and strangers:
@@ -127,6 +134,13 @@ def merged(
     if source.kind == JOURNAL and source.hash != STATED:
         entry.confidence = new.confidence or known.confidence
         entry.details = "\n".join(dict.fromkeys([*entry.details.splitlines(), *new.details.splitlines()]))
+    return entry
+
+
+def _stated(new: StoredEntry) -> StoredEntry:
+    """Return an entry as its only source has it."""
+    entry = _described(new, new, new.keywords, new.references, new.updated_at)
+    entry.triggers = new.triggers
     return entry
 
 

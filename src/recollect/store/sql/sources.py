@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from recollect.domain.categories import CATEGORIES
-from recollect.domain.ranking.trust import more_trusted, origin_of
+from recollect.domain.ranking.trust import TEAM, more_trusted, origin_of
 from recollect.domain.stored import (
     APART,
     MERGED,
     RETIRED,
+    SCOPE_SOURCE,
     Anchor,
     Anchored,
     Mark,
@@ -37,12 +38,15 @@ from recollect.store.values import BANK, JOURNAL, MEMORY, STATED, FileHistory, S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from recollect.store.sql.database import SqlDatabase
     from recollect.store.sql.usage import SqlUsage
     from recollect.store.sql.vectors import SqlVectors
+
+# The condition for a source `s` to hold the lessons of a shared scope.
+_SHARED = f"substr(s.path, 1, {len(SCOPE_SOURCE)}) = '{SCOPE_SOURCE}'"
 
 # The condition for a source `s` to state how often its entries were observed, instead of having a line for each time.
 _STATES = f"(s.kind = 'bank' OR s.hash = '{STATED}')"
@@ -50,13 +54,17 @@ _STATES = f"(s.kind = 'bank' OR s.hash = '{STATED}')"
 # Of more entries, all relations are read: there are few.
 _MOST_ASKED = 200
 
-# How often an entry `e` was observed. Banks and stated counts repeat each other, so their highest is taken.
+_OF_ENTRY = "FROM origins o JOIN sources s ON s.number = o.source WHERE o.entry = e.number"
+
+# How often the user's own files say that an entry `e` was observed. Banks and stated counts repeat each other, so their
+# highest is taken.
 _OBSERVED = (
-    "coalesce((SELECT max(o.observation_count) FROM origins o"
-    f" JOIN sources s ON s.number = o.source WHERE o.entry = e.number AND {_STATES}), 0)"
-    " + coalesce((SELECT sum(o.observation_count) FROM origins o JOIN sources s ON s.number = o.source"
-    f" WHERE o.entry = e.number AND s.kind = 'journal' AND NOT {_STATES}), 0)"
+    f"coalesce((SELECT max(o.observation_count) {_OF_ENTRY} AND {_STATES} AND NOT {_SHARED}), 0)"
+    f" + coalesce((SELECT sum(o.observation_count) {_OF_ENTRY} AND s.kind = 'journal' AND NOT {_STATES}), 0)"
 )
+
+# How often shared scopes say so. Their members' observations are among them, the user's own too.
+_OBSERVED_BY_ALL = f"coalesce((SELECT max(o.observation_count) {_OF_ENTRY} AND {_SHARED}), 0)"
 
 # Rows of what git told about files. They are cheap to make again.
 _KEPT_HISTORIES = 5_000
@@ -80,6 +88,7 @@ class SqlSources:
         self._database = database
         self._run = database.run
         self._greatest = database.GREATEST
+        self._observed = f"{database.GREATEST}(1, {_OBSERVED}, {_OBSERVED_BY_ALL})"
         self._vectors = vectors
         self._usage = usage
 
@@ -109,8 +118,8 @@ class SqlSources:
         held: dict[str, list[tuple[str, str]]] = {id: [] for id in ids}
         written: dict[str, str] = {}
         rows = self._database.select(
-            "SELECT e.id, e.source, s.kind, s.project FROM entries e JOIN origins o ON o.entry = e.number"
-            " JOIN sources s ON s.number = o.source WHERE e.id IN ({})",
+            f"SELECT e.id, e.source, CASE WHEN {_SHARED} THEN '{TEAM}' ELSE s.kind END, s.project FROM entries e"
+            " JOIN origins o ON o.entry = e.number JOIN sources s ON s.number = o.source WHERE e.id IN ({})",
             ids,
         )
         for id, source, kind, project in rows:
@@ -226,8 +235,9 @@ class SqlSources:
         marks: Sequence[Mark],
         anchored: Sequence[Anchored],
         anew: bool,
+        without: Collection[str],
     ) -> None:
-        """Store a source with all its entries or, if not `anew`, with additional ones."""
+        """Store a source with all its entries or, if not `anew`, with additional ones, and `without` some."""
         for entry in entries:
             if entry.category not in CATEGORIES:
                 raise StoreError(f"no category is called {entry.category!r}")
@@ -237,7 +247,7 @@ class SqlSources:
             self._put_memory(source, number, entries, anew)
             self._put_relations(number, (), relations, anew=anew)
             return
-        held = {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (number,))}
+        held = self._held(number) if anew or without else set[int]()
         if anew and source.kind == JOURNAL:
             self._run("DELETE FROM origins WHERE source = ?", (number,))
         given: set[int] = set()
@@ -247,7 +257,7 @@ class SqlSources:
             given.add(place)
             if is_changed:
                 changed.add(place)
-        gone = held - given if anew else set[int]()
+        gone = held - given if anew else (held & self._numbers(without)) - given
         for entry in gone:
             self._run("DELETE FROM origins WHERE entry = ? AND source = ?", (entry, number))
         self._hand_on(gone, given - held)
@@ -259,6 +269,12 @@ class SqlSources:
         for entry in changed | gone:
             self._settle(entry)
         self._join(changed | gone)
+
+    def _held(self, source: int) -> set[int]:
+        return {row[0] for row in self._run("SELECT entry FROM origins WHERE source = ?", (source,))}
+
+    def _numbers(self, ids: Collection[str]) -> set[int]:
+        return {row[0] for row in self._database.select("SELECT number FROM entries WHERE id IN ({})", [*ids])}
 
     def _put_state(self, source: Source) -> int:
         ((number,),) = self._run(
@@ -283,7 +299,7 @@ class SqlSources:
             number = self._insert(entry)
         else:
             number, known = rows[0][0], entry_of(rows[0][1:])
-            everywhere, here, strangers, stated, count = self._others(number, source, source_number)
+            everywhere, here, strangers, stated, count, nearer = self._others(number, source, source_number)
             first = not count if before is None else number not in before
             joined = merged(
                 known,
@@ -294,6 +310,7 @@ class SqlSources:
                 strangers=strangers,
                 stated=stated,
                 first=first,
+                nearer=nearer,
             )
             changed = known.status == RETIRED
             changed |= self._update(number, known, joined)
@@ -354,20 +371,23 @@ class SqlSources:
         )
         return number
 
-    def _others(self, number: int, source: Source, source_number: int) -> tuple[int, int, int, int, int]:
-        """Return the figures about other sources for `merged`, and how often this one has observed the entry so far."""
+    def _others(self, number: int, source: Source, source_number: int) -> tuple[int, int, int, int, int, int]:
+        """Return the figures about other sources for `merged`; before the last, the observations of this one so far."""
         other, observed = "o.source <> this.source", "o.observation_count"
+        own = f"{other} AND NOT {_SHARED}"
+        binding = other if source.project and not source.is_scope else own
         (row,) = self._run(
-            f"SELECT coalesce(max(CASE WHEN {other} AND o.project = '' AND s.hash <> this.stated THEN {observed} END),"
-            " 0),"
-            f" coalesce(max(CASE WHEN {other} AND o.project = this.project THEN {observed} END), 0),"
+            f"SELECT coalesce(max(CASE WHEN {binding} AND o.project = '' AND s.hash <> this.stated"
+            f" THEN {observed} END), 0),"
+            f" coalesce(max(CASE WHEN {own} AND o.project = this.project THEN {observed} END), 0),"
             " count(CASE WHEN o.project NOT IN ('', this.project) THEN 1 END),"
             f" coalesce(max(CASE WHEN {other} AND s.hash = this.stated THEN {observed} END), 0),"
-            f" coalesce(sum(CASE WHEN NOT {other} AND o.project = this.project THEN {observed} END), 0)"
-            " FROM (SELECT ? AS stated, ? AS source, ? AS project) this"
+            f" coalesce(sum(CASE WHEN NOT {other} AND o.project = this.project THEN {observed} END), 0),"
+            f" count(CASE WHEN {other} AND {_SHARED} AND s.path < this.path THEN 1 END)"
+            " FROM (SELECT ? AS stated, ? AS source, ? AS project, ? AS path) this"
             f" CROSS JOIN (SELECT source, CASE WHEN {is_once('project')} THEN '' ELSE project END AS project,"
             " observation_count FROM origins WHERE entry = ?) o JOIN sources s ON s.number = o.source",
-            (STATED, source_number, source.project, number),
+            (STATED, source_number, source.project, source.path, number),
         )
         return row
 
@@ -421,7 +441,7 @@ class SqlSources:
             " THEN CASE status WHEN 'retired' THEN 'active' ELSE status END ELSE 'retired' END,"
             f" owner = coalesce(({owner} {counted}), ({owner} FROM origins o WHERE o.entry = e.number), e.owner),"
             f" confidence = coalesce(({higher}), e.confidence),"
-            f" observation_count = {self._greatest}(1, {_OBSERVED}) WHERE number = ?",
+            f" observation_count = {self._observed} WHERE number = ?",
             (number,),
         )
 
@@ -501,7 +521,7 @@ class SqlSources:
                 entry_of(row) for one in every for row in self._run(f"SELECT {ENTRY} WHERE e.number = ?", (one,))
             ]
             self._update(number, known, joined(known, others))
-            total = f"SELECT sum({self._greatest}(1, {_OBSERVED})) FROM entries e WHERE e.number IN ({marks(every)})"
+            total = f"SELECT sum({self._observed}) FROM entries e WHERE e.number IN ({marks(every)})"
             self._run(f"UPDATE entries SET observation_count = ({total}) WHERE number = ?", [*every, number])
 
     def _put_marks(self, source: int, said: Sequence[Mark], *, anew: bool) -> None:

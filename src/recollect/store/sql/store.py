@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any, Self, TypeVar
 
+    from recollect.domain.shared.acting import Acting
     from recollect.domain.stored import Anchor, Anchored, Mark, Raised, Relation, Retirement
     from recollect.store.sql.database import SqlDatabase
     from recollect.store.sql.models import NumberedModel, SqlModels
@@ -52,6 +53,8 @@ class SqlStore:
         self.damage = ""  # the one of the findings that is not repaired
         self.full_text = False
         self.team: TeamLog | None = None
+        self.follows_files = True
+        self.followed = ""
         self._database = database
         self._run = database.run
         self._models = models
@@ -76,6 +79,9 @@ class SqlStore:
 
     def wait(self, patience: float) -> None:
         self._database.wait(patience)
+
+    def act_as(self, acting: Acting | None) -> None:
+        """Do nothing: without a server there is one user."""
 
     def writing(self) -> _Writing:
         return _Writing(self)
@@ -105,6 +111,7 @@ class SqlStore:
         entries: Sequence[StoredEntry],
         *,
         anew: bool = True,
+        without: Collection[str] = (),
         retirements: Sequence[Retirement] = (),
         relations: Sequence[Relation] = (),
         marks: Sequence[Mark] = (),
@@ -119,6 +126,7 @@ class SqlStore:
                 marks=marks,
                 anchored=anchored,
                 anew=anew,
+                without=without,
             )
         )
 

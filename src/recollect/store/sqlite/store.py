@@ -91,7 +91,7 @@ class SqliteStore(SqlStore):
         )
         asked = (index.match_expression([visible(term) for term in terms]), *values, limit)
         rows = self._once((statement, asked), lambda: self._mended(lambda: self._run(statement, asked)))
-        return [Match(id, score) for id, score in rows]
+        return [Match(id, score) for id, score in sorted(rows, key=lambda row: (-row[1], row[0]))]
 
     def document_frequencies(self, terms: Sequence[str]) -> tuple[dict[str, int], int]:
         if not self.full_text or not terms:

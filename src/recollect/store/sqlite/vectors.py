@@ -8,7 +8,7 @@ from recollect.errors import StoreError
 from recollect.store.sql.models import SPAN
 from recollect.store.sql.rows import in_scope
 from recollect.store.sqlite.driver import FAILURES
-from recollect.store.values import Background, Scope
+from recollect.store.values import SAMPLE, Background, Scope
 from recollect.store.vectors import Bits, decoded, encode, similarities
 
 TYPE_CHECKING = False
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from recollect.store.sqlite.connection import SqliteConnection
 
 _PER_CHUNK = 1024
-_SAMPLE = 512
+
+# Entries looked at in the order of their ids, in search of a sample of those in scope. If too few of them are, the
+# scope is a small part of the store, and is sorted.
+_LOOKED_AT = 8 * SAMPLE
 
 # The number of vectors compared exactly: a multiple of the limit, and a minimum.
 _RESCORED = 2
@@ -138,24 +141,32 @@ class SqliteVectors:
         return self._bits[1]
 
     def _sampled(self, model: NumberedModel, scope: Scope) -> list[bytes]:
-        """Return the codes of some hundred vectors in scope, evenly spread and always the same."""
-        bits = self._all_bits(model)
+        """Return the codes of the first vectors in scope, by the ids of their entries."""
         version = (self._database.version(), model.number, scope.key)
         if self._sample is None or self._sample[0] != version:
             condition, values = in_scope(scope, by_number=True)
-            rows = self._database.select(
-                f"SELECT e.id, v.code FROM {self._table} v JOIN entries e"
-                f" WHERE v.number IN ({{}}) AND e.number = v.number - ? AND length(v.code) = ? AND {condition}",
-                [model.first + number for number in bits.sample(_SAMPLE)],
-                [model.first, model.size, *values],
-            )
-            if len(rows) < _SAMPLE // 2 and len(bits) > _SAMPLE:  # only few entries are in scope
-                rows = self._of_scope(model, scope, _SAMPLE)
-            self._sample = (version, [code for _, code in rows])
+            first = f"SELECT * FROM entries ORDER BY id LIMIT {_LOOKED_AT}"
+            found = self._first(first, model, f"{condition} AND", values)
+            if len(found) < SAMPLE and len(self._all_bits(model)) > _LOOKED_AT:
+                # The plus keeps SQLite from looking at all entries in the order of their ids.
+                condition, values = in_scope(scope)
+                first = f"SELECT e.id, e.number FROM entries e WHERE {condition} ORDER BY +e.id LIMIT {2 * SAMPLE}"
+                found = self._first(first, model, "", values)
+            self._sample = (version, found)
         return self._sample[1]
 
-    def _of_scope(self, model: NumberedModel, scope: Scope, most: int = -1) -> list[tuple[str, bytes]]:
-        """Return ids and codes in scope, at most `most`. The first are a fair sample, because ids are hashes."""
+    def _first(self, entries: str, model: NumberedModel, condition: str, values: Sequence[str]) -> list[bytes]:
+        """Return the codes of the first of some entries that have one. CROSS JOIN keeps them in their order."""
+        joined = f"{self._table} v ON v.number = e.number + {model.first}"
+        rows = self._run(
+            f"SELECT v.code FROM ({entries}) e CROSS JOIN {joined}"
+            f" WHERE {condition} length(v.code) = {model.size} LIMIT {SAMPLE}",
+            values,
+        )
+        return [code for (code,) in rows]
+
+    def _of_scope(self, model: NumberedModel, scope: Scope) -> list[tuple[str, bytes]]:
+        """Return ids and codes in scope."""
         condition, values = in_scope(scope, by_number=self._is_sparse)
         # Of a large scope, few entries have triggers: then their vectors lead to the entries.
         if self._is_sparse:
@@ -164,8 +175,7 @@ class SqliteVectors:
         else:
             order, joined = f"entries e CROSS JOIN {self._table} v ON v.number = e.number + ?", [model.first]
         return self._run(
-            f"SELECT e.id, v.code FROM {order} WHERE {condition} AND length(v.code) = ? LIMIT ?",
-            [*joined, *values, model.size, most],
+            f"SELECT e.id, v.code FROM {order} WHERE {condition} AND length(v.code) = ?", [*joined, *values, model.size]
         )
 
     def _rescored(self, model: NumberedModel, vector: bytes, numbers: Sequence[int]) -> list[tuple[float, int]]:

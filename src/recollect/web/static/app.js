@@ -60,12 +60,25 @@ function plain(url) {
   return bare;
 }
 
+// One at a time, and not more often than every other second: an import changes the store for minutes.
+let isRefreshing = false;
+let isDue = false;
 async function refresh() {
-  if (document.hidden) return;
-  const asked = location.href;
-  const [found, response] = await read(asked);
-  if (asked !== location.href) return refresh(); // a search came between
-  if (response.ok) keepPlace(() => swap(found, "[data-live]"));
+  isDue = true;
+  if (isRefreshing || document.hidden) return;
+  isRefreshing = true;
+  try {
+    while (isDue) {
+      isDue = false;
+      const asked = location.href;
+      const [found, response] = await read(asked);
+      if (asked !== location.href) isDue = true; // a search came between
+      else if (response.ok) keepPlace(() => swap(found, "[data-live]"));
+      await new Promise((done) => setTimeout(done, 2000));
+    }
+  } finally {
+    isRefreshing = false;
+  }
 }
 
 async function send(form, submitter) {

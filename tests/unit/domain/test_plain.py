@@ -1,39 +1,16 @@
-"""The judge of sentences: by their vectors, and never against the words that the scoring was first described with."""
+"""Plain sentences by their words: statements, requests of the user, and steps that the agent announces."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from struct import pack
 
 import pytest
 from bench.triage.run import BASELINE
 
 from recollect.domain.triage import plain as first_words
-from recollect.domain.triage.moment import is_moment
-from recollect.domain.triage.plain import is_plain
-from recollect.domain.triage.score import Said
-from recollect.domain.triage.worth import MODEL, worth
-from recollect.embedding.local import LocalSource
-from recollect.engine.warm import Embedders
-
-SENTENCES = {
-    "The issue was that the driver silently drops idle connections after five minutes.": True,
-    "SQLite cannot add a column that is NOT NULL without a default value.": True,
-    "Now let me run the tests and see.": False,
-    "I will start with the first task.": False,
-}
-
-
-def test_the_weights_are_those_of_the_local_model() -> None:
-    assert LocalSource.identity == MODEL
-    assert isinstance(worth(pack("<384f", *[0.05] * 384)), float)
-
-
-def test_lasting_sentences_are_told_from_next_steps() -> None:
-    embedders = Embedders()
-    embedders.load("auto")
-    vectors = embedders.get("local", "auto", 0).embed(list(SENTENCES), "document")
-    assert [worth(vector) >= 0 for vector in vectors] == list(SENTENCES.values())
+from recollect.domain.triage.moment import is_moment, keep_plain
+from recollect.domain.triage.plain import is_plain, is_request, is_step
+from recollect.domain.triage.score import Activity, Finding, Said, find
 
 
 @pytest.mark.parametrize(
@@ -69,6 +46,8 @@ def test_a_sentence_that_scores_twice_is_plain(sentence: str, category: str, pla
         "Don't ever touch the generated files by hand.",
         "By the way, our convention is kebab-case for file names.",
         "As a rule, this project has no default exports.",
+        "I don't want setup.py, just pyproject.toml!",
+        "No, we do not want generated code in the repository.",
     ],
 )
 def test_a_statement_of_the_user_that_holds_from_now_on_is_asked_about_at_once(said: str) -> None:
@@ -90,6 +69,7 @@ def test_a_statement_of_the_user_that_holds_from_now_on_is_asked_about_at_once(s
         "Please always return early in this function.",
         "Never seen this error before, what is it?",
         "Note that the build fails.",
+        "I don't want to wait for the tests now.",
     ],
 )
 def test_words_about_the_matter_at_hand_are_not_asked_about(said: str) -> None:
@@ -101,3 +81,44 @@ def test_the_first_words_are_those_of_the_baseline() -> None:
     for rule in BASELINE.values():
         for listed, _, _ in rule.phrases:
             assert listed.replace(", ", "|") in text
+
+
+@pytest.mark.parametrize(
+    ("said", "is_one"),
+    [
+        ("Now let's run the tests again to see if we've fixed the failure:", True),
+        ("First, let me check why the build failed.", True),
+        ("Great! I need to decide which error to fix.", True),
+        ("Let's use SQLite because it needs no server.", False),
+        ("The build failed because the cache was full.", False),
+    ],
+)
+def test_a_step_that_the_agent_announces_is_no_finding(said: str, is_one: bool) -> None:
+    assert is_step(said) == is_one
+    assert bool(find([Said("assistant", said)], Activity(0, 0, 0), {"decision": 0.1, "runbook": 0.1})) != is_one
+
+
+@pytest.mark.parametrize(
+    ("said", "is_one"),
+    [
+        ("@TODO.md Analyze the codebase and write a plan", True),
+        ("ok then update the changelog", True),
+        ("- [ ] Some types of data cannot be cached.", True),
+        ("use uv pip, not pip", False),
+        ("keep the async code separate", False),
+        ("the API allows 200 calls a day", False),
+        ("", False),
+    ],
+)
+def test_a_request_of_the_user_is_told_from_a_statement(said: str, is_one: bool) -> None:
+    assert is_request(said) == is_one
+
+
+def test_only_plain_sentences_are_kept_as_hints() -> None:
+    plain, standing = "We decided to use SQLite because it needs no server.", "From now on use tabs."
+    finding = Finding("decision", 1.0, ["Going with the table.", plain, standing, "Always use spaces."], [])
+    finding.by_human = {standing}
+    summary = Finding("session_summary", 1.0, ["12 tool uses"], [])
+    keep_plain([finding, summary])
+    assert finding.snippets == [plain, standing]
+    assert summary.snippets == ["12 tool uses"]

@@ -1,0 +1,19 @@
+"""For whom a store on a server is used, and within what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Acting:
+    """The user for whom a process acts, with bounds. They only ever narrow what the user's membership allows.
+
+    What is stored goes to `scope`; empty for the user's own. Only the scopes in `read` are found; all of the user's if
+    it is empty. Nothing is done that needs more than `role`; empty for the user's own roles.
+    """
+
+    user: str
+    scope: str = ""
+    read: tuple[str, ...] = ()
+    role: str = ""

@@ -1,0 +1,1 @@
+"""Files about a team: what is known of its server, and the lines pulled from there."""

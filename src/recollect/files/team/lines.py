@@ -1,0 +1,92 @@
+"""The lines pulled for a scope: one JSON object per line, in the order of the server's log, appended to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from recollect.domain.shared.line_ids import is_line_id
+from recollect.domain.shared.lines import TeamLine, is_scope
+from recollect.errors import InvalidEntry, StorageError
+from recollect.files.journal.kinds import Kind
+from recollect.files.journal.log import append_lines, read_lines
+from recollect.files.textfile import open_regular
+
+# In bytes: more than a line takes, with its body at its largest.
+_TAIL = 1024 * 1024
+
+
+def _parse(line: dict[str, Any]) -> TeamLine:
+    """Return a pulled line. What its body says is for `fold` to check."""
+    id, body, seq = line.get("line"), line.get("body"), line.get("seq")
+    if not is_line_id(id) or not isinstance(body, dict) or type(seq) is not int:
+        raise InvalidEntry("a pulled line has an id, a place and a body")
+    author, role, received = (str(line.get(name) or "") for name in ("author", "role", "received"))
+    return TeamLine(str(id), cast("dict[str, Any]", body), seq=seq, author=author, role=role, received=received)
+
+
+def _write(line: TeamLine) -> str:
+    fields = {"line": line.id, "seq": line.seq, "author": line.author, "role": line.role, "received": line.received}
+    return json.dumps({**fields, "body": line.body}, ensure_ascii=False, separators=(",", ":"))
+
+
+PULLED = Kind("pulled line", (), _parse, _write)
+
+
+# The file that is locked during an exchange.
+LOCK = ".sync"
+
+
+def is_team_file(name: str) -> bool:
+    """Return True for the name of a file in the folder of pulled lines."""
+    kind, _, rest = name.removesuffix(".jsonl").partition(".")
+    return name == LOCK or (name.endswith(".jsonl") and is_scope(f"{kind}:{rest}"))
+
+
+def append_pulled(path: str, lines: Sequence[TeamLine]) -> None:
+    """Append lines to the file of a scope. Raises as `append_lines` does."""
+    append_lines(path, PULLED, lines)
+
+
+def pulled_lines(path: str, start: int = 0) -> tuple[list[TeamLine], int, list[str]]:
+    """Return the valid lines of a file from an offset on, the offset of their end, and warnings.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    found = read_lines(path, start)
+    return _valid(found.lines), found.end, found.problems
+
+
+def last_seq(path: str) -> int:
+    """Return the place of the last line pulled; 0 if there is none.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    try:
+        with open_regular(path) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+            data = file.read(_TAIL)
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+    for text in reversed(data.split(b"\n")[:-1]):  # what follows the last line feed was never finished
+        with suppress(ValueError, RecursionError):
+            line: Any = json.loads(text)
+            if found := _valid([line]):
+                return found[0].seq
+    return 0
+
+
+def _valid(lines: Iterable[Any]) -> list[TeamLine]:
+    found: list[TeamLine] = []
+    for line in lines:
+        if isinstance(line, dict):
+            with suppress(InvalidEntry):
+                found.append(_parse(cast("dict[str, Any]", line)))
+    return found

@@ -1,0 +1,56 @@
+"""Errors of the PostgreSQL driver as sentences with advice. All of them are translated here."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import errors
+
+from recollect.domain.text import one_line
+from recollect.errors import StoreError
+from recollect.store.postgres.raw import Hanging
+
+REFUSED = "RC001"  # the state of what our own functions refuse, with their sentence
+_UNREACHABLE = ("08", "28", "3D", "53", "57")  # the beginnings of states: connection, login, database, server
+
+
+def explained(
+    error: Exception, name: str, *, limit: float, patience: float = 0.0, user: str = "USER", group: str = ""
+) -> StoreError:
+    """Return a StoreError with advice for an error of the server `name`."""
+    if isinstance(error, StoreError):
+        return error
+    if isinstance(error, psycopg.Error) and error.sqlstate == REFUSED:
+        return StoreError(f"{error.diag.message_primary}; {error.diag.message_hint}")
+    hints = (
+        (
+            errors.LockNotAvailable,
+            f"another process has been writing to it for all of {patience:g} s; try again",
+        ),
+        (
+            (errors.QueryCanceled, Hanging),
+            f"it did not answer in {limit:g} s; try again, or see what the server does (pg_stat_activity)",
+        ),
+        (
+            errors.ReadOnlySqlTransaction,
+            "the server takes no writes now; name the primary server in memory_store",
+        ),
+        (errors.DiskFull, "make room on the disk of the server"),
+        (
+            errors.InsufficientPrivilege,
+            f"its owner lets you in with: GRANT {group or 'recollect_member'} TO {user}"
+            " (`recollect team init` makes the group)",
+        ),
+    )
+    told = f"cannot use {name}: {_first_line(error)}"
+    for kinds, hint in hints:
+        if isinstance(error, kinds):
+            return StoreError(f"{told}; {hint}")
+    is_lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    if is_lost and (error.sqlstate is None or error.sqlstate[:2] in _UNREACHABLE):
+        advice = "check that the server runs, and lets you in; the password comes from PGPASSWORD or ~/.pgpass"
+        return StoreError(f"{told}; {advice}")
+    return StoreError(f"{told}; `recollect doctor` says more")
+
+
+def _first_line(error: Exception) -> str:
+    return one_line((str(error).strip().splitlines() or [type(error).__name__])[0])

@@ -1,0 +1,145 @@
+"""Lines on a server as the record: said, and made into entries there at once.
+
+A store is used directly if it does not follow the files of this machine. Then what is stored goes to the log of one
+scope, its write scope, and entries are made from the log, by whoever comes next.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from recollect.domain.shared.fold import hash_of
+from recollect.domain.shared.line_ids import LineClock
+from recollect.domain.shared.lines import TeamLine
+from recollect.domain.stored import SCOPE_SOURCE
+from recollect.domain.text import few
+from recollect.engine.engine import Engine
+from recollect.errors import InvalidEntry, StoreError
+from recollect.store.team import TeamLog
+from recollect.store.values import BANK, Source
+from recollect.sync.scopes import entries_of, fold_lessons
+
+# Lines made into entries in one transaction.
+_PORTION = 500
+_NAMED = 3
+
+# In milliseconds: a line may be so far ahead of this machine's clock and still be counted as seen.
+_AHEAD = 600_000
+
+_clock = LineClock(secrets.token_hex(4))
+_telling = threading.Lock()
+
+
+def is_direct(engine: Engine) -> bool:
+    """Return True if lines on the server are the record, instead of files of this machine."""
+    return not engine.store.follows_files
+
+
+def write_scope(engine: Engine) -> str:
+    """Return the name of the scope that takes what is stored.
+
+    Raises:
+        StoreError: the server cannot be used.
+    """
+    acting = engine.workspace.acting
+    return (acting.scope if acting else "") or _team(engine).personal_scope()
+
+
+def say(engine: Engine, bodies: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Append lines to the log of the write scope, make entries of them, and return warnings.
+
+    Raises:
+        InvalidEntry: the server does not take one of them; the message says why.
+        StoreError: the server cannot be used.
+    """
+    team, scope = _team(engine), write_scope(engine)
+    hashes = [hash_of(TeamLine("", body)) for body in bodies]
+    with _telling:
+        for seen in team.related(scope, hashes):
+            _clock.merge(seen.id, _now() + _AHEAD)
+        lines = [TeamLine(_clock.next_id(_now()), body) for body in bodies]
+    refused = team.append(scope, lines)
+    if refused:
+        raise InvalidEntry(f"{scope} does not take it: {refused[0].reason}")
+    return catch_up(engine)
+
+
+def catch_up(engine: Engine) -> list[str]:
+    """Make entries of the lines of the write scope that have none yet, and return warnings.
+
+    Raises:
+        StoreError: the server cannot be used.
+    """
+    store, team, scope = engine.store, _team(engine), write_scope(engine)
+    path = SCOPE_SOURCE + scope
+    problems: list[str] = []
+    while not store.read_only and team.read(scope, _read_until(engine, path), 1):
+        with store.writing():
+            lines = team.read(scope, _read_until(engine, path), _PORTION)
+            if not lines:
+                break  # another process was quicker
+            problems += _take(engine, scope, lines)
+    return [f"{scope}: a line was left out: {problem}" for problem in few(problems, _NAMED)]
+
+
+def caught_up(engine: Engine) -> list[str]:
+    """Make entries of new lines before a search, and return warnings. A failure costs only the newest lines."""
+    try:
+        return catch_up(engine)
+    except StoreError as error:
+        return [f"the newest lessons may not be found: {error}"]
+
+
+def is_held(engine: Engine, id: str) -> bool:
+    """Return True if the write scope holds an entry.
+
+    Raises:
+        StoreError: the server cannot be used.
+    """
+    path = SCOPE_SOURCE + write_scope(engine)
+    return any(source.path == path for source in engine.store.sources_of(id))
+
+
+def is_told(engine: Engine, id: str) -> bool:
+    """Return True if the log of the write scope speaks of a lesson, retired or not.
+
+    Raises:
+        StoreError: the server cannot be used.
+    """
+    return bool(_team(engine).related(write_scope(engine), [id]))
+
+
+def _take(engine: Engine, scope: str, new: Sequence[TeamLine]) -> Iterable[str]:
+    """Make entries of lines, with all others about the same lessons; return what is wrong with them."""
+    team = _team(engine)
+    related = team.related(scope, list(dict.fromkeys(filter(None, map(hash_of, new)))))
+    found = fold_lessons(related, curated=_is_curated(engine, scope))
+    entries = entries_of(found, scope, engine.labels())
+    gone = {hash_of(line) for line in related} - {entry.id for entry in entries} - {""}
+    source = Source(SCOPE_SOURCE + scope, BANK, offset=new[-1].seq)
+    engine.store.put(source, entries, anew=False, without=gone)
+    ids = {line.id for line in new}
+    return [problem for id, problem in found.problems.items() if id in ids]
+
+
+def _is_curated(engine: Engine, scope: str) -> bool:
+    return any(each.curated for each in _team(engine).scopes() if each.name == scope)
+
+
+def _read_until(engine: Engine, path: str) -> int:
+    source = engine.store.sources(BANK).get(path)
+    return source.offset if source else 0
+
+
+def _team(engine: Engine) -> TeamLog:
+    if engine.store.team is None:
+        raise StoreError("the store is no server's, so it has no log of lines; name one in memory_store")
+    return engine.store.team
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,1 @@
+"""Share lessons with other people: join a server, send and pull lines, review what arrives."""

@@ -1,0 +1,327 @@
+"""Exchange lines with the server of a team: pull what is new, send what the journal has, and pull again.
+
+Everything can be cut off at any moment and is continued the next time: a pulled line is in its file before the next is
+asked for, and the outbox moves on only after the server has answered. What is sent twice is the same line there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from recollect.config import locations
+from recollect.config.workspace import Workspace
+from recollect.domain.shared.line_ids import LineClock, milliseconds_of
+from recollect.domain.shared.lines import PERSONAL, TeamLine, kind_of_scope
+from recollect.domain.text import counted, utc_text
+from recollect.engine.engine import Engine
+from recollect.errors import StorageError, StoreError, TeamError
+from recollect.files.journal.kinds import CAPTURE
+from recollect.files.journal.log import append_chosen, fingerprint, read_lines
+from recollect.files.locks import locked
+from recollect.files.team.lines import LOCK, append_pulled, last_seq, pulled_lines
+from recollect.files.team.state import JoinedScope, Outbox, RefusedLine, TeamState
+from recollect.store.open import open_team
+from recollect.store.team import TeamLog
+from recollect.sync.journal import identified
+from recollect.sync.scopes import sync_scopes
+from recollect.sync.sync import sync
+from recollect.team.joined import clock_of, joined_team, renew_machine, update_team
+from recollect.team.outbox import Outgoings, checked_box, own_line
+from recollect.team.say import unsendable
+
+PULLING, SENDING = "Pulling", "Sending"
+
+# Lines of one question, and lines of the journal between two notes of how far it was sent.
+_PULLED_AT_ONCE = 1_000
+_SENT_AT_ONCE = 500
+
+# In milliseconds: the server takes lines from ten minutes ahead of its clock; one that is more ahead gets another id.
+_AHEAD = 5 * 60 * 1000
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass
+class Exchanged:
+    """What an exchange did: lines pulled and sent, those refused, and warnings. `waiting` lines are left to be sent."""
+
+    pulled: int = 0
+    sent: int = 0
+    refused: list[RefusedLine] = field(default_factory=list[RefusedLine])
+    warnings: list[str] = field(default_factory=list[str])
+    scopes: dict[str, int] = field(default_factory=dict[str, int])  # lines of each
+
+
+def exchange(
+    workspace: Workspace,
+    *,
+    patience: float = 10.0,
+    wait: float = 10.0,
+    again: bool = False,
+    progress: Progress = lambda _stage, _done, _all: None,
+    now: Callable[[], float] = time.time,
+) -> Exchanged:
+    """Exchange lines with the server, then bring the store up to date.
+
+    Wait up to `wait` seconds for another exchange on this machine. With `again`, everything in the journal is sent once
+    more: the server knows what it has, and may take now what it has refused.
+
+    Raises:
+        TeamError: no team is joined, or the server knows the user by another name.
+        LockTimeout: another exchange took too long.
+        StoreError: the server cannot be reached, or failed; what was done by then is kept.
+        StorageError: a file cannot be read or written.
+    """
+    global_store = workspace.global_store
+    joined_team(global_store)
+    with exchange_lock(global_store, wait):
+        try:
+            with open_team(joined_team(global_store).address, patience=patience) as log:
+                done = _Exchange(workspace, log, progress, now).run(again)
+        except StoreError as error:
+            _note_failure(global_store, str(error), now)
+            raise
+    done.warnings += follow(workspace)
+    return done
+
+
+def exchange_lock(global_store: str, seconds: float = 10.0) -> AbstractContextManager[None]:
+    """Keep other exchanges of this machine out. Raises as `locked` does."""
+    return locked(os.path.join(locations.team_folder(global_store), LOCK), seconds)
+
+
+def follow(workspace: Workspace) -> list[str]:
+    """Bring the store up to date with pulled lines; return warnings."""
+    if not workspace.settings.flag("memory_semantic_enabled"):
+        return []
+    try:
+        with Engine(workspace) as engine:
+            warnings = sync(engine.store, workspace, engine.labels())
+            # Lines mean something else, too, if a scope is curated by now, or linked.
+            return warnings + sync_scopes(engine.store, workspace.global_store, engine.labels())
+    except StoreError as error:
+        return [f"the lines are pulled, but searches do not find them yet; the next command tries again: {error}"]
+
+
+def _note_failure(global_store: str, reason: str, now: Callable[[], float]) -> None:
+    def failed(state: TeamState) -> None:
+        state.tried_at, state.error = utc_text(time.gmtime(now())), reason
+
+    update_team(global_store, failed)
+
+
+class _Exchange:
+    """One exchange with an open log."""
+
+    def __init__(self, workspace: Workspace, log: TeamLog, progress: Progress, now: Callable[[], float]) -> None:
+        self._workspace = workspace
+        self._store = workspace.global_store
+        self._log = log
+        self._progress = progress
+        self._now = now
+        self._result = Exchanged()
+        self._server_ms = 0
+
+    def run(self, again: bool) -> Exchanged:
+        self._meet(again)
+        self._pull()
+        if self._send():
+            self._pull()
+        result = self._result
+        contact = utc_text(time.gmtime(self._now()))
+
+        def contacted(state: TeamState) -> None:
+            state.contacted_at = state.tried_at = contact
+            state.error = ""
+
+        update_team(self._store, contacted)
+        return result
+
+    # Meeting
+
+    def _meet(self, again: bool) -> None:
+        """Ask the server who this is and which scopes there are, and compare clocks."""
+        user, at = self._log.user(), self._log.server_time()
+        state = joined_team(self._store)
+        if user != state.user:
+            raise TeamError(
+                f"the server knows you as {user}, but {state.user} has joined here;"
+                " `recollect team leave` first, then join again"
+            )
+        if state.personal:
+            self._log.personal_scope()
+        scopes = {scope.name: JoinedScope(scope.role, scope.curated, scope.last_seq) for scope in self._log.scopes()}
+        if not state.personal:
+            scopes = {name: scope for name, scope in scopes.items() if kind_of_scope(name) != PERSONAL}
+        self._server_ms = int(at * 1000)
+
+        def met(state: TeamState) -> list[str]:
+            renewed = renew_machine(state)
+            state.skew = at - self._now()
+            gone = [scope for scope in state.scopes if scope not in scopes]
+            state.scopes = scopes
+            if again:
+                state.outbox, state.refused = Outbox(), []
+            return [*([renewed] if renewed else []), *self._dropped(gone)]
+
+        self._result.warnings += update_team(self._store, met)
+        self._result.scopes = {name: scope.last_seq for name, scope in scopes.items()}
+
+    def _dropped(self, gone: Sequence[str]) -> list[str]:
+        """Remove the lines of scopes that this user is no member of any more; return a sentence on each."""
+        for scope in gone:
+            _remove(locations.team_lines(self._store, scope))
+        return [f"you are no member of {scope} any more, so its lessons are removed here" for scope in gone]
+
+    # Pulling
+
+    def _pull(self) -> None:
+        state = joined_team(self._store)
+        begun = {scope: self._place(scope) for scope in state.scopes}
+        total = sum(max(0, scope.last_seq - begun[name]) for name, scope in state.scopes.items())
+        done, latest = 0, ""
+        for scope, after in begun.items():
+            place = after
+            while lines := self._log.read(scope, place, _PULLED_AT_ONCE):
+                append_pulled(locations.team_lines(self._store, scope), lines)
+                place = lines[-1].seq
+                latest = max(latest, *(line.id for line in lines))
+                done += len(lines)
+                self._progress(PULLING, done, max(done, total))
+                if kind_of_scope(scope) == PERSONAL:
+                    self._take_home(lines, state.user)
+        if done:
+            self._result.pulled += done
+
+            def seen(state: TeamState) -> None:
+                clock = clock_of(state)
+                clock.merge(latest, self._server_ms + 2 * _AHEAD)
+                state.clock = clock.last
+
+            update_team(self._store, seen)
+
+    def _place(self, scope: str) -> int:
+        """Return the place up to which a scope was pulled. If the server has another line there, begin anew."""
+        path = locations.team_lines(self._store, scope)
+        place = last_seq(path)
+        if not place:
+            return 0
+        there = self._log.read(scope, place - 1, 1)
+        if there and there[0].id in {line.id for line in pulled_lines(path)[0] if line.seq == place}:
+            return place
+        # The server was restored from a backup, or is another one: what it has lost may be here alone.
+        _remove(path)
+        update_team(self._store, _begin_anew)
+        told = f"the log of {scope} on the server is not the one that was pulled before, perhaps it was restored"
+        self._result.warnings.append(f"{told}; it is pulled anew, and your own lines are sent again")
+        return 0
+
+    def _take_home(self, lines: Sequence[TeamLine], user: str) -> None:
+        """Append lines of the user's other machines to the journal, each once."""
+        own = [line for line in (own_line(each, user) for each in lines) if line]
+
+        def unknown() -> list[dict[str, object]]:
+            renamed = joined_team(self._store).renamed
+            known = {id for id, _ in identified(read_lines(self._workspace.journal, 0).lines)}
+            known |= {renamed[id] for id in known if id in renamed}
+            return [line for line in own if line["line"] not in known]
+
+        if own:
+            append_chosen(self._workspace.journal, CAPTURE, unknown)
+
+    # Sending
+
+    def _send(self) -> int:
+        """Send the lines of the journal after the outbox's offset; return the number of lines sent."""
+        state = joined_team(self._store)
+        box = checked_box(state.outbox, self._workspace.journal)
+        rest = read_lines(self._workspace.journal, box.offset).lines
+        if not rest:
+            return 0
+        outgoings = Outgoings(self._store, state, rest, box.ordinal)
+        total = len(outgoings.of(rest, box.ordinal))
+        sent = 0
+        while True:
+            found = read_lines(self._workspace.journal, box.offset, _SENT_AT_ONCE)
+            if found.end == box.offset:
+                return sent
+            lines = outgoings.of(found.lines, box.ordinal)
+            sent += self._append(lines)
+            box = Outbox(found.end, box.ordinal + len(found.lines), fingerprint(self._workspace.journal, found.end))
+            self._acknowledge(box)
+            if lines:
+                self._progress(SENDING, sent, max(sent, total))
+
+    def _append(self, lines: Sequence[tuple[str, TeamLine]]) -> int:
+        """Send lines to their scopes, and note those refused; return how many were sent."""
+        by_scope: dict[str, list[TeamLine]] = {}
+        refused: dict[tuple[str, str], str] = {}
+        for scope, line in self._in_time(lines):
+            fault = unsendable(line.body)
+            if fault:
+                refused[scope, line.id] = fault
+            else:
+                by_scope.setdefault(scope, []).append(line)
+        known = joined_team(self._store).scopes
+        for scope, some in by_scope.items():
+            if scope in known:
+                refused |= {(scope, each.id): each.reason for each in self._log.append(scope, some)}
+            else:
+                refused |= {(scope, line.id): f"you are no member of {scope}" for line in some}
+        at = utc_text(time.gmtime(self._now()))
+        new = [RefusedLine(id, scope, reason, at) for (scope, id), reason in refused.items()]
+        if new:
+            self._result.refused += new
+
+            def noted(state: TeamState) -> None:
+                before = {(line.to, line.id): line for line in state.refused}
+                state.refused = list((before | {(line.to, line.id): line for line in new}).values())
+
+            update_team(self._store, noted)
+        done = sum(map(len, by_scope.values())) - sum(scope in by_scope for scope, _ in refused)
+        self._result.sent += max(0, done)
+        return done
+
+    def _in_time(self, lines: Sequence[tuple[str, TeamLine]]) -> list[tuple[str, TeamLine]]:
+        """Return the lines, those from a clock that was ahead under ids of now, which are kept for the next time."""
+        latest = self._server_ms + _AHEAD
+        ahead = [line.id for _, line in lines if milliseconds_of(line.id) > latest]
+        if not ahead:
+            return list(lines)
+
+        def rename(state: TeamState) -> dict[str, str]:
+            clock = LineClock(state.machine, max(state.renamed.values(), default=""))
+            for id in ahead:
+                if id not in state.renamed:
+                    state.renamed[id] = clock.next_id(self._server_ms)
+            if milliseconds_of(state.clock) > latest:
+                state.clock = clock.last
+            return state.renamed
+
+        renamed = update_team(self._store, rename)
+        told = f"the clock of this machine was ahead; {counted(len(ahead), 'line has', 'lines have')} the server's time"
+        self._result.warnings.append(told)
+        return [(scope, TeamLine(renamed.get(line.id, line.id), line.body)) for scope, line in lines]
+
+    def _acknowledge(self, box: Outbox) -> None:
+        def sent(state: TeamState) -> None:
+            state.outbox = box
+
+        update_team(self._store, sent)
+
+
+def _begin_anew(state: TeamState) -> None:
+    state.outbox = Outbox()
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error

@@ -1,0 +1,392 @@
+CREATE SCHEMA older;
+CREATE FUNCTION older.count_changed_words() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'older', 'public'
+    AS $$
+    DECLARE
+        counted record;
+    BEGIN
+        SELECT coalesce(sum((c.words IS NOT NULL)::int - (g.words IS NOT NULL)::int), 0) AS entries,
+            coalesce(sum(CASE WHEN c.words IS NULL THEN 0 ELSE c.length END
+                - CASE WHEN g.words IS NULL THEN 0 ELSE g.length END), 0) AS length,
+            count(*) AS changed
+            INTO counted FROM gone g JOIN come c USING (number) WHERE g.words IS DISTINCT FROM c.words;
+        IF counted.changed > 0 THEN
+            UPDATE corpus SET entries = corpus.entries + counted.entries, length = corpus.length + counted.length;
+            INSERT INTO word_counts AS w
+                SELECT word, sum(step) FROM (
+                    SELECT unnest(tsvector_to_array(g.words)) AS word, -1 AS step
+                        FROM gone g JOIN come c USING (number) WHERE g.words IS DISTINCT FROM c.words
+                    UNION ALL
+                    SELECT unnest(tsvector_to_array(c.words)), 1
+                        FROM gone g JOIN come c USING (number) WHERE g.words IS DISTINCT FROM c.words
+                ) steps GROUP BY word HAVING sum(step) <> 0
+                ON CONFLICT (word) DO UPDATE SET entries = w.entries + excluded.entries;
+        END IF;
+        RETURN NULL;
+    END $$;
+CREATE FUNCTION older.count_removed_words() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'older', 'public'
+    AS $$
+    BEGIN
+        UPDATE corpus SET entries = corpus.entries - c.entries, length = corpus.length - c.length
+            FROM (SELECT count(*) AS entries, coalesce(sum(g.length), 0) AS length
+                FROM gone g WHERE g.words IS NOT NULL) c;
+        UPDATE word_counts w SET entries = w.entries - c.entries
+            FROM (SELECT unnest(tsvector_to_array(g.words)) AS word, count(*) AS entries
+                FROM gone g GROUP BY 1) c WHERE w.word = c.word;
+        RETURN NULL;
+    END $$;
+CREATE FUNCTION older.forget_words() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'older', 'public'
+    AS $$
+    BEGIN
+        IF (OLD.name, OLD.description, OLD.keywords, OLD.reasoning, OLD.more, OLD.triggers)
+            IS DISTINCT FROM (NEW.name, NEW.description, NEW.keywords, NEW.reasoning, NEW.more, NEW.triggers)
+        THEN
+            NEW.words := NULL;
+        END IF;
+        RETURN NEW;
+    END $$;
+CREATE TEXT SEARCH DICTIONARY older.stems (
+    TEMPLATE = pg_catalog.snowball,
+    language = 'porter' );
+CREATE TABLE older._metadata (
+    key text NOT NULL COLLATE pg_catalog."C",
+    value text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older._migrations (
+    version integer NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    applied_at text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.anchors (
+    id text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    file text NOT NULL COLLATE pg_catalog."C",
+    source bigint NOT NULL,
+    hash text NOT NULL COLLATE pg_catalog."C",
+    commit text NOT NULL COLLATE pg_catalog."C",
+    at text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.corpus (
+    entries bigint NOT NULL,
+    length bigint NOT NULL
+);
+CREATE TABLE older.entries (
+    number bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    description text NOT NULL COLLATE pg_catalog."C",
+    reasoning text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    keywords text DEFAULT '[]'::text NOT NULL COLLATE pg_catalog."C",
+    triggers text DEFAULT '[]'::text NOT NULL COLLATE pg_catalog."C",
+    "references" text DEFAULT '[]'::text NOT NULL COLLATE pg_catalog."C",
+    details text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    observation_count integer DEFAULT 1 NOT NULL,
+    confidence text DEFAULT 'medium'::text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'active'::text NOT NULL COLLATE pg_catalog."C",
+    created_at text NOT NULL COLLATE pg_catalog."C",
+    updated_at text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    source_project text COLLATE pg_catalog."C",
+    owner text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    more text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    words tsvector,
+    length integer DEFAULT 0 NOT NULL,
+    CONSTRAINT entries_confidence_check CHECK ((confidence = ANY (ARRAY['high'::text, 'medium'::text, 'low'::text]))),
+    CONSTRAINT entries_source_check CHECK ((source = ANY (ARRAY['retro'::text, 'session-capture'::text, 'manual'::text, 'import'::text]))),
+    CONSTRAINT entries_status_check CHECK ((status = ANY (ARRAY['active'::text, 'retired'::text, 'archived'::text])))
+);
+ALTER TABLE older.entries ALTER COLUMN number ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME older.entries_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE older.evidence (
+    number bigint NOT NULL,
+    at text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    session text NOT NULL COLLATE pg_catalog."C",
+    turn integer DEFAULT 0 NOT NULL,
+    place text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
+);
+ALTER TABLE older.evidence ALTER COLUMN number ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME older.evidence_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE older.feedback (
+    id text NOT NULL COLLATE pg_catalog."C",
+    given integer DEFAULT 0 NOT NULL,
+    used integer DEFAULT 0 NOT NULL,
+    contradicted integer DEFAULT 0 NOT NULL,
+    resting text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    woken text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.file_histories (
+    number bigint NOT NULL,
+    project text NOT NULL COLLATE pg_catalog."C",
+    file text NOT NULL COLLATE pg_catalog."C",
+    since text NOT NULL COLLATE pg_catalog."C",
+    now text NOT NULL COLLATE pg_catalog."C",
+    head text NOT NULL COLLATE pg_catalog."C",
+    commits integer NOT NULL,
+    moved text NOT NULL COLLATE pg_catalog."C"
+);
+ALTER TABLE older.file_histories ALTER COLUMN number ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME older.file_histories_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE older.marks (
+    id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    source bigint NOT NULL,
+    at text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.models (
+    number integer NOT NULL,
+    identity text NOT NULL COLLATE pg_catalog."C",
+    provider text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    dimensions integer NOT NULL,
+    used text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.origins (
+    entry bigint NOT NULL,
+    source bigint NOT NULL,
+    project text NOT NULL COLLATE pg_catalog."C",
+    observation_count integer NOT NULL
+);
+CREATE TABLE older.query_vectors (
+    model integer NOT NULL,
+    text text NOT NULL COLLATE pg_catalog."C",
+    vector bytea NOT NULL,
+    used bigint NOT NULL
+);
+CREATE TABLE older.raised (
+    id text NOT NULL COLLATE pg_catalog."C",
+    level text NOT NULL COLLATE pg_catalog."C",
+    at text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT raised_level_check CHECK ((level = ANY (ARRAY['medium'::text, 'high'::text])))
+);
+CREATE TABLE older.receipt_lines (
+    receipt bigint NOT NULL,
+    place integer NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    score double precision NOT NULL,
+    vector double precision NOT NULL,
+    keyword double precision NOT NULL,
+    prominence double precision NOT NULL,
+    form text DEFAULT 'text'::text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.receipts (
+    number bigint NOT NULL,
+    at text NOT NULL COLLATE pg_catalog."C",
+    event text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    session text NOT NULL COLLATE pg_catalog."C",
+    query text NOT NULL COLLATE pg_catalog."C"
+);
+ALTER TABLE older.receipts ALTER COLUMN number ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME older.receipts_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE older.relations (
+    new text NOT NULL COLLATE pg_catalog."C",
+    old text NOT NULL COLLATE pg_catalog."C",
+    source bigint NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    at text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.retirements (
+    id text NOT NULL COLLATE pg_catalog."C",
+    project text NOT NULL COLLATE pg_catalog."C",
+    source bigint NOT NULL,
+    at text NOT NULL COLLATE pg_catalog."C",
+    reason text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.sources (
+    number bigint NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    project text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    size bigint NOT NULL,
+    modified bigint NOT NULL,
+    hash text NOT NULL COLLATE pg_catalog."C",
+    "offset" bigint NOT NULL,
+    CONSTRAINT sources_kind_check CHECK ((kind = ANY (ARRAY['bank'::text, 'journal'::text, 'memory'::text])))
+);
+ALTER TABLE older.sources ALTER COLUMN number ADD GENERATED BY DEFAULT AS IDENTITY (
+    SEQUENCE NAME older.sources_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE older.usage (
+    id text NOT NULL COLLATE pg_catalog."C",
+    recall_count integer DEFAULT 0 NOT NULL,
+    influence_count integer DEFAULT 0 NOT NULL,
+    last_recalled_at text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C"
+);
+CREATE TABLE older.vectors (
+    model integer NOT NULL,
+    kind smallint NOT NULL,
+    number bigint NOT NULL,
+    vector public.halfvec NOT NULL
+);
+CREATE TABLE older.word_counts (
+    word text NOT NULL COLLATE pg_catalog."C",
+    entries bigint NOT NULL
+);
+INSERT INTO older._metadata VALUES ('index_version', '1');
+INSERT INTO older._metadata VALUES ('changes', '7');
+INSERT INTO older._metadata VALUES ('key', 'kept');
+INSERT INTO older._migrations VALUES (1, 'm001_entries', '2026-11-18T04:42:32Z');
+INSERT INTO older.anchors VALUES ('a', '/home/dev/shop', 'src/pay.py', 3, '0000000000000000000000000000000000000000', '1111111111111111111111111111111111111111', '2026-01-05');
+INSERT INTO older.corpus VALUES (4, 28);
+INSERT INTO older.entries VALUES (1, 'a', 'Lesson a', 'A pelican retries webhooks.', '', 'patterns', '[]', '[]', '[]', '', 2, 'medium', 'active', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'import', NULL, '', '', '''a'':1,2049 ''lesson'':1 ''pelican'':2049 ''retri'':2049 ''webhook'':2049', 6);
+INSERT INTO older.entries VALUES (3, 'c', 'Lesson c', 'A connectionPool for queues.', '', 'patterns', '[]', '[]', '[]', '', 1, 'medium', 'retired', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'import', NULL, '/home/dev/shop', 'connection pool', '''a'':2049 ''c'':1 ''connect'':8193 ''connectionpool'':2049 ''for'':2049 ''lesson'':1 ''pool'':8193 ''queue'':2049', 8);
+INSERT INTO older.entries VALUES (4, 'd', 'Lesson d', 'What d has taught us.', '', 'patterns', '[]', '[]', '[]', '', 1, 'medium', 'active', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'import', NULL, '', '', '''d'':1,2049 ''ha'':2049 ''lesson'':1 ''taught'':2049 ''us'':2049 ''what'':2049', 7);
+INSERT INTO older.entries VALUES (2, 'b', 'Lesson b', 'Two pelicans.', '', 'patterns', '[]', '["when it rains"]', '[]', '', 1, 'high', 'active', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 'import', NULL, '', '', '''b'':1 ''it'':10241 ''lesson'':1 ''pelican'':2049 ''rain'':10241 ''two'':2049 ''when'':10241', 7);
+INSERT INTO older.evidence VALUES (1, '2026-02-01T00:00:00Z', 'opened', 'a', '/home/dev/shop', 's', 0, '');
+INSERT INTO older.feedback VALUES ('a', 0, 1, 0, '', '');
+INSERT INTO older.file_histories VALUES (1, '/home/dev/shop', 'src/pay.py', '1111111111111111111111111111111111111111', '0000000000000000000000000000000000000000', '', -1, '');
+INSERT INTO older.marks VALUES ('a', 'pinned', '', 3, '2026-01-04T00:00:00Z');
+INSERT INTO older.models VALUES (0, 'one', 'provider', 'name', 8, '2026-11-18T04:42:32Z');
+INSERT INTO older.origins VALUES (1, 1, '', 1);
+INSERT INTO older.origins VALUES (2, 1, '', 1);
+INSERT INTO older.origins VALUES (3, 2, '/home/dev/shop', 1);
+INSERT INTO older.origins VALUES (1, 3, '', 1);
+INSERT INTO older.origins VALUES (4, 3, '', 1);
+INSERT INTO older.query_vectors VALUES (0, 'pelicans', '\xd7038abe9d3da73db6b7113e197bfebede7c843c9522df3e7d0c2cbfbdbddbbd', 1794976952405214226);
+INSERT INTO older.raised VALUES ('b', 'high', '2026-01-06T00:00:00Z', 'used');
+INSERT INTO older.receipt_lines VALUES (1, 1, 'a', 0.5, 0.1, 0.2, 0.3, 'text');
+INSERT INTO older.receipt_lines VALUES (1, 2, 'b', 0.5, 0.1, 0.2, 0.3, 'text');
+INSERT INTO older.receipts VALUES (1, '2026-02-01T00:00:00Z', 'startup', '/home/dev/shop-front', 's-1', 'what now?');
+INSERT INTO older.relations VALUES ('a', 'd', 3, 'supersedes', '2026-01-03T00:00:00Z');
+INSERT INTO older.retirements VALUES ('c', '', 3, '2026-01-02T00:00:00Z', 'wrong');
+INSERT INTO older.sources VALUES (1, '/bank.md', 'bank', '', 0, 0, '', 0);
+INSERT INTO older.sources VALUES (2, '/shop.md', 'bank', '/home/dev/shop', 0, 0, '', 0);
+INSERT INTO older.sources VALUES (3, '/journal.jsonl', 'journal', '', 0, 0, '', 0);
+INSERT INTO older.usage VALUES ('b', 1, 0, '2026-02-01T00:00:00Z');
+INSERT INTO older.usage VALUES ('a', 1, 1, '2026-02-01T00:00:00Z');
+INSERT INTO older.vectors VALUES (0, 0, 1, '[-0.15283203,0.30541992,-0.13500977,-0.18811035,-0.5551758,-0.12731934,0.6640625,0.25317383]');
+INSERT INTO older.vectors VALUES (0, 0, 3, '[-0.6098633,-0.62890625,-0.32080078,-0.16882324,0.11010742,-0.016555786,0.18786621,-0.23156738]');
+INSERT INTO older.vectors VALUES (0, 0, 4, '[0.12286377,0.15686035,-0.2631836,0.68359375,0.22155762,0.4765625,-0.24694824,-0.2944336]');
+INSERT INTO older.vectors VALUES (0, 0, 2, '[0.44873047,0.10772705,0.17089844,0.080200195,-0.7211914,0.3701172,0.21911621,0.21582031]');
+INSERT INTO older.vectors VALUES (0, 1, 2, '[-0.18469238,-0.057128906,0.33935547,0.13342285,-0.24023438,-0.5136719,-0.27954102,0.6557617]');
+INSERT INTO older.word_counts VALUES ('rain', 1);
+INSERT INTO older.word_counts VALUES ('when', 1);
+INSERT INTO older.word_counts VALUES ('retri', 1);
+INSERT INTO older.word_counts VALUES ('two', 1);
+INSERT INTO older.word_counts VALUES ('it', 1);
+INSERT INTO older.word_counts VALUES ('b', 1);
+INSERT INTO older.word_counts VALUES ('pelican', 2);
+INSERT INTO older.word_counts VALUES ('webhook', 1);
+INSERT INTO older.word_counts VALUES ('connect', 1);
+INSERT INTO older.word_counts VALUES ('queue', 1);
+INSERT INTO older.word_counts VALUES ('pool', 1);
+INSERT INTO older.word_counts VALUES ('for', 1);
+INSERT INTO older.word_counts VALUES ('connectionpool', 1);
+INSERT INTO older.word_counts VALUES ('a', 2);
+INSERT INTO older.word_counts VALUES ('c', 1);
+INSERT INTO older.word_counts VALUES ('taught', 1);
+INSERT INTO older.word_counts VALUES ('d', 1);
+INSERT INTO older.word_counts VALUES ('us', 1);
+INSERT INTO older.word_counts VALUES ('what', 1);
+INSERT INTO older.word_counts VALUES ('lesson', 4);
+INSERT INTO older.word_counts VALUES ('ha', 1);
+SELECT pg_catalog.setval('older.entries_number_seq', 4, true);
+SELECT pg_catalog.setval('older.evidence_number_seq', 1, true);
+SELECT pg_catalog.setval('older.file_histories_number_seq', 1, true);
+SELECT pg_catalog.setval('older.receipts_number_seq', 1, true);
+SELECT pg_catalog.setval('older.sources_number_seq', 3, true);
+ALTER TABLE ONLY older._metadata
+    ADD CONSTRAINT _metadata_pkey PRIMARY KEY (key);
+ALTER TABLE ONLY older._migrations
+    ADD CONSTRAINT _migrations_pkey PRIMARY KEY (version);
+ALTER TABLE ONLY older.anchors
+    ADD CONSTRAINT anchors_pkey PRIMARY KEY (id, project, file);
+ALTER TABLE ONLY older.entries
+    ADD CONSTRAINT entries_id_key UNIQUE (id);
+ALTER TABLE ONLY older.entries
+    ADD CONSTRAINT entries_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY older.evidence
+    ADD CONSTRAINT evidence_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY older.feedback
+    ADD CONSTRAINT feedback_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY older.file_histories
+    ADD CONSTRAINT file_histories_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY older.file_histories
+    ADD CONSTRAINT file_histories_project_file_since_now_key UNIQUE (project, file, since, now);
+ALTER TABLE ONLY older.marks
+    ADD CONSTRAINT marks_pkey PRIMARY KEY (id, kind, project);
+ALTER TABLE ONLY older.models
+    ADD CONSTRAINT models_identity_key UNIQUE (identity);
+ALTER TABLE ONLY older.models
+    ADD CONSTRAINT models_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY older.origins
+    ADD CONSTRAINT origins_pkey PRIMARY KEY (entry, source);
+ALTER TABLE ONLY older.query_vectors
+    ADD CONSTRAINT query_vectors_pkey PRIMARY KEY (model, text);
+ALTER TABLE ONLY older.raised
+    ADD CONSTRAINT raised_pkey PRIMARY KEY (id, level);
+ALTER TABLE ONLY older.receipt_lines
+    ADD CONSTRAINT receipt_lines_pkey PRIMARY KEY (receipt, place);
+ALTER TABLE ONLY older.receipts
+    ADD CONSTRAINT receipts_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY older.relations
+    ADD CONSTRAINT relations_pkey PRIMARY KEY (new, old, source);
+ALTER TABLE ONLY older.retirements
+    ADD CONSTRAINT retirements_pkey PRIMARY KEY (id, project);
+ALTER TABLE ONLY older.sources
+    ADD CONSTRAINT sources_path_key UNIQUE (path);
+ALTER TABLE ONLY older.sources
+    ADD CONSTRAINT sources_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY older.usage
+    ADD CONSTRAINT usage_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY older.vectors
+    ADD CONSTRAINT vectors_pkey PRIMARY KEY (model, kind, number);
+ALTER TABLE ONLY older.word_counts
+    ADD CONSTRAINT word_counts_pkey PRIMARY KEY (word);
+CREATE INDEX anchors_by_source ON older.anchors USING btree (source);
+CREATE INDEX entries_standing ON older.entries USING btree (status, category, owner) INCLUDE (id, observation_count, confidence, updated_at);
+CREATE INDEX entries_unindexed ON older.entries USING btree (number) WHERE (words IS NULL);
+CREATE INDEX entries_words ON older.entries USING gin (words);
+CREATE INDEX evidence_by_id ON older.evidence USING btree (id);
+CREATE UNIQUE INDEX evidence_once ON older.evidence USING btree (id, session, kind, turn) WHERE (place <> ''::text);
+CREATE INDEX origins_by_source ON older.origins USING btree (source);
+CREATE INDEX receipt_lines_by_id ON older.receipt_lines USING btree (id);
+CREATE INDEX receipts_by_project ON older.receipts USING btree (project);
+CREATE INDEX relations_by_old ON older.relations USING btree (old);
+CREATE INDEX sources_by_kind ON older.sources USING btree (kind, project);
+CREATE INDEX vectors_by_number ON older.vectors USING btree (number);
+CREATE INDEX vectors_of_0_0 ON older.vectors USING hnsw (((vector)::public.halfvec(8)) public.halfvec_ip_ops) WHERE ((model = 0) AND (kind = 0));
+CREATE INDEX vectors_of_0_1 ON older.vectors USING hnsw (((vector)::public.halfvec(8)) public.halfvec_ip_ops) WHERE ((model = 0) AND (kind = 1));
+CREATE TRIGGER count_changed_words AFTER UPDATE ON older.entries REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION older.count_changed_words();
+CREATE TRIGGER count_removed_words AFTER DELETE ON older.entries REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION older.count_removed_words();
+CREATE TRIGGER forget_words BEFORE UPDATE ON older.entries FOR EACH ROW EXECUTE FUNCTION older.forget_words();

@@ -1,0 +1,235 @@
+"""A team by its commands: two people on two machines, as docs/team.md tells it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import postgres
+from tests.conftest import World
+from tests.e2e.test_review import keys
+from tests.postgres import Team
+
+from recollect.domain.hashing import content_hash
+
+JITTER = "Retries without jitter overload the gateway."
+SLUG = "retries-without-jitter-overload-the-gateway"
+PAGES = "Offsets are slow on long lists."
+BACKEND = "team:backend"
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Team:
+    return postgres.server().team(tmp_path, "organisation:acme")
+
+
+def person(tmp_path: Path, name: str) -> World:
+    home = tmp_path / name
+    world = World(home, home / "project", home / "store", semantic=True)
+    world.project.mkdir(parents=True)
+    return world
+
+
+def run(world: World, *arguments: str, code: int = 0, stdin: str = "") -> str:
+    done = world.run(*arguments, stdin=stdin, RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def document(world: World, *arguments: str, code: int = 0) -> dict[str, Any]:
+    done = world.run(*arguments, "--json", RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert done.returncode == code, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def ann(tmp_path: Path, team: Team) -> World:
+    world = person(tmp_path, "ann")
+    run(world, "team", "join", team.url("ann"))
+    run(world, "team", "scope", BACKEND, "--create")
+    team.url("bob")
+    run(world, "team", "member", BACKEND, "bob", "--role", "writer")
+    return world
+
+
+@pytest.fixture
+def bob(tmp_path: Path, team: Team, ann: World) -> World:  # noqa: ARG001 (she makes the team)
+    world = person(tmp_path, "bob")
+    run(world, "team", "join", team.url("bob"))
+    return world
+
+
+def test_two_people_share_a_lesson(ann: World, bob: World) -> None:
+    run(ann, "add", "anti-pattern", JITTER, "--why", "It took us down.")
+    shown = run(ann, "promote", "--to", BACKEND, SLUG, "--dry-run")
+    assert "this would be sent" in shown
+    assert "It took us down." in shown
+    assert document(ann, "team", "status")["unsent"] == 0
+    assert "recollect team sync" in run(ann, "promote", "--to", BACKEND, SLUG)
+    assert "To send      1 line" in run(ann, "team", "status")
+    assert "Sent 1 line, pulled 1 line." in run(ann, "team", "sync")
+
+    assert document(bob, "team", "status")["behind"] == 1
+    run(bob, "team", "sync")
+    (hit,) = document(bob, "search", "gateway", "overload")["hits"]
+    assert (hit["title"], hit["origin"], hit["said_by"]) == (JITTER[:-1], "team", "ann in team:backend")
+    assert "said by ann in team:backend" in run(bob, "search", "gateway")
+    assert "- Said by: ann in team:backend" in run(bob, "inject")
+    assert document(bob, "show", SLUG)["origin"] == "team"
+    assert document(bob, "status")["team"]["user"] == "bob"
+    assert "Team" in run(bob, "status")
+    assert "bob on postgresql" in run(bob, "doctor", "--only", "team")
+
+
+def test_what_is_said_to_a_scope_reaches_all(ann: World, bob: World) -> None:
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    run(ann, "team", "sync")
+    run(bob, "team", "sync")
+    edited = ann.home / "edited.toml"
+    edited.write_text(f'text = "{JITTER} Wait."\ncategory = "anti-patterns"\ntitle = "Jitter"\n', encoding="utf-8")
+    told = run(ann, "edit", SLUG, "--to", BACKEND, "--from", str(edited), "--no-editor")
+    assert "Shared: Jitter" in told
+    run(ann, "team", "sync")
+    run(bob, "team", "sync")
+    (hit,) = document(bob, "search", "gateway")["hits"]
+    assert hit["description"] == f"{JITTER} Wait."
+
+    run(ann, "retire", "jitter", "--to", BACKEND, "--reason", "fixed")
+    run(ann, "team", "sync")
+    run(bob, "team", "sync")
+    assert document(bob, "search", "gateway")["hits"] == []
+    assert "Confirmed" in run(bob, "confirm", "jitter", "--to", BACKEND)
+    run(bob, "team", "sync")
+    assert len(document(bob, "search", "gateway")["hits"]) == 1
+
+
+def test_errors_say_what_to_do_next(tmp_path: Path, ann: World, bob: World) -> None:
+    nobody = person(tmp_path, "nobody")
+    assert "team join" in run(nobody, "team", "status", code=1)
+    assert "team join" in run(nobody, "team", "sync", code=1)
+    run(nobody, "add", "pattern", PAGES)
+    assert "team join" in run(nobody, "promote", "--to", BACKEND, content_hash(PAGES), code=1)
+    assert document(nobody, "team", "leave", code=1)["code"] == "team"
+    assert "PGPASSWORD" in run(nobody, "team", "join", "postgresql://a:secret@db/x", code=1)
+    away = run(nobody, "team", "join", "postgresql://ann@127.0.0.1:1/x", code=1)
+    assert "check that the server runs" in away
+    assert not (nobody.store / "team.json").exists()
+
+    run(ann, "add", "anti-pattern", JITTER)
+    assert "your scopes are team:backend" in run(ann, "promote", "--to", "team:data", SLUG, code=1)
+    assert "NAMEs" in run(ann, "promote", "--to", BACKEND, code=2)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    assert "`recollect team sync`" in run(ann, "team", "leave", code=1)
+    run(ann, "team", "sync")
+    run(bob, "team", "sync")
+    assert "ask a curator" in run(bob, "retire", SLUG, "--to", BACKEND, code=1)
+    assert "ask an admin" in run(bob, "team", "member", BACKEND, "eve", "--role", "admin", code=1)
+    assert "give a LOGIN" in run(ann, "team", "member", BACKEND, "bob", code=2)
+
+
+def test_a_server_that_is_gone_is_told_and_nothing_else_fails(ann: World, team: Team) -> None:
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    path = ann.store / "team.json"
+    state = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**state, "address": "postgresql://ann@127.0.0.1:1/x"}), encoding="utf-8")
+
+    assert "check that the server runs" in run(ann, "team", "sync", code=1)
+    shown = run(ann, "team", "status", code=1)
+    assert "Not reached" in shown
+    assert "To send      1 line" in shown
+    run(ann, "team", "status", "--offline")
+    assert "nothing is lost" in run(ann, "doctor", "--only", "team")
+    assert len(document(ann, "search", "gateway")["hits"]) == 1
+    path.write_text(json.dumps({**state, "address": team.url("ann")}), encoding="utf-8")
+    run(ann, "team", "sync")
+
+
+def test_curators_review_by_options_and_by_keys(ann: World, bob: World) -> None:
+    run(ann, "team", "scope", BACKEND, "--curated")
+    run(bob, "team", "sync")
+    for text in (JITTER, PAGES, "Name a queue after what is in it."):
+        run(bob, "add", "pattern", text, "--why", "We saw it.")
+        run(bob, "promote", "--to", BACKEND, content_hash(text))
+    run(bob, "team", "sync")
+    run(ann, "team", "sync")
+    assert "3 texts await you" in run(ann, "team", "status")
+    (first, *_) = document(ann, "review", "--team")["awaiting"]
+    assert (first["said_by"], first["scope"], first["reasoning"]) == ("bob", BACKEND, "We saw it.")
+    assert "said by bob" in run(ann, "review", "--team", content_hash(JITTER))
+    done = document(ann, "review", "--team", "--accept", content_hash(JITTER)[:8])
+    assert (done["approved"], done["awaiting"]) == ([content_hash(JITTER)], 2)
+
+    shown = keys(ann, "mda", options=["--team"], RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert "said by bob" in shown
+    assert "We saw it." in shown
+    assert "1 approved, 1 retired; 0 texts await you." in shown
+    run(ann, "team", "sync")
+    run(bob, "team", "sync")
+    assert "Nothing awaits you" in run(ann, "review", "--team")
+    assert document(bob, "team", "status")["scopes"][0]["lessons"] == 2
+    assert "curator of no scope" in run(bob, "review", "--team", code=1)
+
+
+def test_scopes_members_and_the_audit_are_listed(ann: World, bob: World) -> None:
+    assert document(ann, "team", "scope")["scopes"][0]["role"] == "admin"
+    members = document(ann, "team", "member", BACKEND)["members"]
+    assert [(each["login"], each["role"]) for each in members] == [("ann", "admin"), ("bob", "writer")]
+    actions = [each["action"] for each in document(ann, "team", "audit", BACKEND)["audit"]]
+    assert "created scope" in actions
+    assert "added member  bob" in run(ann, "team", "audit", BACKEND)
+    assert "ask an admin" in run(bob, "team", "audit", BACKEND, code=1)
+    run(ann, "team", "member", BACKEND, "bob", "--remove")
+    assert "no member of team:backend any more" in run(bob, "team", "sync")
+
+
+def test_a_projects_scope_is_linked_to_its_folder(ann: World) -> None:
+    run(ann, "team", "scope", "project:shop", "--create")
+    assert "not linked" in run(ann, "team", "status")
+    assert document(ann, "team", "link", "project:shop")["project"] == str(ann.project.resolve())
+    assert "linked to" in run(ann, "team", "status")
+    run(ann, "team", "link", "project:shop", "--remove")
+    assert "not linked" in run(ann, "team", "status")
+
+
+def test_leaving_keeps_what_is_mine(ann: World, bob: World) -> None:
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    run(ann, "team", "sync")
+    run(bob, "add", "pattern", PAGES)
+    run(bob, "promote", "--to", BACKEND, content_hash(PAGES))
+    run(bob, "team", "sync")
+    done = document(bob, "team", "leave")
+    assert (done["removed"], done["kept"]) == (1, 0)
+    assert document(bob, "search", "gateway")["hits"] == []
+    assert len(document(bob, "search", "offsets")["hits"]) == 1
+
+
+def test_init_makes_a_database_ready_and_says_how_to_go_on(tmp_path: Path, team: Team) -> None:
+    operator = person(tmp_path, "operator")
+    shown = run(operator, "team", "init", team.operator)
+    assert f"CREATE ROLE ann LOGIN PASSWORD '...' IN ROLE {team.groups.member};" in shown
+    assert "recollect team join" in shown
+    assert document(operator, "team", "init", team.operator)["members"] == team.groups.member
+
+
+def test_progress_and_colours_are_for_terminals(ann: World, bob: World) -> None:
+    run(ann, "add", "anti-pattern", JITTER)
+    run(ann, "promote", "--to", BACKEND, SLUG)
+    shown = ann.on_a_terminal("team", "sync", RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert b"Sending" in shown
+    assert b"Pulling" in shown
+    plain = bob.on_a_terminal("team", "status", NO_COLOR="1", RECOLLECT_MEMORY_EMBEDDING_ENABLED="false")
+    assert not re.search(rb"\x1b\[[0-9;]*m", plain)
+    assert "\x1b" not in run(bob, "team", "sync")
+
+
+def test_uninstalling_takes_the_files_of_a_team_along(ann: World) -> None:
+    run(ann, "uninstall", "--yes")
+    assert not (ann.store / "team.json").exists()
+    assert not (ann.store / "team").exists()

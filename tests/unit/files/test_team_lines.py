@@ -1,0 +1,59 @@
+"""The files of pulled lines: appended to, resumable, and not trusted when they are read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from recollect.domain.shared.line_ids import line_id
+from recollect.domain.shared.lines import TeamLine
+from recollect.files.team.lines import append_pulled, last_seq, pulled_lines
+
+
+def line(seq: int, body: object = None) -> TeamLine:
+    given = body if isinstance(body, dict) else {"observed": "a" * 16}
+    return TeamLine(line_id(seq, 0, "abcdef01"), given, seq=seq, author="änn", role="writer", received="2026")
+
+
+def test_lines_are_read_as_they_were_pulled_and_from_an_offset(tmp_path: Path) -> None:
+    path = str(tmp_path / "team.backend.jsonl")
+    append_pulled(path, [line(1), line(2)])
+    first, end, _ = pulled_lines(path)
+    append_pulled(path, [line(3)])
+
+    assert first == [line(1), line(2)]
+    assert pulled_lines(path, end)[0] == [line(3)]
+    assert last_seq(path) == 3
+    assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+def test_a_line_that_was_cut_off_is_pulled_again(tmp_path: Path) -> None:
+    path = tmp_path / "team.backend.jsonl"
+    append_pulled(str(path), [line(1), line(2)])
+    path.write_bytes(path.read_bytes()[:-20])
+    assert last_seq(str(path)) == 1
+
+    append_pulled(str(path), [line(2)])
+    assert pulled_lines(str(path))[0] == [line(1), line(2)]
+
+
+def test_the_last_line_is_found_behind_large_ones(tmp_path: Path) -> None:
+    path = str(tmp_path / "team.backend.jsonl")
+    append_pulled(path, [line(seq, {"observed": "x" * 60_000}) for seq in range(1, 40)])
+
+    assert last_seq(path) == 39
+
+
+def test_hostile_lines_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "team.backend.jsonl"
+    append_pulled(str(path), [line(1)])
+    with path.open("ab") as file:
+        file.write(b'{"seq": true, "line": "x", "body": {}}\n[1]\n{"seq": 5, "line": "1", "body": 7}\n\xff\xfe\n')
+
+    assert pulled_lines(str(path))[0] == [line(1)]
+    assert last_seq(str(path)) == 1
+
+
+def test_no_file_has_no_lines(tmp_path: Path) -> None:
+    assert last_seq(str(tmp_path / "none")) == 0
+    assert pulled_lines(str(tmp_path / "none"))[0] == []
