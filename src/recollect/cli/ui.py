@@ -11,11 +11,13 @@ import click
 from recollect.cli.shared import json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
 from recollect.domain.text import counted, one_line
+from recollect.files.textfile import write_bytes
 
 
 @click.command("ui")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on.  [default: any free]")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--team", is_flag=True, help="Begin with the scopes of the team that was joined.")
 @click.option(
     "--export", "export_file", metavar="FILE", help="Write one page to read or send instead, and serve nothing."
 )
@@ -23,7 +25,7 @@ from recollect.domain.text import counted, one_line
 @json_option
 @workspace_options
 def command(
-    port: int, no_browser: bool, export_file: str | None, force: bool, as_json: bool, workspace: Workspace
+    port: int, no_browser: bool, team: bool, export_file: str | None, force: bool, as_json: bool, workspace: Workspace
 ) -> None:
     """Look at what is remembered, in the browser.
 
@@ -41,16 +43,22 @@ def command(
         return
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once: nothing is half done before it serves
+    from recollect.team.joined import joined_team
     from recollect.web.serve import serve
 
-    serve(workspace, port, lambda url: _ready(url, no_browser or as_json, as_json))
+    if team:
+        joined_team(workspace.global_store)  # or it says how to join one
+    first = "/team" if team else "/"
+    serve(workspace, port, lambda url: _ready(url, no_browser or as_json, as_json), first=first)
 
 
 def _export(workspace: Workspace, file: str, force: bool, as_json: bool) -> None:
-    from recollect.web.export import export_page
+    from recollect.overview.report import gather_report
+    from recollect.web.health import export_html
 
     path = os.path.abspath(file)
-    report = export_page(workspace, path, replace=force)
+    report = gather_report(workspace)
+    write_bytes(path, export_html(report).encode(), replace=force)
     warn(report.warnings)
     if as_json:
         counts = {"memories": report.count, "sessions": len(report.sessions), "redacted": len(report.redacted)}
