@@ -1,22 +1,32 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import threading
 
 import click
 
-from recollect.cli.shared import json_option, styled, workspace_options
+from recollect.cli.shared import json_option, print_json, styled, warn, workspace_options
 from recollect.config.workspace import Workspace
+from recollect.domain.text import counted, one_line
+from recollect.files.textfile import write_bytes
 
 
 @click.command("ui")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on.  [default: any free]")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--team", is_flag=True, help="Begin with the scopes of the team that was joined.")
+@click.option(
+    "--export", "export_file", metavar="FILE", help="Write one page to read or send instead, and serve nothing."
+)
+@click.option("--force", is_flag=True, help="Replace the file if there is one.")
 @json_option
 @workspace_options
-def command(port: int, no_browser: bool, as_json: bool, workspace: Workspace) -> None:
+def command(
+    port: int, no_browser: bool, team: bool, export_file: str | None, force: bool, as_json: bool, workspace: Workspace
+) -> None:
     """Look at what is remembered, in the browser.
 
     Opens a page of this machine alone: what awaits you today, what sessions were given and used, all memories with
@@ -24,12 +34,38 @@ def command(port: int, no_browser: bool, as_json: bool, workspace: Workspace) ->
 
     The address works once, for the browser that opens it. The command ends ten minutes after the last page was
     closed, or with Ctrl-C.
+
+    With --export it writes memories, sessions and charts of this project to one file that needs no server, loads
+    nothing and works without JavaScript. A credential in it is replaced by its kind, and that is said.
     """
+    if export_file:
+        _export(workspace, export_file, force, as_json)
+        return
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # end at once: nothing is half done before it serves
+    from recollect.team.joined import joined_team
     from recollect.web.serve import serve
 
-    serve(workspace, port, lambda url: _ready(url, no_browser or as_json, as_json))
+    if team:
+        joined_team(workspace.global_store)  # or it says how to join one
+    first = "/team" if team else "/"
+    serve(workspace, port, lambda url: _ready(url, no_browser or as_json, as_json), first=first)
+
+
+def _export(workspace: Workspace, file: str, force: bool, as_json: bool) -> None:
+    from recollect.overview.report import gather_report
+    from recollect.web.health import export_html
+
+    path = os.path.abspath(file)
+    report = gather_report(workspace)
+    write_bytes(path, export_html(report).encode(), replace=force)
+    warn(report.warnings)
+    if as_json:
+        counts = {"memories": report.count, "sessions": len(report.sessions), "redacted": len(report.redacted)}
+        print_json({"path": path, **counts, "warnings": report.warnings})
+        return
+    sessions = counted(len(report.sessions), "session", "sessions")
+    click.echo(f"Exported {counted(report.count, 'memory', 'memories')} and {sessions} to {one_line(path)}.")
 
 
 def _ready(url: str, no_browser: bool, as_json: bool) -> None:

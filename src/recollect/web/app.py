@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from recollect.domain.secrets.detect import redact
 from recollect.errors import RecollectError, StoreError, UnknownMemory
 from recollect.sessions.state import state_of
-from recollect.web import health, map, memories, memory, preview, sessions, today
+from recollect.web import health, map, memories, memory, preview, sessions, team, today
 from recollect.web.call import Call, fields_in
 from recollect.web.guard import TooLarge, changes_something, is_csrf_token
 from recollect.web.live import Live
@@ -28,7 +28,7 @@ from recollect.web.site import Site
 Handler = Callable[[Call], Response]
 
 # Each page is a module with rows of its own: method, path, handler.
-PAGES = (today, sessions, memories, memory, preview, map, health)
+PAGES = (today, sessions, memories, memory, preview, map, health, team)
 
 _logger = logging.getLogger(__name__)
 

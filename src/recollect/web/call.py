@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from recollect.config import locations
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
 from recollect.web.render import rendered
@@ -59,6 +61,7 @@ class Call:
             "notice_name": notice,
             "notice": self.site.notice(notice) if notice else None,
             "with_query": self.with_query,
+            "has_team": os.path.exists(locations.team_state(self.site.workspace().global_store)),
         }
         return HTMLResponse(rendered(template, **shared, **values), status)
 

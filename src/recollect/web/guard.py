@@ -40,8 +40,10 @@ class TooLarge(Exception):
 class Guard:
     """A filter around the application: it checks host, origin and cookie, and adds headers to every answer."""
 
-    def __init__(self, app: ASGIApp, names: Sequence[str], port: int) -> None:
+    def __init__(self, app: ASGIApp, names: Sequence[str], port: int, first: str = "/") -> None:
+        """Take the application, the names of its server, and the page that the one-time token leads to."""
         self._app = app
+        self._first = first
         self._names = frozenset(names)
         self._origins = frozenset(origins_of(names))
         self._cookie = f"recollect_{port}"  # browsers send cookies to every port of a host
@@ -76,7 +78,7 @@ class Guard:
             return None
         if not is_known and not (scope["method"] == "GET" and scope["path"] == "/" and self._takes(token)):
             return PlainTextResponse(_LOCKED, 403)
-        answer = RedirectResponse("/", 303)
+        answer = RedirectResponse(self._first, 303)
         answer.set_cookie(self._cookie, self._key, httponly=True, samesite="strict", path="/")
         return answer
 

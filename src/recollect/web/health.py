@@ -1,4 +1,4 @@
-"""Health: what the doctor finds and can mend, how the store grows, how long hooks take, and the settings."""
+"""Health: what the doctor finds and can mend, growth, the time of hooks, the settings; and a report as a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from markupsafe import Markup
 from starlette.responses import Response
 
 from recollect.config.settings import DEFAULT, Settings
@@ -16,9 +18,11 @@ from recollect.doctor.run import CHECKS, ERROR, OK, WARNING, Finding, examine, e
 from recollect.domain.text import counted
 from recollect.errors import InvalidSetting
 from recollect.overview.latency import HookTimes, latency
+from recollect.overview.report import Report
 from recollect.plugin.change_setting import change_setting
 from recollect.sessions.stats import Stats, stats_of
 from recollect.web.call import Call
+from recollect.web.render import HERE, rendered
 
 _LEVELS = (ERROR, WARNING, OK)
 _GROUPS = {
@@ -162,6 +166,15 @@ def charts_of(stats: Stats, times: Sequence[HookTimes]) -> list[Chart]:
         ),
         *(_hook_chart(each) for each in times),
     ]
+
+
+def export_html(report: Report) -> str:
+    """Return a page with all of a report that needs neither a server nor a script."""
+    with open(os.path.join(HERE, "static", "style.css"), encoding="utf-8") as file:
+        style = Markup(file.read())  # noqa: S704 (our own file)
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    charts = charts_of(report.stats, report.times)
+    return rendered("export.html", report=report, charts=charts, made=made, style=style)
 
 
 def _hook_chart(hook: HookTimes) -> Chart:

@@ -17,10 +17,12 @@ from recollect.web.site import Site
 _HOST = "127.0.0.1"
 
 
-def serve(workspace: Workspace, port: int, ready: Callable[[str], None], lingering: float = LINGERING) -> None:
+def serve(
+    workspace: Workspace, port: int, ready: Callable[[str], None], lingering: float = LINGERING, first: str = "/"
+) -> None:
     """Serve the pages to this machine, until a signal or until no page was open for long; then end the process.
 
-    `ready` is called with the address, which works once.
+    `ready` is called with the address, which works once and leads to the `first` page.
 
     Raises:
         StorageError: the port cannot be used.
@@ -30,7 +32,7 @@ def serve(workspace: Workspace, port: int, ready: Callable[[str], None], lingeri
     port = listening.getsockname()[1]
     ending, site = Ending(), Site(workspace)
     live = Live(look_with(site), lingering)
-    guard = Guard(build_app(site, live, ending.begin), host_names(_HOST, port), port)
+    guard = Guard(build_app(site, live, ending.begin), host_names(_HOST, port), port, first)
     ending.started()
     ending.on_signals()
 
