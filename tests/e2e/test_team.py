@@ -155,7 +155,8 @@ def test_curators_review_by_options_and_by_keys(ann: World, bob: World) -> None:
     run(bob, "team", "sync")
     for text in (JITTER, PAGES, "Name a queue after what is in it."):
         run(bob, "add", "pattern", text, "--why", "We saw it.")
-        run(bob, "promote", "--to", BACKEND, content_hash(text))
+        told = run(bob, "promote", "--to", BACKEND, content_hash(text))
+        assert "find it once a curator has approved it" in told
     run(bob, "team", "sync")
     run(ann, "team", "sync")
     assert "3 texts await you" in run(ann, "team", "status")
@@ -174,6 +175,18 @@ def test_curators_review_by_options_and_by_keys(ann: World, bob: World) -> None:
     assert "Nothing awaits you" in run(ann, "review", "--team")
     assert document(bob, "team", "status")["scopes"][0]["lessons"] == 2
     assert "curator of no scope" in run(bob, "review", "--team", code=1)
+
+
+def test_a_refused_line_is_sent_once_more_as_the_status_says(ann: World, bob: World) -> None:
+    run(ann, "team", "member", BACKEND, "bob", "--role", "reader")
+    run(bob, "add", "pattern", PAGES)
+    run(bob, "promote", "--to", BACKEND, content_hash(PAGES))
+    again = "`recollect team sync --again` sends them once more"
+    assert again in run(bob, "team", "sync", code=1)
+    assert again in run(bob, "team", "status")
+    run(ann, "team", "member", BACKEND, "bob", "--role", "writer")
+    run(bob, "team", "sync", "--again")
+    assert "refused" not in run(bob, "team", "status")
 
 
 def test_scopes_members_and_the_audit_are_listed(ann: World, bob: World) -> None:

@@ -342,3 +342,5 @@ def _print_refused(lines: list[tuple[str, str]]) -> None:
         click.echo(styled(f"{counted(len(lines), 'line was', 'lines were')} refused:", "yellow"))
     for sentence in few([f"{scope}: {untrusted(reason)}" for scope, reason in reversed(lines)], _MOST_REFUSED):
         click.echo(f"  {sentence}")
+    if lines:
+        click.echo("When the reason is mended, `recollect team sync --again` sends them once more.")

@@ -50,7 +50,11 @@ def print_said(done: Sequence[say.Said], scope: str, as_json: bool) -> None:
         return
     for each in done:
         click.echo(f"{styled(_DONE[each.outcome], 'green')}: {untrusted(each.name)}")
-    if any(each.line for each in done):
+    if any(each.awaits for each in done):
+        click.echo(
+            f"The members of {scope} find it once a curator has approved it; `recollect team sync` sends it now."
+        )
+    elif any(each.line for each in done):
         click.echo(f"The members of {scope} get it with the next exchange; `recollect team sync` does it now.")
 
 

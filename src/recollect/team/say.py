@@ -46,7 +46,10 @@ _FIELDS = ("name", "category", "reasoning", "keywords", "triggers", "references"
 
 @dataclass
 class Said:
-    """What was said about a lesson: `outcome` is the kind of the line, or already_shared; `line` its id."""
+    """What was said about a lesson: `outcome` is the kind of the line, or already_shared; `line` its id.
+
+    `awaits` tells that members find it only after a curator has approved it.
+    """
 
     id: str
     name: str
@@ -54,6 +57,7 @@ class Said:
     outcome: str
     line: str = ""
     warnings: list[str] = field(default_factory=list[str])
+    awaits: bool = False
 
 
 def share(workspace: Workspace, scope: str, entry: StoredEntry, *, now: Callable[[], float] = time.time) -> Said:
@@ -234,7 +238,9 @@ def _said(
     workspace: Workspace, scope: str, given: EntryInput, body: Mapping[str, Any], *, now: Callable[[], float]
 ) -> Said:
     (line,), warnings = say(workspace, scope, [body], now=now)
-    return Said(given.content_hash, given.name, given.category, next(iter(body)), line, warnings)
+    there = joined_team(workspace.global_store).scopes[scope]
+    awaits = SHARED in body and there.curated and not can(there.role, CURATOR)
+    return Said(given.content_hash, given.name, given.category, next(iter(body)), line, warnings, awaits)
 
 
 def _fields(given: StoredEntry | EntryInput, description: str) -> dict[str, Any]:
