@@ -71,9 +71,9 @@ lint: style
 	@echo "Checking types (pyright) ..."
 	@$(BIN)/pyright --warnings
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.installed-dev
 	@failed=0; \
-	for part in latency/run.py latency/hooks.py latency/anchors.py "latency/resident.py --entries 1000 10000" \
+	for part in latency/run.py latency/hooks.py latency/anchors.py "latency/resident.py --entries 1000 10000" latency/team.py \
 	  scale/run.py memories/run.py retrieval/prompts.py triage/run.py triage/sessions.py triage/sentences.py triage/statements.py \
 	  soak/run.py secrets/run.py "feedback/signs.py --misses" feedback/run.py "feedback/harm.py --vectors" \
 	  feedback/junk.py; do \

@@ -31,10 +31,18 @@ class Proxy:
         """Do something once, when the server has answered a question with a word in it and nobody has heard that."""
         self._word, self._act = word.encode(), act
 
+    def hold_answer_to(self, word: str, released: threading.Event, seconds: float) -> None:
+        """Keep one answer back until it is released, or for so many seconds."""
+
+        def hold() -> None:
+            released.wait(seconds)
+
+        self.at_answer_to(word, hold)
+
     def close(self) -> None:
         self._ended.set()
         self.hangs.clear()
-        self._listener.close()
+        _close(self._listener)  # a thread that waits for a connection would still take one
 
     def _serve(self) -> None:
         while not self._ended.is_set():

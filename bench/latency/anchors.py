@@ -13,14 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from hooks import LAUNCHER, QUESTION, WARM_UP, call, make_world
+from hooks import LAUNCHER, QUESTION, WARM_UP, make_world, spent
 from run import BARE, MEANT
 
 MOST = 0.2
@@ -28,14 +27,6 @@ HOOKS = {
     "prompt, memories found": ("prompt", {"prompt": QUESTION}),
     "prompt, nothing to say": ("prompt", {"prompt": "please go on with that"}),
 }
-
-
-def used(command: list[str], told: bytes, environment: dict[str, str]) -> float:
-    """Return the seconds of the processor that a process takes until it has answered."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    call(command, told, environment)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
@@ -47,13 +38,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
         worlds = {kind: make_world(os.path.join(folder, str(kind)), MEANT, anchored=kind) for kind in (False, True)}
         for run in range(-WARM_UP, runs):
-            seconds = used(BARE, b"", worlds[False][1])
+            _, seconds = spent(BARE, b"", worlds[False][1])
             bare += [seconds] * (run >= 0)
             for what, (name, event) in HOOKS.items():
                 for kind in (False, True) if run % 2 else (True, False):
                     root, environment = worlds[kind]
                     told = {"cwd": root, "session_id": f"session-{run + WARM_UP}-{what[-5:]}", **event}
-                    seconds = used([LAUNCHER, "hook", name], json.dumps(told).encode(), environment)
+                    _, seconds = spent([LAUNCHER, "hook", name], json.dumps(told).encode(), environment)
                     times.setdefault((what, kind), []).extend([seconds] * (run >= 0))
     one = statistics.median(bare)
     print(f"bare interpreter: {one * 1000:.1f} ms, {runs} runs\n")

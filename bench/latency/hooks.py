@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -197,6 +198,14 @@ def call(command: list[str], told: bytes, environment: dict[str, str]) -> float:
     if done.returncode not in {0, 2}:
         sys.exit(f"{command} failed")
     return seconds
+
+
+def spent(command: list[str], told: bytes, environment: dict[str, str]) -> tuple[float, float]:
+    """Return the seconds that a process takes to answer, by the clock and on the processor."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = call(command, told, environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def make_repository(root: str) -> None:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -273,6 +274,108 @@ def test_a_slow_server_is_waited_for(team: Team, tmp_path: Path, through: Proxy)
     assert ann.sync(patience=5.0).sent == 1
 
 
+def fails_and_keeps(laptop: Laptop, sentence: str, unsent: int = 1) -> None:
+    """Check that an exchange fails with a sentence, which is kept, and that so many lines are still to be sent."""
+    with pytest.raises(StoreError, match=sentence) as caught:
+        laptop.sync(patience=0.5)
+    found = status(laptop.workspace)
+    assert (found.unsent, found.error) == (unsent, str(caught.value))
+
+
+def sends_once(team: Team, laptop: Laptop, unsent: int = 1) -> None:
+    """Check that the lines are sent now, each once, however often they are sent."""
+    before = len(lines_there(team))
+    done = laptop.sync()
+    assert (done.sent, done.refused) == (unsent, [])
+    assert laptop.sync(again=True).refused == []
+    ids = [line.id for line in lines_there(team)]
+    assert len(set(ids)) == len(ids) == before + unsent
+    assert (status(laptop.workspace).unsent, status(laptop.workspace).error) == (0, "")
+
+
+def test_a_server_with_a_full_disk_is_said_and_gets_the_rest_later(team: Team, ann: Laptop, bob: Laptop) -> None:
+    hashes = [f"{number:016x}" for number in range(1_200)]
+    say.say(ann.workspace, BACKEND, [{"observed": each} for each in hashes])
+    full = f"{team.schema}.full_disk"
+    team.server.run(
+        f"CREATE FUNCTION {full}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;"
+        f" CREATE TRIGGER full_disk BEFORE INSERT ON {team.schema}.lines FOR EACH ROW"
+        f" WHEN (NEW.hash = '{hashes[700]}') EXECUTE FUNCTION {full}()"
+    )
+    fails_and_keeps(ann, "No space left.*make room on the disk of the server", unsent=700)
+    assert len(lines_there(team)) == 500  # a portion is kept as a whole or not at all
+
+    team.server.run(f"DROP TRIGGER full_disk ON {team.schema}.lines")
+    sends_once(team, ann, unsent=700)
+    assert bob.sync().pulled == 1_200
+
+
+def test_a_server_that_takes_no_writes_is_pulled_from_and_gets_the_lines_later(
+    team: Team, ann: Laptop, bob: Laptop
+) -> None:
+    bob.share(PAGES)
+    bob.sync()
+    ann.share(JITTER)
+    read_only = ann.url.replace("-csearch_path", "-cdefault_transaction_read_only%3Don%20-csearch_path")
+    move(ann, read_only)
+    fails_and_keeps(ann, "the server takes no writes now; try again later, or name the primary server")
+    assert ann.lessons() == {JITTER: (1, ""), PAGES: (1, "bob in team:backend")}
+
+    move(ann, ann.url)
+    sends_once(team, ann)
+
+
+def move(laptop: Laptop, url: str) -> None:
+    """Let the address of a laptop's team lead elsewhere, as a name does whose server has changed."""
+    path = laptop.store / "team.json"
+    state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**state, "address": url}), encoding="utf-8")
+
+
+def test_a_server_of_a_newer_version_is_left_alone_until_the_upgrade(team: Team, ann: Laptop) -> None:
+    ann.share(JITTER)
+    team.server.run(f"INSERT INTO {team.schema}._migrations VALUES (99, 'm099_unheard', '2030-01-01')")
+    fails_and_keeps(ann, "newer version of recollect; upgrade")
+    assert ann.lessons() == {JITTER: (1, "")}
+
+    team.server.run(f"DELETE FROM {team.schema}._migrations WHERE version = 99")
+    sends_once(team, ann)
+
+
+def test_a_server_without_the_encryption_asked_for_gets_nothing(
+    team: Team, tmp_path: Path, through: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = joined(tmp_path, "ann", address(team, "ann", through))
+    ann.share(JITTER)
+    monkeypatch.setenv("PGSSLMODE", "require")
+    fails_and_keeps(ann, "server does not support SSL, but SSL was required")
+    assert lines_there(team) == []
+
+    monkeypatch.delenv("PGSSLMODE")
+    sends_once(team, ann)
+
+
+def test_an_answer_that_takes_seconds_is_waited_for(team: Team, tmp_path: Path, through: Proxy) -> None:
+    ann = joined(tmp_path, "ann", address(team, "ann", through))
+    ann.share(JITTER)
+    through.hold_answer_to("append_lines", threading.Event(), 2.5)  # longer than the least that is waited for
+    sends_once(team, ann)
+
+
+def test_an_answer_that_comes_too_late_leaves_each_line_there_once(team: Team, tmp_path: Path, through: Proxy) -> None:
+    ann = joined(tmp_path, "ann", address(team, "ann", through))
+    ann.share(JITTER)
+    given_up = threading.Event()
+    through.hold_answer_to("append_lines", given_up, 60.0)
+    fails_and_keeps(ann, "it did not answer in 2 s; try again")
+    given_up.set()
+    (line,) = lines_there(team)  # the server has it, and nobody knows
+
+    assert ann.sync().sent == 1
+    assert [each.id for each in lines_there(team)] == [line.id]
+
+
 def test_hooks_and_searches_never_ask_the_server(team: Team, tmp_path: Path, through: Proxy) -> None:
     ann = Laptop(tmp_path, "ann", address(team, "ann", through))
     ann.join()
@@ -395,9 +498,6 @@ def test_a_changed_password_is_said_and_nothing_is_lost(
 
 
 def test_another_user_on_the_server_is_noticed(team: Team, ann: Laptop) -> None:
-    path = ann.store / "team.json"
-    state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**state, "address": team.url("bob")}), encoding="utf-8")
-
+    move(ann, team.url("bob"))
     with pytest.raises(Exception, match="the server knows you as bob, but ann has joined here"):
         ann.sync()

@@ -32,7 +32,7 @@ def explained(
         ),
         (
             errors.ReadOnlySqlTransaction,
-            "the server takes no writes now; name the primary server in memory_store",
+            "the server takes no writes now; try again later, or name the primary server in the address",
         ),
         (errors.DiskFull, "make room on the disk of the server"),
         (

@@ -60,7 +60,7 @@ class Schema:
             kind, older = StoreError, "its tables are of an older version, and it takes no writes now"
             if not version:
                 kind, older = StoreMissing, "it has no tables of a store, and takes no writes now"
-            raise kind(f"cannot use {self._shown}: {older}; name the primary server in memory_store")
+            raise kind(f"cannot use {self._shown}: {older}; name the primary server in the address")
         with self._locked(self._schema):
             self._create()
             owner = self._act_as_owner()
