@@ -53,9 +53,9 @@ def open_team(url: str, *, patience: float = 10.0) -> TeamLog:
     """Open the log of a team on a server, without a store on top.
 
     Raises:
-        StoreError: the server cannot be used, or this is no address of one.
+        StoreError: the server cannot be used, no team was made ready there, or this is no address of one.
     """
-    return _team_log(url, patience)
+    return _team_log(url, patience, ready=True)
 
 
 def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) -> TeamGroups:
@@ -64,11 +64,11 @@ def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) ->
     Raises:
         StoreError: the server cannot be used, or this user may not; the message has the statements for who may.
     """
-    with _team_log(url, patience) as team:
+    with _team_log(url, patience, ready=False) as team:
         return team.open_to_team(organisation)
 
 
-def _team_log(url: str, patience: float) -> PostgresTeamLog:
+def _team_log(url: str, patience: float, *, ready: bool) -> PostgresTeamLog:
     _require_server(url)
     try:
         from recollect.store.postgres.connection import PostgresConnection
@@ -76,7 +76,7 @@ def _team_log(url: str, patience: float) -> PostgresTeamLog:
         from recollect.store.postgres.team_log import PostgresTeamLog
     except ImportError as error:
         raise _missing(error) from error
-    return PostgresTeamLog(PostgresConnection(Server(url), patience))
+    return PostgresTeamLog(PostgresConnection(Server(url, ready=ready), patience))
 
 
 def _require_server(url: str) -> None:

@@ -45,8 +45,8 @@ class Schema:
             "{vector}": quoted(vector),
         }
 
-    def upgrade(self, *, read_only: bool) -> None:
-        """Bring the schema to the newest version.
+    def upgrade(self, *, read_only: bool, ready: bool = False) -> None:
+        """Bring the schema to the newest version. If it must be `ready`, it is not made anew.
 
         Raises:
             StoreError: it was made by a newer version, or this user may not do it.
@@ -56,6 +56,9 @@ class Schema:
             raise StoreError(f"cannot use {self._shown}: {NEWER}")
         if version == NEWEST:
             return
+        if ready and not version:
+            init = "ask the owner of the database to run `recollect team init` with its address"
+            raise StoreMissing(f"cannot use {self._shown}: no team was made ready there; {init}")
         if read_only:
             kind, older = StoreError, "its tables are of an older version, and it takes no writes now"
             if not version:

@@ -39,10 +39,14 @@ class Known:
 
 
 class Server:
-    """A server. Each connection to it is a new one, and is checked. If `unchanged`, it takes no writes from us."""
+    """A server. Each connection to it is a new one, and is checked.
 
-    def __init__(self, url: str, *, unchanged: bool = False) -> None:
+    If `unchanged`, it takes no writes from us. If `ready`, our tables must be there already.
+    """
+
+    def __init__(self, url: str, *, unchanged: bool = False, ready: bool = False) -> None:
         self.url = url
+        self._ready = ready
         self._unchanged = unchanged
         self.name = shown(url)
 
@@ -95,7 +99,7 @@ class Server:
             told = f"the server has pgvector {number}, and 0.8 or newer is needed"
             raise StoreError(f"cannot use {self.name}: {told}; upgrade it, then run: ALTER EXTENSION vector UPDATE")
         schema = self.schema(raw, name, vector)
-        schema.upgrade(read_only=is_standby or is_read_only)
+        schema.upgrade(read_only=is_standby or is_read_only, ready=self._ready)
         group = ""
         if is_super or is_free:
             group = group_names(name)[0]
