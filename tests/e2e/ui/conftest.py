@@ -108,7 +108,8 @@ def visit(chromium: Browser, serve: Serve) -> Iterator[Callable[..., Page]]:
     yield opened
     for context in contexts:
         context.close()
-    expected = ("net::ERR_", "a status of 404", "a status of 422")  # a server that ended, a page that is not there
+    # A server that ended, a refusal, a page that is not there.
+    expected = ("net::ERR_", "a status of 403", "a status of 404", "a status of 422")
     assert [line for line in said if not any(words in line for words in expected)] == []
 
 

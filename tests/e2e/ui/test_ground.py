@@ -44,3 +44,9 @@ def test_page_says_that_the_process_has_ended(world: World, visit: Visit, serve:
     expect(page.locator("#ended")).to_be_hidden()
     served.process.kill()
     expect(page.locator("#ended")).to_be_visible()
+
+
+def test_every_page_can_be_chosen_on_a_phone_without_scrolling(world: World, visit: Visit) -> None:
+    page = visit(world, viewport={"width": 375, "height": 740})
+    for link in page.locator("#pages a").all():
+        expect(link).to_be_in_viewport(ratio=1)

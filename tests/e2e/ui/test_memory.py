@@ -140,3 +140,12 @@ def test_entry_of_another_project_is_shown_and_changed_there(lived: World, visit
     page.get_by_role("button", name="Retire").click()
     expect(page.locator("#notice")).to_contain_text("Retired")
     assert entry_of(lived, done.id).status == "retired"
+
+
+def test_refusal_that_is_no_page_is_told_and_nothing_typed_is_lost(lived: World, visit: Visit) -> None:
+    page = visit(lived, f"/memory/{ids_of(lived)[PRICES]}/edit")
+    page.evaluate("document.body.dataset.csrf = 'of a server that has ended'")
+    page.get_by_label("Title").fill("Prices are cents")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#notice")).to_contain_text("The form is not from this page")
+    expect(page.get_by_label("Title")).to_have_value("Prices are cents")

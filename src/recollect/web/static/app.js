@@ -81,6 +81,15 @@ async function refresh() {
   }
 }
 
+function tell(sentence) {
+  const said = document.createElement("p");
+  said.textContent = sentence;
+  const notice = document.createElement("div");
+  notice.className = "notice error";
+  notice.append(said);
+  document.getElementById("notice").replaceChildren(notice);
+}
+
 async function send(form, submitter) {
   const fields = new URLSearchParams(new FormData(form, submitter));
   fields.set("csrf", document.body.dataset.csrf);
@@ -88,6 +97,7 @@ async function send(form, submitter) {
   submitter?.setAttribute("aria-busy", "true");
   try {
     const [found, response] = await read(form.getAttribute("action"), { method: "POST", body: fields });
+    if (!found.getElementById("main")) return tell(found.body.textContent); // no page but a refusal: nothing typed is lost
     const url = plain(response.url);
     if (response.redirected) {
       const isSame = url.pathname === location.pathname;
