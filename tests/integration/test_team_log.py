@@ -343,7 +343,7 @@ def test_store_on_a_server_has_a_team_log_and_one_in_a_file_has_none(team: Team,
 def test_database_that_nobody_has_made_ready_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     server = postgres.server()
     place = server.place(tmp_path)  # of a user who might make the tables
-    with pytest.raises(StoreError, match="no team was made ready there; ask the owner .* `recollect team init`"):
+    with pytest.raises(StoreError, match=r"no team was made ready there; ask the owner .* `recollect team init`"):
         open_team(place)
     schema = place.rpartition("%3D")[2]
     assert server.run(f"SELECT 1 FROM pg_namespace WHERE nspname = '{schema}'") == []
