@@ -74,7 +74,7 @@ lint: style
 bench: $(VENV)/.installed-dev
 	@failed=0; \
 	for part in latency/run.py latency/hooks.py latency/anchors.py "latency/resident.py --entries 1000 10000" latency/team.py \
-	  scale/run.py memories/run.py retrieval/prompts.py triage/run.py triage/sessions.py triage/sentences.py triage/statements.py \
+	  scale/run.py ui/run.py memories/run.py retrieval/prompts.py triage/run.py triage/sessions.py triage/sentences.py triage/statements.py \
 	  soak/run.py secrets/run.py "feedback/signs.py --misses" feedback/run.py "feedback/harm.py --vectors" \
 	  feedback/junk.py; do \
 	  $(BIN)/python bench/$$part || failed=1; \

@@ -32,7 +32,8 @@ from bench.scale import run as scale
 
 from recollect.config.workspace import Workspace
 from recollect.engine.engine import Engine
-from recollect.store.values import BANK, Model, Source
+from recollect.store.values import Model
+from recollect.sync.sync import sync
 
 ROUNDS = 30
 WARM_UP = 3
@@ -62,6 +63,7 @@ def measure(size: int) -> dict[str, Any]:
         questions = fill(folder, size)
         with _served(folder) as visitor:
             first = _ratio(visitor, ["/"] * (ROUNDS + WARM_UP))
+            assert b"data-row" in visitor.whole("/memories"), "an empty page tells nothing"  # noqa: S101
             table = _ratio(visitor, ["/memories"] * (ROUNDS + WARM_UP))
             found = _ratio(visitor, [f"/memories?{urlencode({'q': question})}" for question in questions])
             weight = first["bytes"] + sum(len(visitor.get(path)) for path in STATIC)
@@ -69,22 +71,30 @@ def measure(size: int) -> dict[str, Any]:
 
 
 def fill(folder: str, size: int) -> list[str]:
-    """A project with a store of so many entries, all with a vector; returns questions about them."""
+    """A project and a global bank of so many entries, all with a vector; returns questions about them."""
     chance = random.Random(size)  # noqa: S311
     vocabulary = [f"w{number:x}" for number in range(scale.WORDS)]
     weights = [1 / (number + 10) for number in range(scale.WORDS)]
     project, store = os.path.join(folder, "project"), os.path.join(folder, "store")
     os.makedirs(project)
-    with Engine(Workspace(project, store)) as engine:
+    os.makedirs(store)
+    banks: dict[str, list[str]] = {}
+    for entry in scale._entries(chance, vocabulary, weights, 0, size):
+        lines = (f"### {entry.name}", entry.description, f"- Keywords: {', '.join(entry.keywords)}", "")
+        banks.setdefault(entry.category, []).append("\n".join(lines))
+    for category, entries in banks.items():
+        Path(store, f"{category}.md").write_text("\n".join(entries), encoding="utf-8")
+    workspace = Workspace(project, store)
+    with Engine(workspace) as engine:
+        sync(engine.store, workspace, engine.labels())
         model = engine.embedder()
         engine.store.use_model(Model(model.identity, model.provider, model.model, model.dimensions))
+        ids = [standing.id for standing in engine.store.standings(engine.scope(engine.project))]
+        assert len(ids) == size, len(ids)  # noqa: S101
         vectors = scale._vectors(size, model.dimensions)
         for at in range(0, size, 10_000):
-            entries = list(scale._entries(chance, vocabulary, weights, at, min(at + 10_000, size)))
-            engine.store.put(Source(f"corpus-{at}", BANK), entries)
-            engine.store.put_vectors(
-                [(entry.id, vector) for entry, vector in zip(entries, vectors(at, len(entries)), strict=True)]
-            )
+            some = ids[at : at + 10_000]
+            engine.store.put_vectors(list(zip(some, vectors(at, len(some)), strict=True)))
     return [" ".join(chance.choices(vocabulary, weights, k=6)) for _ in range(ROUNDS + WARM_UP)]
 
 
