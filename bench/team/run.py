@@ -152,7 +152,7 @@ def searched(server: Server, scope: str, size: int, questions: Sequence[Question
                 "background": lambda q=question: store.background(q.vector, EVERYTHING),
             }
             for name, work in works.items():
-                bare, taken = _timed(lambda: select_one(store)), _timed(work)
+                bare, taken = timed(lambda: select_one(store)), timed(work)
                 if number >= WARM:
                     found.bare.append(bare)
                     found.times[name].append(taken)
@@ -179,9 +179,9 @@ def table(found: Sequence[Searched]) -> str:
     return "\n".join(lines)
 
 
-def select_one(store: Store) -> object:
-    """Run the cheapest statement that there is, on the store's own connection."""
-    return store._database._raw.execute("SELECT 1").fetchall()  # type: ignore[attr-defined]
+def select_one(store: Any) -> object:
+    """Run the cheapest statement that there is, on the own connection of a store or a log."""
+    return store._database._raw.execute("SELECT 1").fetchall()
 
 
 def _right(store: Store, question: Question) -> int:
@@ -195,7 +195,7 @@ def _right(store: Store, question: Question) -> int:
     return len(found & exact)
 
 
-def _timed(work: Callable[[], object]) -> float:
+def timed(work: Callable[[], object]) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
@@ -216,11 +216,11 @@ def several(server: Server, loaded: Loaded, questions: Sequence[Question]) -> st
     for number in range(8):
         url = member(server, f"agent{number}", agent_scopes(loaded, number))
         with open_store(url) as store:
-            store.use_model(_model())
+            store.use_model(local_model())
             taken.append([])
             for question in questions[:15]:
-                bare.append(_timed(lambda: select_one(store)))
-                taken[-1].append(_timed(lambda q=question: search(store, q)))
+                bare.append(timed(lambda: select_one(store)))
+                taken[-1].append(timed(lambda q=question: search(store, q)))
     one = statistics.median(bare)
     ratios = sorted(statistics.median(each[3:]) / one for each in taken)
     told = f"{ratios[0]:.0f} to {ratios[-1]:.0f} times a SELECT 1, in the middle {statistics.median(ratios):.0f}"
@@ -275,20 +275,21 @@ def _work(url: str, number: int, questions: list[Question]) -> tuple[list[float]
     searches: list[float] = []
     stored: list[float] = []
     with open_store(url, patience=60.0) as store:
-        model = _model()
+        model = local_model()
         store.use_model(model)
         search(store, questions[number])
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             question = chance.choice(questions)
             if chance.random() < 0.8:
-                searches.append(_timed(lambda q=question: search(store, q)))
+                searches.append(timed(lambda q=question: search(store, q)))
             else:
-                stored.append(_timed(lambda q=question: _store(store, chance, q)))
+                stored.append(timed(lambda q=question: _store(store, chance, q)))
     return searches, stored
 
 
-def _model() -> Any:
+def local_model() -> Any:
+    """Return the model of the loaded vectors."""
     from recollect.embedding.identity import LOCAL_IDENTITY, LOCAL_MODEL
     from recollect.store.values import Model
 

@@ -23,6 +23,7 @@ SETTINGS = {
     "random_page_cost": "1.1",
     "wal_level": "replica",
 }
+SMALL = {**SETTINGS, "shared_buffers": "256MB", "maintenance_work_mem": "256MB"}
 
 
 @contextmanager
