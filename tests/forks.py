@@ -35,6 +35,7 @@ _ALONE = {"ORT_DISABLE_TELEMETRY": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_TH
 # Modules that commands import late without saying so: a process without rights may not be able to read them.
 _LATE = ("difflib", "encodings.idna", "encodings.utf_8_sig", "encodings.utf_16_le", "pydantic.type_adapter")
 _LATE += ("encodings.unicode_escape", "jinja2.debug", "jinja2.ext", "anyio._backends._asyncio", "html.entities")
+_LATE += ("pydantic.json_schema",)
 
 
 def can_have(variables: Mapping[str, str]) -> bool:

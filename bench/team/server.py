@@ -19,7 +19,7 @@ SETTINGS = {
     "effective_cache_size": "6GB",
     "maintenance_work_mem": "3GB",
     "work_mem": "32MB",
-    "max_wal_size": "8GB",
+    "max_wal_size": "3GB",
     "random_page_cost": "1.1",
     "wal_level": "replica",
 }

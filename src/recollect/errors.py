@@ -12,6 +12,7 @@ RecollectError
 │   └── Overtaken     another process changed a file just before it was to be replaced
 ├── StoreError        the database could not be opened, read or written: locked, damaged, made by a newer version
 │   ├── StoreDamaged  the database itself is damaged; `recollect rebuild` makes it again
+│   ├── StoreMissing  there is no store, and nobody may make one there now
 │   ├── StillReading  a large bank or database was not read to its end in time; the part read of a bank is kept
 │   └── Journalled    the entry is in the journal, and will reach the store later
 ├── TeamError         no team is joined, a scope is unknown here, or a role does not allow something
@@ -99,6 +100,10 @@ class StoreError(RecollectError):
 class StoreDamaged(StoreError):
     code = "store_damaged"
     way_out = "`recollect rebuild` makes the database again from the files"
+
+
+class StoreMissing(StoreError):
+    """There is no store at a place that is only read."""
 
 
 class StillReading(StoreError):

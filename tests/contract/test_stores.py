@@ -2113,6 +2113,36 @@ def test_ids_are_found_by_their_beginnings_within_a_scope(store: Store) -> None:
 # The store itself
 
 
+def test_rows_of_tables_come_in_portions_and_can_be_removed_and_written_again(store: Store) -> None:
+    store.use_model(model(64))
+    ids = [f"{number:016x}" for number in (3, 1, 2)]
+    store.put(bank(), [entry(id, triggers=["when"]) for id in ids])
+    store.put_vectors([(id, unit([1.0, float(place)] + [0.0] * 62)) for place, id in enumerate(ids)])
+    tables = {table.name: table for table in store.tables()}
+    held = {name: [values for _, values in table.read((), 100)] for name, table in tables.items()}
+    assert [row[0] for row in held["entries"]] == ids, "in the order in which they came"
+    for name, table in tables.items():
+        portions: list[tuple[object, ...]] = []
+        after: Sequence[object] = ()
+        while rows := table.read(after, 1):
+            after = rows[-1][0]
+            portions += [values for _, values in rows]
+        assert portions == held[name]
+        assert len(portions) == table.count()
+    with store.writing():
+        for table in reversed(store.tables()):
+            table.clear()
+    assert not any(table.count() for table in tables.values())
+    assert store.vector_matches(unit([1.0] * 64), EVERYWHERE, 5) == []
+    with store.writing():
+        for name, table in tables.items():
+            table.write(held[name])
+            table.finish()
+    assert {name: [values for _, values in table.read((), 100)] for name, table in tables.items()} == held
+    assert len(store.vector_matches(unit([1.0] * 64), EVERYWHERE, 5)) == 3
+    assert store.check() == []
+
+
 def test_every_member_of_the_protocol_is_used_in_this_suite() -> None:
     nodes = ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8")))
     used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}

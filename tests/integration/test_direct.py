@@ -166,3 +166,15 @@ def test_lines_of_laptops_become_entries_for_whoever_asks_next(world: World, tea
             assert bob.append(BACKEND, [TeamLine(id, {"shared": given.content_hash, "entry": entry})]) == []
     found = json.loads(world.run("search", "gateway rule", "--json", **there(team, "ann")).stdout)
     assert len(found["hits"]) == 3, found
+
+
+def test_lines_of_laptops_are_found_by_meaning_by_who_works_in_another_scope(world: World, team: Team) -> None:
+    with team.log("bob") as bob:
+        given = parse_entry_input(JITTER)
+        body = {"shared": given.content_hash, "entry": {**JITTER, "description": given.written}}
+        assert bob.append(BACKEND, [TeamLine("1760000000000-000000-00000abc", body)]) == []
+    for login in ("ann", "dan"):  # dan reads, and has no model of his own: ann's process has made the vector
+        own = there(team, login, "personal") | {"RECOLLECT_MEMORY_EMBEDDING_ENABLED": "true"}
+        found = json.loads(world.run("search", "wait longer after a failed call", "--json", **own).stdout)
+        assert [hit["name"] for hit in found["hits"]] == [JITTER["name"]], found
+        assert found["vector_candidates"] == 1, found

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -23,7 +24,10 @@ from tests.contract.test_stores import EVERYWHERE, bank, entry, model, some_vect
 from recollect.errors import StoreError
 from recollect.store.open import open_store
 from recollect.store.postgres.migrations import MIGRATIONS
+from recollect.store.postgres.vectors import PostgresVectors
 from recollect.store.repair import take_turn
+from recollect.store.sql.models import NumberedModel
+from recollect.store.sql.vectors import TRIGGERS
 
 psycopg = pytest.importorskip("psycopg") if os.environ.get("CI") != "true" else __import__("psycopg")
 
@@ -247,6 +251,14 @@ def test_index_of_a_large_scope_finds_what_comparing_all_finds(place: str, monke
         questions = [some_vector(chance, 64) for _ in range(20)]
         exact = [{match.id for match in store.vector_matches(each, EVERYWHERE, 10)} for each in questions]
         monkeypatch.setattr("recollect.store.postgres.vectors.MOST_COMPARED", 100)
+        monkeypatch.setattr("recollect.store.postgres.vectors._WORTH_INDEX", 0)
+        compared = PostgresVectors._by_comparison
+
+        def only_triggers(self: PostgresVectors, model: NumberedModel, kind: int, *asked: Any) -> Any:
+            assert kind == TRIGGERS, "the index finds enough texts"
+            return compared(self, model, kind, *asked)
+
+        monkeypatch.setattr(PostgresVectors, "_by_comparison", only_triggers)
         near = [{match.id for match in store.vector_matches(each, EVERYWHERE, 11)} for each in questions]
         shared = sum(len(one & other) for one, other in zip(exact, near, strict=True))
         assert shared >= 190

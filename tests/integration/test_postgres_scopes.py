@@ -254,3 +254,19 @@ def test_store_that_is_set_aside_is_that_of_one_scope(office: Office) -> None:
     assert (again.ids_beginning("", EVERYWHERE, 9), again.usages(), again.check()) == (["c"], [], [])
     assert again.rescue(aside) == 3
     assert office.store("bob").ids_beginning("", EVERYWHERE, 9) == ["b", "c"]
+
+
+def test_models_of_a_scope_are_those_of_its_readers(office: Office) -> None:
+    back = office.store("ann", BACKEND)
+    back.put(bank("scope:backend"), [entry("back", "A pelican.")])
+    back.use_model(model(4))
+    back.put_vectors([("back", EAST)])
+    dan = office.store("dan")
+    assert dan.choose_model(model(4).identity)
+    assert [match.id for match in dan.vector_matches(EAST, EVERYWHERE, 5)] == ["back"]
+    assert dan.models() == [], "none in the scope that is his own"
+    dan.put(bank(), [entry("own", "A heron.")])
+    dan.use_model(model(4))
+    dan.put_vectors([("own", NORTH)])
+    assert [each.vectors for each in dan.models()] == [1]
+    assert [match.id for match in dan.vector_matches(NORTH, EVERYWHERE, 5)] == ["own", "back"]

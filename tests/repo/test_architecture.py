@@ -141,8 +141,8 @@ def test_only_one_module_spells_the_default_places() -> None:
 # Lists of words that people use, one of them the name of the database.
 WORD_LISTS = {"promote/common_names.py", "domain/triage/words.py", "keywords/words.py", "keywords/prompt.py"}
 
-# Words for people that name it: the help of `recollect doctor`, a search without full text, a value of a setting.
-NAMED_FOR_PEOPLE = {"cli/doctor.py", "recall/degradation.py", "config/settings_keys.py"}
+# Words for people that name it: the help of two commands, a search without full text, a value of a setting.
+NAMED_FOR_PEOPLE = {"cli/doctor.py", "cli/store.py", "recall/degradation.py", "config/settings_keys.py"}
 
 
 def test_only_the_store_knows_its_engine() -> None:

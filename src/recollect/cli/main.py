@@ -52,6 +52,7 @@ COMMANDS = {
     "stale": EVERYDAY,
     "stats": EVERYDAY,
     "status": EVERYDAY,
+    "store": UPKEEP,
     "team": EVERYDAY,
     "triggers": AGENTS,
     "try": EVERYDAY,

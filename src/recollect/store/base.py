@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import (
@@ -33,6 +33,30 @@ from recollect.store.values import (
     Source,
     Usage,
 )
+
+Key = Sequence[Any]
+Row = tuple[Key, tuple[Any, ...]]  # the place of a row in the order of its table, and its values
+
+
+class Table(Protocol):
+    """The rows of one table. Those that write need a transaction."""
+
+    name: str
+
+    def count(self) -> int: ...
+
+    def read(self, after: Key, limit: int) -> list[Row]:
+        """Return the rows that come after a key, in their order; after an empty one, the first."""
+        ...
+
+    def write(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add rows, by their values."""
+
+    def clear(self) -> None:
+        """Remove all rows."""
+
+    def finish(self) -> None:
+        """Do what is done best when all rows are there."""
 
 
 class Store(Protocol):
@@ -354,6 +378,10 @@ class Store(Protocol):
 
         Stored queries are removed with them, because they may repeat the entries.
         """
+        ...
+
+    def tables(self) -> list[Table]:
+        """Return the rows of the store, to be copied to another: those that cannot be made again, and vectors."""
         ...
 
     def compact(self) -> None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from recollect.domain.shared.acting import Acting
     from recollect.errors import StoreError
     from recollect.store.base import Store
-    from recollect.store.postgres.pool import StorePool
     from recollect.store.postgres.team_log import PostgresTeamLog
     from recollect.store.team import TeamGroups, TeamLog
 
@@ -57,20 +56,6 @@ def open_team(url: str, *, patience: float = 10.0) -> TeamLog:
         StoreError: the server cannot be used, or this is no address of one.
     """
     return _team_log(url, patience)
-
-
-def open_pool(url: str, *, size: int) -> StorePool:
-    """Return stores on at most `size` connections to a server, for a process that serves many users.
-
-    Raises:
-        StoreError: this is no address of a server, or the driver is missing.
-    """
-    _require_server(url)
-    try:
-        from recollect.store.postgres.pool import StorePool
-    except ImportError as error:
-        raise _missing(error) from error
-    return StorePool(url, size)
 
 
 def prepare_team(url: str, *, organisation: str = "", patience: float = 10.0) -> TeamGroups:

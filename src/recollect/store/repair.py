@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from typing import Protocol
 
 from recollect.store.base import Store
@@ -23,7 +25,10 @@ __all__ = [
     "rescued_takeover",
     "set_aside",
     "take_turn",
+    "unchanged",
 ]
+
+_UNHURRIED = 3_600.0  # seconds
 
 
 class Look(Protocol):
@@ -101,6 +106,25 @@ def take_turn(name: str, seconds: float) -> bool:
 
         return repair.take_turn(name, seconds)
     return look.take_turn(name, seconds)
+
+
+@contextmanager
+def unchanged(name: str, *, scope: str = "") -> Generator[Store]:
+    """Open an existing store as it is now. Whatever others write to it is not seen, and nothing in it changes.
+
+    On a server it is that of a scope, or the user's own.
+
+    Raises:
+        StoreError: the store cannot be read, or there is none.
+    """
+    if is_server(name):
+        from recollect.store.postgres import repair
+
+        with repair.unchanged(name, scope) as store:
+            yield store
+    else:
+        with closing(look.StoreCopy(name, _UNHURRIED)) as copy:
+            yield copy.store
 
 
 def look_at(name: str, seconds: float) -> Look:

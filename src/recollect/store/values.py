@@ -23,6 +23,9 @@ STATED = "stated"
 EARLIER = "earlier_database"
 TAKEN_OVER = "taken_over"
 
+# Key of the text that says how far a copy into this store has come.
+COPYING = "copying"
+
 
 # The number of entries whose cosines are the usual ones of a query: the first in scope by their ids, which are hashes.
 SAMPLE = 512

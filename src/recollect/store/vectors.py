@@ -41,11 +41,22 @@ def floats(vector: bytes) -> array[float]:
 
 def encode(vector: bytes) -> tuple[bytes, bytes]:
     """Return a vector's code and its bits."""
+    values = floats(vector)
+    return code_of(*quantise(values)), bits_of(values)
+
+
+def code_of(scale: float, integers: Iterable[int]) -> bytes:
     from array import array
 
-    values = floats(vector)
-    scale, integers = quantise(values)
-    return pack("<f", scale) + array("b", integers).tobytes(), _bits(values)
+    return pack("<f", scale) + array("b", integers).tobytes()
+
+
+def parts_of(code: bytes) -> tuple[float, array[int]]:
+    """Return the scale and the integers of a code."""
+    from array import array
+
+    (scale,) = unpack_from("<f", code)
+    return scale, array("b", code[_SCALE:])
 
 
 def quantise(values: Sequence[float]) -> tuple[float, list[int]]:
@@ -74,7 +85,8 @@ def _decoded(code: bytes) -> bytes:
     return pack(f"<{len(code) - _SCALE}f", *[scale * value for value in array("b", code[_SCALE:])])
 
 
-def _bits(values: Sequence[float]) -> bytes:
+def bits_of(values: Sequence[float]) -> bytes:
+    """Return a bit for each component, from a vector or from the integers of its code."""
     packed = int("".join(["1" if value > 0 else "0" for value in values]) or "0", 2)
     packed = packed or 1  # without any bit set it would count as no vector
     length = (len(values) + 7) // 8
@@ -83,10 +95,8 @@ def _bits(values: Sequence[float]) -> bytes:
 
 def similarity(values: Sequence[float], code: bytes) -> float:
     """Return the cosine of a vector's components and a code, using only the standard library."""
-    from array import array
-
-    (scale,) = unpack_from("<f", code)
-    return scale * sum(map(mul, values, array("b", code[_SCALE:])))
+    scale, integers = parts_of(code)
+    return scale * sum(map(mul, values, integers))
 
 
 def similarities(vector: bytes, codes: Sequence[bytes]) -> list[float]:
@@ -125,7 +135,7 @@ class Bits:
 
     def nearest(self, vector: bytes, limit: int) -> list[int]:
         """Return the numbers of the vectors with the fewest differing bits, nearest first."""
-        bits = _bits(floats(vector))
+        bits = bits_of(floats(vector))
         numpy = self._numpy
         if numpy is None:
             sought = int.from_bytes(bits, "big")

@@ -10,13 +10,16 @@ import secrets
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from recollect.domain.shared.acting import Acting
 from recollect.domain.shared.fold import hash_of
 from recollect.domain.shared.line_ids import LineClock
-from recollect.domain.shared.lines import TeamLine
+from recollect.domain.shared.lines import WRITER, TeamLine, can
 from recollect.domain.stored import SCOPE_SOURCE
 from recollect.domain.text import few
+from recollect.engine.embed import embed_pending
 from recollect.engine.engine import Engine
 from recollect.errors import InvalidEntry, StoreError
 from recollect.store.team import TeamLog
@@ -30,6 +33,10 @@ _NAMED = 3
 # In milliseconds: a line may be so far ahead of this machine's clock and still be counted as seen.
 _AHEAD = 600_000
 
+# In seconds: the time for the vectors of another scope's entries, each time that it has new lines.
+_EMBEDDING = 1.0
+
+_seen: dict[tuple[str, str], int] = {}  # by store and scope: the last line that this process has seen in entries
 _clock = LineClock(secrets.token_hex(4))
 _telling = threading.Lock()
 
@@ -74,8 +81,11 @@ def catch_up(engine: Engine) -> list[str]:
     Raises:
         StoreError: the server cannot be used.
     """
-    store, team, scope = engine.store, _team(engine), write_scope(engine)
-    path = SCOPE_SOURCE + scope
+    return _catch_up(engine, write_scope(engine))
+
+
+def _catch_up(engine: Engine, scope: str) -> list[str]:
+    store, team, path = engine.store, _team(engine), SCOPE_SOURCE + scope
     problems: list[str] = []
     while not store.read_only and team.read(scope, _read_until(engine, path), 1):
         with store.writing():
@@ -89,9 +99,32 @@ def catch_up(engine: Engine) -> list[str]:
 def caught_up(engine: Engine) -> list[str]:
     """Make entries of new lines before a search, and return warnings. A failure costs only the newest lines."""
     try:
-        return catch_up(engine)
+        return [*catch_up(engine), *_catch_up_others(engine)]
     except StoreError as error:
         return [f"the newest lessons may not be found: {error}"]
+
+
+def _catch_up_others(engine: Engine) -> list[str]:
+    """Catch up the other scopes that are read, as far as this user may write there.
+
+    Laptops send lines and make no entries on the server. Without this, a scope that nobody writes to directly would
+    stay empty there.
+    """
+    store, team, acting = engine.store, _team(engine), engine.workspace.acting
+    own, warnings = write_scope(engine), list[str]()
+    for each in team.scopes():
+        key = (engine.workspace.store_place, each.name)
+        is_read = not acting or not acting.read or each.name in acting.read
+        if each.name == own or not is_read or not can(each.role, WRITER) or each.last_seq <= _seen.get(key, 0):
+            continue
+        store.act_as(replace(acting or Acting(""), scope=each.name))
+        try:
+            warnings += _catch_up(engine, each.name)
+            warnings += embed_pending(engine, seconds=_EMBEDDING).warnings
+        finally:
+            store.act_as(acting)
+        _seen[key] = each.last_seq
+    return warnings
 
 
 def is_held(engine: Engine, id: str) -> bool:

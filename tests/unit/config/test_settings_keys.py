@@ -94,7 +94,7 @@ def test_each_key_of_the_default_configuration_file_has_its_default(name, defaul
 def test_there_is_no_key_beyond_the_documented_ones_and_a_few_of_our_own():
     own = {"triage.mode", "triage.flow", "triage.after_prompts", "retrieval.show", "permissions.approve_own_steps"}
     own |= {"retrieval.unproven_elsewhere"}
-    own |= {"worktree_memories", "memory_store", "memory_store_replica"}
+    own |= {"worktree_memories", "memory_store", "memory_store_replica", "memory_scope"}
     new = {category for category in PROJECT if f"triage.thresholds.{category}" not in PROJECT_DEFAULTS}
     own |= {name for name in BY_NAME if new.intersection(name.split("."))}  # keys of a later category
     assert set(BY_NAME) == {*LOCAL_DEFAULTS, *PROJECT_DEFAULTS, *own}

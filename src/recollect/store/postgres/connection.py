@@ -28,6 +28,8 @@ _FRESH = 60.0
 
 _NOBODY = Acting("")
 
+_SORTING = "SELECT set_config('enable_sort', '{}', true)"
+
 # The scopes that a statement sees: that of the connection, those that it reads, all that its user may see.
 _OWN, _READ, _ALL = range(3)
 
@@ -105,7 +107,7 @@ class PostgresConnection:
     def _release(self) -> None:
         if self._is_held:
             self._is_held = False
-            self._server.release(self._raw)
+            self._raw.close()
 
     def wait(self, patience: float) -> None:
         """Set the number of seconds to wait for other writers from now on."""
@@ -133,24 +135,31 @@ class PostgresConnection:
             self._narrowed -= 1
 
     def run(
-        self, statement: str, values: Sequence[object] = (), *, again: bool = True, widely: bool = False
+        self,
+        statement: str,
+        values: Sequence[object] = (),
+        *,
+        again: bool = True,
+        widely: bool = False,
+        unsorted: bool = False,
     ) -> list[Any]:
         """Run a statement and return all rows. If the connection was lost before, it may run `again`.
 
-        Outside of a transaction it sees the scopes that are read, or if `widely` all of this user.
+        Outside of a transaction it sees the scopes that are read, or if `widely` all of this user. If `unsorted`, the
+        planner avoids to sort rows: an index has them in order.
 
         Raises:
             StoreError: the statement failed.
         """
         sees = _ALL if widely else _OWN if self._narrowed or self._depth else _READ
         try:
-            return self._rows(statement, values, sees)
+            return self._rows(statement, values, sees, unsorted=unsorted)
         except FAILURES as error:
             if not again or self._closed or self._depth or not self._raw.closed or isinstance(error, Hanging):
                 raise self.explained(error) from error
         self._open()  # the server has restarted; nothing was lost, because only transactions write
         try:
-            return self._rows(statement, values, sees)
+            return self._rows(statement, values, sees, unsorted=unsorted)
         except FAILURES as error:
             raise self.explained(error) from error
 
@@ -163,6 +172,36 @@ class PostgresConnection:
         if not keys:
             return []
         return self.run(statement.replace("IN ({})", "= ANY (?)"), [list(keys), *values])
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run a statement that returns nothing for each row of values, without a round trip for each. In a transaction.
+
+        Raises:
+            StoreError: the statement failed.
+        """
+        self._written += len(rows)
+        self._raw.limit = self._limit
+        try:
+            with self._raw.cursor() as cursor:
+                cursor.executemany(translated(statement), rows)
+        except FAILURES as error:
+            raise self.explained(error) from error
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """Read everything as it is now, whoever writes meanwhile. Only the scope that is written to is seen."""
+        self._ready()
+        try:
+            self._raw.rows("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._raw.execute(self._setting(_OWN))
+        except FAILURES as error:
+            raise self.explained(error) from error
+        self._depth += 1  # a lost connection loses it
+        try:
+            yield
+        finally:
+            self._depth -= 1
+            self._roll_back()
 
     def maintain(self, action: str, tables: Sequence[str]) -> None:
         """Let the server look after tables. Those that belong to somebody else are left out by it.
@@ -264,11 +303,15 @@ class PostgresConnection:
         except FAILURES as error:
             raise self.explained(error) from error
 
-    def _rows(self, statement: str, values: Sequence[object], sees: int) -> list[Any]:
+    def _rows(self, statement: str, values: Sequence[object], sees: int, *, unsorted: bool = False) -> list[Any]:
         self._raw.limit = self._limit
         if self._depth:
             self._written += not statement.startswith("SELECT")
+            if unsorted:
+                self._raw.execute(_SORTING.format("off").encode())
             cursor = self._raw.execute(translated(statement), list(values))
+            if unsorted:
+                self._raw.execute(_SORTING.format("on").encode())
             return cursor.fetchall() if cursor.description else []
         if sees != _ALL and time.monotonic() > self._fresh:
             self._look()
@@ -281,6 +324,8 @@ class PostgresConnection:
                 self._is_near = False
         with self._raw.pipeline():
             self._raw.execute(self._setting(sees))
+            if unsorted:
+                self._raw.execute(_SORTING.format("off").encode())
             cursor = self._raw.execute(asked, list(values))
         return cursor.fetchall() if cursor.description else []
 

@@ -314,6 +314,7 @@ MIGRATIONS: tuple[tuple[str, Sequence[str]], ...] = (
     ("m002_codes", _CODES),
     ("m003_team", TEAM),
     ("m004_scopes", SCOPES),
+    ("m005_vectors_by_scope", ("CREATE INDEX vectors_by_scope ON vectors (scope, model, kind)",)),
 )
 NEWEST = len(MIGRATIONS)
 NEWER = "it was made by a newer version of recollect; upgrade, or use another store"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 
 from psycopg.errors import LockNotAvailable
 
+from recollect.domain.shared.acting import Acting
 from recollect.errors import StoreError
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.postgres.migrations import NEWEST
@@ -53,6 +55,17 @@ def take_turn(url: str, seconds: float) -> bool:
             raise
         database.end(kept=False)
     return True
+
+
+@contextmanager
+def unchanged(url: str, scope: str) -> Generator[PostgresStore]:
+    """Open the existing store of a scope as it is now, whoever writes to it meanwhile. Nothing in it changes.
+
+    Raises:
+        StoreError: the server cannot be used, or there is no store.
+    """
+    with PostgresStore(Server(url, unchanged=True), acting=Acting("", scope)) as store, store.snapshot():
+        yield store
 
 
 class PostgresLook:

@@ -73,7 +73,7 @@ class Replica:
 
     def close(self) -> None:
         if self._raw:
-            self._server.release(self._raw)
+            self._raw.close()
             self._raw = None
 
     def _look(self, primary: RawConnection, limit: float) -> None:

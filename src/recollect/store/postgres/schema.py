@@ -10,7 +10,7 @@ from typing import Any
 from psycopg import errors, sql
 
 from recollect.domain.text import utc_text
-from recollect.errors import StoreError
+from recollect.errors import StoreError, StoreMissing
 from recollect.store.postgres.migrations import LEDGER, MIGRATIONS, NEWER, NEWEST
 from recollect.store.postgres.scopes_schema import grants
 from recollect.store.postgres.team_schema import CLOSED, group_names, team_grants
@@ -57,8 +57,10 @@ class Schema:
         if version == NEWEST:
             return
         if read_only:
-            older = "its tables are missing or of an older version, and it takes no writes now"
-            raise StoreError(f"cannot use {self._shown}: {older}; name the primary server in memory_store")
+            kind, older = StoreError, "its tables are of an older version, and it takes no writes now"
+            if not version:
+                kind, older = StoreMissing, "it has no tables of a store, and takes no writes now"
+            raise kind(f"cannot use {self._shown}: {older}; name the primary server in memory_store")
         with self._locked(self._schema):
             self._create()
             owner = self._act_as_owner()

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from recollect.store.postgres.team_schema import AS_OWNER, QUICK
 
-CONTENT = ("entries", "sources", "origins", "vectors", "word_counts", "corpus", "changes")
-NOTES = ("retirements", "relations", "marks", "anchors", "file_histories", "raised", "models", "_metadata")
+CONTENT = ("entries", "sources", "origins", "models", "vectors", "word_counts", "corpus", "changes")
+NOTES = ("retirements", "relations", "marks", "anchors", "file_histories", "raised", "_metadata")
 USE = ("usage", "receipts", "receipt_lines", "evidence", "feedback", "query_vectors", "aside")
 
 _TEXT = 'text COLLATE "C" NOT NULL'

@@ -39,10 +39,11 @@ class Known:
 
 
 class Server:
-    """A server. Each connection to it is a new one, and is checked."""
+    """A server. Each connection to it is a new one, and is checked. If `unchanged`, it takes no writes from us."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, unchanged: bool = False) -> None:
         self.url = url
+        self._unchanged = unchanged
         self.name = shown(url)
 
     def open(self, limit: float) -> tuple[RawConnection, Known]:
@@ -57,6 +58,8 @@ class Server:
             raise faults.explained(error, self.name, limit=limit) from error
         raw.limit = limit
         try:
+            if self._unchanged:
+                raw.rows("SET default_transaction_read_only = on")
             return raw, self._check(raw)
         except FAILURES as error:
             found = faults.explained(error, self.name, limit=limit, user=raw.info.user)
@@ -65,10 +68,6 @@ class Server:
         except BaseException:
             raw.close()
             raise
-
-    def release(self, raw: RawConnection) -> None:
-        """Give up a connection that `open` has returned."""
-        raw.close()
 
     def schema(self, raw: RawConnection, name: str, vector: str) -> Schema:
         """Return the schema of our tables, to change it."""

@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from recollect.domain.quick_json import parse
@@ -22,7 +23,7 @@ from recollect.store.postgres.team_log import PostgresTeamLog
 from recollect.store.postgres.vectors import PostgresModels, PostgresVectors
 from recollect.store.sql.rows import in_scope
 from recollect.store.sql.store import SqlStore
-from recollect.store.values import Coverage, Scope, Source
+from recollect.store.values import Coverage, KeptModel, Model, Scope, Source
 
 if TYPE_CHECKING:
     from recollect.store.base import Store
@@ -40,12 +41,19 @@ _RANKED_AT_LEAST = 300
 # The server finds entries by their words through a function: row-level security would keep it from using the index.
 _WITH_WORDS = "e.number IN (SELECT entries_with(?::tsquery))"
 _CORPUS = "SELECT coalesce(sum(entries), 0)::bigint, coalesce(sum(length), 0)::bigint FROM corpus"
+# And about how many there are in all scopes.
+_CORPUS_AND_ALL = (
+    "SELECT c.*, greatest(c.entries, r.reltuples::bigint) FROM (SELECT coalesce(sum(entries), 0)::bigint AS entries,"
+    " coalesce(sum(length), 0)::bigint AS length FROM corpus) c, pg_class r WHERE r.oid = 'entries'::regclass"
+)
 ASIDE = "#aside="  # between the address of a server and the name of what was set aside there
 _LASTING = ("aside", "changes", "entries", "origins", "vectors")
 _EMPTIED = ("entries", "entry_words", "word_counts", "vectors", "query_vectors", "receipts", "receipt_lines")
 
 # All tables with rows of a scope, each before those that its rows lead to.
 _TABLES = ("origins", "vectors", "entries", *(table for table in (*CONTENT, *NOTES, *USE) if table not in _LASTING))
+
+_MOST_CANDIDATES = 20_000  # entries with one of the words by which candidates are found; of one word it may be more
 
 _SHORTEST = 2  # letters of a word that is its own stem
 _PORTION = 500  # entries indexed at once
@@ -131,6 +139,14 @@ class PostgresStore(SqlStore):
         with self._database.narrowed():
             return super().coverage_of(scope)
 
+    def models(self) -> list[KeptModel]:
+        with self._database.narrowed():
+            return super().models()
+
+    def use_model(self, model: Model) -> None:
+        with self._database.narrowed():
+            super().use_model(model)
+
     # Pages and words
 
     def page(
@@ -170,7 +186,7 @@ class PostgresStore(SqlStore):
         rarest = sorted((count, stem) for stem, count in held.items() if count)[:_MOST_TERMS]
         if not rarest:
             return []
-        ((entries, length),) = self._run(_CORPUS)
+        ((entries, length, all_entries),) = self._run(_CORPUS_AND_ALL)
         # Terms of one stem count as often as they are asked for, as in SQLite's index.
         weights = {stem: asked_for[stem] * words.weight(count, entries) for count, stem in rarest}
         condition, values = in_scope(scope)
@@ -178,12 +194,16 @@ class PostgresStore(SqlStore):
         # The server's rank grows with how often a word occurs, as BM25 does, but knows neither rarity nor length.
         worth = " + ".join(["? * ts_rank(e.words, ?::tsquery)"] * len(weights))
         asked = [part for stem, weight in weights.items() for part in (weight, words.all_of([stem]))]
+        sought = _rarest(rarest)
+        # The index finds entries of all scopes. If these are more than the entries of our own, all of those are read.
+        by_index = sum(held[stem] for stem in sought) / max(entries, 1) * all_entries
+        found_by = _WITH_WORDS if by_index < entries else "e.words @@ ?::tsquery"
         rows = self._run(
             "SELECT c.id, c.length, w.lexeme, cardinality(w.positions) FROM ("
-            f"SELECT e.id, e.length, e.words FROM entries e WHERE {_WITH_WORDS} AND {condition}"
+            f"SELECT e.id, e.length, e.words FROM entries e WHERE {found_by} AND {condition}"
             f" ORDER BY ({worth}) / ({words.damping('e.length / ?')} + 1) DESC, e.id LIMIT ?) c"
             " CROSS JOIN unnest(c.words) w WHERE w.lexeme = ANY (?)",
-            [words.any_of([*weights]), *values, *asked, usual, max(_RANKED * limit, _RANKED_AT_LEAST), [*weights]],
+            [words.any_of(sought), *values, *asked, usual, max(_RANKED * limit, _RANKED_AT_LEAST), [*weights]],
         )
         found: dict[str, tuple[int, Counter[str]]] = {}
         for id, own_length, stem, count in rows:
@@ -300,7 +320,11 @@ class PostgresStore(SqlStore):
                 [[number for number, _ in split], [told for told, _ in made], [length for _, length in made]],
             )
 
-    # Repairs
+    # Copies and repairs
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Return a context in which all reads see the store as it was at its beginning, however long they take."""
+        return self._database.snapshot()
 
     def compact(self) -> None:
         with self._database.unhurried():
@@ -351,6 +375,17 @@ class PostgresStore(SqlStore):
         totals = "SELECT count(words), coalesce(sum(length), 0)::bigint FROM entries"
         is_same = self._run(totals) == self._run(_CORPUS)
         return not is_same or bool(self._run(f"SELECT 1 FROM ({apart}) a LIMIT 1"))
+
+
+def _rarest(held: Sequence[tuple[int, str]]) -> list[str]:
+    """Return the stems that find candidates: the rarest, as long as not too many entries have one of them."""
+    total, found = 0, list[str]()
+    for count, stem in held:
+        total += count
+        if found and total > _MOST_CANDIDATES:
+            break
+        found.append(stem)
+    return found
 
 
 def _plain_text(name: str, text: str) -> str:

@@ -10,13 +10,14 @@ from recollect.errors import StoreError
 from recollect.store.postgres.connection import PostgresConnection
 from recollect.store.sql.models import NumberedModel, SqlModels
 from recollect.store.sql.rows import ENTRY, entry_of, in_scope
+from recollect.store.sql.vectors import KINDS, TEXTS, TRIGGERS
 from recollect.store.values import SAMPLE, Background, Coverage, Model, Scope
-from recollect.store.vectors import floats, quantise
+from recollect.store.vectors import code_of, floats, parts_of, quantise
 
-TEXTS, TRIGGERS = 0, 1
-
-# Entries in scope up to which all are compared. Of more, an index finds the nearest, and may miss some.
+# Entries in scope up to which all are compared. Of more, an index finds the nearest, and may miss some. It finds those
+# of all scopes, so it takes the longer the fewer of them are ours: about as long as to compare so many, if all are.
 MOST_COMPARED = 20_000
+_WORTH_INDEX = 30_000
 _LARGEST_INDEXED = 4_000  # dimensions
 _PORTION = 100  # vectors stored by a statement, so that none takes long
 _NO_MODEL = -1
@@ -26,6 +27,7 @@ _NO_MODEL = -1
 _NEAR = "v.scale * -(v.vector <#> ?::halfvec)"
 _COSINE = "c.scale * -(c.vector::vector <#> ?::vector)"
 _SPARE = 20  # candidates besides those asked for
+_LOOKED_UP = 4  # times as many vectors, because not all of their entries are in scope
 _HELD = "EXISTS (SELECT 1 FROM vectors v WHERE v.model = ? AND v.kind = {} AND v.number = e.number)"
 _PENDING = f"(NOT {_HELD.format(TEXTS)} OR (e.triggers <> '[]' AND NOT {_HELD.format(TRIGGERS)}))"
 
@@ -62,6 +64,12 @@ class PostgresVectors:
         return [Match(id, score) for id, score in best[:limit]]
 
     def _is_large(self, scope: Scope) -> bool:
+        ((entries, everywhere),) = self._run(
+            "SELECT (SELECT coalesce(sum(entries), 0) FROM corpus), reltuples FROM pg_class"
+            " WHERE oid = 'vectors'::regclass"
+        )
+        if entries <= MOST_COMPARED or entries**2 <= _WORTH_INDEX * everywhere:
+            return False
         condition, values = in_scope(scope)
         some = f"SELECT 1 FROM entries e WHERE {condition} LIMIT ?"
         ((count,),) = self._run(f"SELECT count(*) FROM ({some}) s", [*values, MOST_COMPARED + 1])
@@ -70,8 +78,20 @@ class PostgresVectors:
     def _by_comparison(
         self, model: NumberedModel, kind: int, vector: bytes, scope: Scope, limit: int
     ) -> list[tuple[str, float]]:
+        """Return the nearest entries: those in scope of the nearest vectors. If they are too few, all are looked up."""
         condition, values = in_scope(scope)
-        asked = _literal(floats(vector))
+        asked, most = _literal(floats(vector)), _LOOKED_UP * (limit + _SPARE)
+        rows = self._run(
+            f"SELECT e.id, {_COSINE} FROM (SELECT v.* FROM unnest(my_scopes()) s (scope) CROSS JOIN LATERAL"
+            f" (SELECT v.number, v.scale, v.vector, {_NEAR} AS near FROM vectors v"
+            " WHERE v.scope = s.scope AND v.model = ? AND v.kind = ? ORDER BY near DESC LIMIT ?) v"
+            " ORDER BY v.near DESC LIMIT ?) c"
+            f" LEFT JOIN (SELECT e.id, e.number FROM entries e WHERE {condition}) e ON e.number = c.number",
+            [asked, asked, model.number, kind, most, most, *values],
+        )
+        found = [(id, score) for id, score in rows if id is not None]
+        if len(rows) < most or len(found) >= limit:
+            return found
         return self._run(
             f"SELECT c.id, {_COSINE} FROM (SELECT e.id, v.scale, v.vector"
             " FROM entries e JOIN vectors v ON v.number = e.number"
@@ -82,17 +102,21 @@ class PostgresVectors:
     def _by_index(
         self, model: NumberedModel, kind: int, vector: bytes, scope: Scope, limit: int
     ) -> list[tuple[str, float]]:
-        """Return the nearest entries that the index finds. If too few are in scope, all of it are compared."""
+        """Return the nearest entries that the index finds. If too few are in scope, all of it are compared.
+
+        The planner cannot know how many rows the security of rows leaves, and would rather read and sort all of them.
+        """
         condition, values = in_scope(scope)
         size = f"halfvec({model.dimensions})"
-        asked = _literal(floats(vector))
+        asked, most = _literal(floats(vector)), limit + _SPARE
         rows = self._run(
-            f"SELECT c.id, {_COSINE} FROM (SELECT e.id, v.scale, v.vector"
-            " FROM vectors v JOIN entries e ON e.number = v.number"
+            f"SELECT e.id, {_COSINE} FROM (SELECT v.number, v.scale, v.vector FROM vectors v"
             # Constants, because the index is one of these rows alone.
-            f" WHERE v.model = {model.number} AND v.kind = {kind} AND {condition}"
-            f" ORDER BY (v.vector::{size}) <=> ?::{size} LIMIT ?) c",
-            [asked, *values, asked, limit + _SPARE],
+            f" WHERE v.model = {model.number} AND v.kind = {kind}"
+            f" ORDER BY (v.vector::{size}) <=> ?::{size} LIMIT ?) c"
+            f" JOIN (SELECT e.id, e.number FROM entries e WHERE {condition}) e ON e.number = c.number",
+            [asked, asked, most, *values],
+            unsorted=True,
         )
         return rows if len(rows) >= limit else self._by_comparison(model, kind, vector, scope, limit)
 
@@ -127,14 +151,17 @@ class PostgresVectors:
         if model is None:
             return Background(0.0, 0.0, 0)
         condition, values = in_scope(scope)
+        # An index has the ids of each scope in order. Some entries may have no vector yet.
+        first = f"WHERE e.scope = s.scope AND {condition} ORDER BY e.id LIMIT {2 * SAMPLE}"
         some = (
-            "SELECT c.scale, c.vector FROM entries e JOIN vectors c ON c.number = e.number"
-            f" WHERE c.model = ? AND c.kind = {TEXTS} AND {condition} ORDER BY e.id LIMIT {SAMPLE}"
+            "SELECT c.scale, c.vector FROM (SELECT e.* FROM unnest(my_scopes()) s (scope) CROSS JOIN LATERAL"
+            f" (SELECT e.id, e.number FROM entries e {first}) e ORDER BY e.id LIMIT {2 * SAMPLE}) e"
+            f" JOIN vectors c ON c.number = e.number AND c.model = ? AND c.kind = {TEXTS} ORDER BY e.id LIMIT {SAMPLE}"
         )
         ((mean, deviation, count),) = self._run(
             "SELECT coalesce(avg(score), 0), coalesce(stddev_pop(score), 0), count(*)"
             f" FROM (SELECT {_COSINE} AS score FROM ({some}) c) s",
-            [_literal(floats(vector)), model.number, *values],
+            [_literal(floats(vector)), *values, model.number],
         )
         return Background(float(mean), float(deviation), count)
 
@@ -151,16 +178,40 @@ class PostgresVectors:
             last = [_row(id, vector, model) for id, vector in dict(given).items()]  # of an entry given twice
             if last:
                 self._index(model, kind)
-            for start in range(0, len(last), _PORTION):
-                some = last[start : start + _PORTION]
-                self._run(
-                    "INSERT INTO vectors (model, kind, number, scale, vector)"
-                    " SELECT ?::int, ?::smallint, e.number, g.scale, g.vector::halfvec"
-                    " FROM unnest(?::text[], ?::real[], ?::text[]) g (id, scale, vector) JOIN entries e ON e.id = g.id"
-                    " ON CONFLICT (model, kind, number)"
-                    " DO UPDATE SET scale = excluded.scale, vector = excluded.vector",
-                    [model.number, kind, *map(list, zip(*some, strict=True))],
-                )
+                self._store(model, kind, last)
+
+    def _store(self, model: NumberedModel, kind: int, given: Sequence[tuple[str, float, str]]) -> None:
+        """Store vectors, as the id of an entry, the scale and the integers of each."""
+        for start in range(0, len(given), _PORTION):
+            some = given[start : start + _PORTION]
+            self._run(
+                "INSERT INTO vectors (model, kind, number, scale, vector)"
+                " SELECT ?::int, ?::smallint, e.number, g.scale, g.vector::halfvec"
+                " FROM unnest(?::text[], ?::real[], ?::text[]) g (id, scale, vector) JOIN entries e ON e.id = g.id"
+                " ON CONFLICT (model, kind, number) DO UPDATE SET scale = excluded.scale, vector = excluded.vector",
+                [model.number, kind, *map(list, zip(*some, strict=True))],
+            )
+
+    def codes(self, model: NumberedModel, kind: int, after: str, limit: int) -> list[tuple[str, bytes]]:
+        """Return the codes of a model's vectors by the ids of entries, in their order, from the one after an id."""
+        rows = self._run(
+            "SELECT e.id, v.scale, v.vector::real[] FROM entries e JOIN vectors v ON v.number = e.number"
+            " WHERE v.model = ? AND v.kind = ? AND e.id > ? ORDER BY e.id LIMIT ?",
+            [model.number, kind, after, limit],
+        )
+        return [(id, code_of(scale, map(round, values))) for id, scale, values in rows]
+
+    def put_codes(self, model: NumberedModel, kind: int, codes: Sequence[tuple[str, bytes]]) -> None:
+        """Store the codes of a model's vectors. `finish` makes their index. Needs a transaction."""
+        parts = ((id, *parts_of(code)) for id, code in codes)
+        self._store(model, kind, [(id, scale, _literal(integers)) for id, scale, integers in parts])
+
+    def finish(self, model: NumberedModel) -> None:
+        """Create the indexes of a model's vectors, if they are missing. Needs a transaction."""
+        with self._database.unhurried():
+            for kind in KINDS:
+                if self._run("SELECT 1 FROM vectors WHERE model = ? AND kind = ? LIMIT 1", (model.number, kind)):
+                    self._index(model, kind)
 
     def forget_text(self, number: int) -> None:
         """Delete the vectors of an entry's text by all models. Needs a transaction."""

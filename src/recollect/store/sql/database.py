@@ -35,6 +35,13 @@ class SqlDatabase(Protocol):
         """
         ...
 
+    def run_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run a statement that returns nothing for each row of values. Needs a transaction.
+
+        Raises:
+            StoreError: the statement failed.
+        """
+
     def begin(self) -> None:
         """Begin a write transaction and keep other writers out. A nested one can fail by itself."""
 

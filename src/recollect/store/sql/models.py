@@ -74,7 +74,7 @@ class SqlModels:
         if known:
             self._run("UPDATE models SET used = ? WHERE number = ?", (utc_text(time.gmtime(now)), known.number))
         else:
-            stale.append(self._insert(model, now))  # whatever is left where its vectors will be
+            stale.append(self.put(model, utc_text(time.gmtime(now))))  # whatever is left where its vectors will be
         self.chosen = model.identity
         return stale
 
@@ -95,8 +95,9 @@ class SqlModels:
             raise StoreDamaged("the table of models is damaged; `recollect rebuild` makes the database again")
         return [NumberedModel(number, used, Model(*known)) for number, used, *known in rows]
 
-    def _insert(self, model: Model, now: float) -> NumberedModel:
-        number, used = self._new_number(model), utc_text(time.gmtime(now))
+    def put(self, model: Model, used: str) -> NumberedModel:
+        """Add a model, with the time of its last use. Needs a transaction."""
+        number = self._new_number(model)
         row = (number, used, model.identity, model.provider, model.name, model.dimensions)
         self._run(f"INSERT INTO models ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", row)
         return NumberedModel(number, used, model)

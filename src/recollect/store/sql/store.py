@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from recollect.domain.shared.acting import Acting
     from recollect.domain.stored import Anchor, Anchored, Mark, Raised, Relation, Retirement
+    from recollect.store.base import Table
     from recollect.store.sql.database import SqlDatabase
     from recollect.store.sql.models import NumberedModel, SqlModels
     from recollect.store.sql.vectors import SqlVectors
@@ -403,6 +404,12 @@ class SqlStore:
             self._database.count_change()
             self._after_removal()
         return len(numbers)
+
+    def tables(self) -> list[Table]:
+        """Return the rows of the store, to be copied to another."""
+        from recollect.store.sql.tables import tables_of
+
+        return tables_of(self._database, self._models, self._vectors, self._change)
 
     # For engines
 

@@ -9,6 +9,9 @@ from recollect.domain.stored import Match, StoredEntry
 from recollect.store.sql.models import NumberedModel
 from recollect.store.values import Background, Coverage, Scope
 
+# The kinds of vectors.
+TEXTS, TRIGGERS = KINDS = (0, 1)
+
 
 class SqlVectors(Protocol):
     """The vectors of entries and of their triggers by the model in use. Those that write need a transaction."""
@@ -22,6 +25,16 @@ class SqlVectors(Protocol):
     def background(self, vector: bytes, scope: Scope) -> Background: ...
 
     def put(self, texts: Sequence[tuple[str, bytes]], triggers: Sequence[tuple[str, bytes]]) -> None: ...
+
+    def codes(self, model: NumberedModel, kind: int, after: str, limit: int) -> list[tuple[str, bytes]]:
+        """Return the codes of a model's vectors by the ids of entries, in their order, from the one after an id."""
+        ...
+
+    def put_codes(self, model: NumberedModel, kind: int, codes: Sequence[tuple[str, bytes]]) -> None:
+        """Store the codes of a model's vectors, by the ids of entries."""
+
+    def finish(self, model: NumberedModel) -> None:
+        """Do what is done best when all vectors of a model are there."""
 
     def forget_text(self, number: int) -> None:
         """Delete the vectors of an entry's text by all models."""

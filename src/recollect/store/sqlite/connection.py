@@ -77,6 +77,17 @@ class SqliteConnection:
             rows += self.run(statement.format(", ".join("?" * len(some))), [*some, *values])
         return rows
 
+    def run_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run a statement that returns nothing for each row of values. Needs a transaction.
+
+        Raises:
+            StoreError: the statement failed.
+        """
+        try:
+            self.raw.executemany(statement, rows)
+        except FAILURES as error:
+            raise self.explained(error) from error
+
     def begin(self) -> None:
         """Begin a write transaction and keep other writers out. A nested one is a savepoint: it can fail by itself."""
         if self._depth and not self.raw.in_transaction:

@@ -84,6 +84,20 @@ class EntryVectors:
                 for (number,) in self._run("SELECT number FROM entries WHERE id = ?", (id,)):
                     table.put(model, number, vector)
 
+    def codes(self, model: NumberedModel, kind: int, after: str, limit: int) -> list[tuple[str, bytes]]:
+        """Return the codes of a model's vectors by the ids of entries, in their order, from the one after an id."""
+        return (self._texts, self._triggers)[kind].codes(model, after, limit)
+
+    def put_codes(self, model: NumberedModel, kind: int, codes: Sequence[tuple[str, bytes]]) -> None:
+        """Store the codes of a model's vectors. Needs a transaction."""
+        table, given = (self._texts, self._triggers)[kind], dict(codes)
+        numbers = self._database.select("SELECT id, number FROM entries WHERE id IN ({})", list(given))
+        for id, number in numbers:
+            table.put_code(model, number, given[id])
+
+    def finish(self, model: NumberedModel) -> None:
+        """Do nothing: bits are stored with each vector."""
+
     def forget_text(self, number: int) -> None:
         """Delete the vectors of an entry's text. Needs a transaction."""
         self._texts.forget(number)

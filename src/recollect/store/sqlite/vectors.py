@@ -9,7 +9,7 @@ from recollect.store.sql.models import SPAN
 from recollect.store.sql.rows import in_scope
 from recollect.store.sqlite.driver import FAILURES
 from recollect.store.values import SAMPLE, Background, Scope
-from recollect.store.vectors import Bits, decoded, encode, similarities
+from recollect.store.vectors import Bits, bits_of, decoded, encode, parts_of, similarities
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,21 @@ class SqliteVectors:
             code, bits = encode(vector)
         except (ValueError, OverflowError):
             raise StoreError(f"the vector of entry {number} holds a number that is not finite") from None
-        row = model.first + number
+        self._put(model.first + number, code, bits)
+
+    def codes(self, model: NumberedModel, after: str, limit: int) -> list[tuple[str, bytes]]:
+        """Return the codes of a model's vectors by the ids of entries, in their order, from the one after an id."""
+        return self._run(
+            f"SELECT e.id, v.code FROM entries e CROSS JOIN {self._table} v ON v.number = e.number + ?"
+            " WHERE e.id > ? AND length(v.code) = ? ORDER BY e.id LIMIT ?",
+            (model.first, after, model.size, limit),
+        )
+
+    def put_code(self, model: NumberedModel, number: int, code: bytes) -> None:
+        """Store the code of an entry's vector. Needs a transaction."""
+        self._put(model.first + number, code, bits_of(parts_of(code)[1]))
+
+    def _put(self, row: int, code: bytes, bits: bytes) -> None:
         self._run(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", (row, code))
         chunk, place = divmod(row, _PER_CHUNK)
         self._run(
