@@ -13,23 +13,19 @@ import argparse
 import multiprocessing
 import os
 import random
-import shutil
-import signal
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy
 import psycopg
 from bench.team.corpus import WRITTEN, corpora
 from bench.team.load import load
 from bench.team.run import QUESTIONS, WARM, Question, local_model, member, questions_of, search, select_one, timed
-from bench.team.server import SMALL, running
-from tests.postgres import Server, start_replica
+from bench.team.server import SMALL, following, running
+from tests.postgres import Server
 
 from recollect.domain.shared.acting import Acting
 from recollect.domain.stored import StoredEntry
@@ -80,25 +76,12 @@ def main() -> None:
     with running(SMALL, under=options.under) as server:
         (scope,) = load(server, sets, options.entries, 1).sizes
         member(server, "reader", [scope])
-        with following(server, options.under) as replica:
+        with following(server, under=options.under) as replica:
             place = Place(server, replica, scope, "reader")
             begun(place, questions[0])
             for told in (searches, bursts, own_writes):
                 print(f"{told(place, questions)}\n", flush=True)
             print(together(place, questions, options.agents))
-
-
-@contextmanager
-def following(server: Server, under: str | None) -> Generator[Server]:
-    """Start a replica of a server in a new folder. Stop it and remove its files afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-bench-replica-", dir=under))
-    process = start_replica(server, folder)
-    try:
-        yield Server(folder)
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def begun(place: Place, question: Question) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import signal
+import subprocess
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.postgres import Server, start_own
+from tests.postgres import Server, start_own, start_replica
 
 # As on a small server of one's own: everything that it says is committed survives a power failure.
 SETTINGS = {
@@ -29,8 +30,21 @@ SMALL = {**SETTINGS, "shared_buffers": "256MB", "maintenance_work_mem": "256MB"}
 @contextmanager
 def running(settings: Mapping[str, str] = SETTINGS, *, under: str | None = None) -> Generator[Server]:
     """Start a server in a new folder, `under` another one. Stop it and remove all its files afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="recollect-bench-", dir=under))
-    process = start_own(folder, settings)
+    with _ended("recollect-bench-", under, lambda folder: start_own(folder, settings)) as server:
+        yield server
+
+
+@contextmanager
+def following(primary: Server, *, under: str | None = None) -> Generator[Server]:
+    """Start a replica of a server in a new folder, and end it as `running` does."""
+    with _ended("recollect-bench-replica-", under, lambda folder: start_replica(primary, folder)) as server:
+        yield server
+
+
+@contextmanager
+def _ended(prefix: str, under: str | None, start: Callable[[Path], subprocess.Popen[bytes]]) -> Generator[Server]:
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=under))
+    process = start(folder)
     try:
         yield Server(folder)
     finally:
