@@ -103,7 +103,10 @@ class StoreDamaged(StoreError):
 
 
 class StoreMissing(StoreError):
-    """There is no store at a place that is only read."""
+    """There is no store at a place that is only read, or no team at one that is joined."""
+
+    code = "store_missing"
+    way_out = "check the address; `recollect team init` makes a database ready for a team"
 
 
 class StillReading(StoreError):

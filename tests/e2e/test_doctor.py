@@ -22,7 +22,7 @@ SUBJECTS = [
     *("Python", "Packages", "SQLite", "Settings", "Store", "Permissions", "Disk", "Database", "Vectors", "Files"),
     *("Locks", "Journal", "Banks", "Withheld", "Stale", "Sessions", "Records", "Clock", "Self-test", "Embeddings"),
     *("Keywords", "Plugin", "Hooks"),
-    *("Prompt hook", "MCP server", "Resident"),
+    *("Prompt hook", "MCP server", "Resident", "Team"),
 ]
 
 # The command on an SQLite without full-text search.

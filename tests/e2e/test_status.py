@@ -51,6 +51,7 @@ def test_keys_of_the_document_are_stable(world: World) -> None:
         "store_entries": None,
         "awaiting_vector": None,
         "stale": 0,
+        "followed": "",
     }
 
 
@@ -137,6 +138,7 @@ def test_knowledge_is_counted_in_banks_and_store(semantic_world: World) -> None:
         "store_entries": None,
         "awaiting_vector": None,
         "stale": 0,
+        "followed": "",
     }
     assert not (semantic_world.store / "memory.db").exists()
     done = semantic_world.run("upsert", "--entry-json", json.dumps(LESSON), **BY_WORDS)

@@ -70,7 +70,8 @@ command.add_command(team_token.command)
 def init_(url: str, organisation: str, as_json: bool) -> None:
     """Make the database at URL ready for a team.
 
-    URL is that of the database's owner, without a password: postgresql://owner@host/database. It may be run again.
+    URL is the address of the database for its owner, postgresql://owner@host/database, without a password. It may be
+    run again.
     """
     groups = prepare(url, f"organisation:{organisation}" if organisation else "")
     if as_json:
@@ -90,7 +91,7 @@ def init_(url: str, organisation: str, as_json: bool) -> None:
 def join_(url: str, personal: bool, workspace: Workspace, as_json: bool) -> None:
     """Join the scopes that you are a member of on the server at URL.
 
-    URL has no password: postgresql://ann@host/database. It comes from PGPASSWORD or ~/.pgpass. What your team
+    URL is like postgresql://ann@host/database. The password comes from PGPASSWORD or ~/.pgpass. What your team
     has shared is found from then on, by searches, prompts and starts. Of yours, nothing is sent but what you share,
     and that you have observed a lesson that the team has. With --personal, also the lessons that you store, what you
     retire, mute and pin everywhere: for yourself alone.

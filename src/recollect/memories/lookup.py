@@ -156,11 +156,11 @@ class _Stored:
         self._engine = engine
         self.slugs: list[str] = []
         self.is_elsewhere = False
+        warnings += sync_all(engine)
         ours = self._by_id(name) if len(name) == ID_LENGTH else []
         if ours:  # a whole id needs no look at all the names
             self.whole, self.begun = ours, []
             return
-        warnings += sync_all(engine)
         self._held = _held(engine.workspace, name)
         ours = self._by_id(name)
         scope = engine.scope(engine.project, KNOWLEDGE, STATUSES)  # names of other projects are not told here
