@@ -696,6 +696,8 @@ def test_the_hook_of_a_prompt_that_the_engine_answers_loads_next_to_nothing(
         "recollect.domain.triage",
         "recollect.resident",
         "recollect.config.locations",
+        "recollect.files",
+        "recollect.files.times",
         "recollect.resident.client",
         "recollect.version",
     }

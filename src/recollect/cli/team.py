@@ -60,7 +60,7 @@ def command() -> None:
     """
 
 
-command.add_command(team_token.command)
+command.add_command(team_token.token)
 
 
 @command.command("init")

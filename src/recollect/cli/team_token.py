@@ -16,14 +16,14 @@ _FIELDS = (
 
 
 @click.group("token", cls=Group)
-def command() -> None:
+def token() -> None:
     """Tokens by which users ask a server over HTTP.
 
     A token opens one scope for one user, with a role at most, until it expires.
     """
 
 
-@command.command("create")
+@token.command("create")
 @click.argument("user")
 @click.option("--scope", required=True, metavar="SCOPE", help="The scope that it opens, such as team:backend.")
 @click.option("--role", type=click.Choice(ROLES), default=READER, show_default=True, help="The most that it may do.")
@@ -46,7 +46,7 @@ def create(user: str, scope: str, role: str, expires: str, name: str, as_json: b
     click.echo(told, err=True)
 
 
-@command.command("list")
+@token.command("list")
 @json_option
 @workspace_options
 def list_tokens(as_json: bool, workspace: Workspace) -> None:
@@ -65,7 +65,7 @@ def list_tokens(as_json: bool, workspace: Workspace) -> None:
         click.echo("There are none.")
 
 
-@command.command("revoke")
+@token.command("revoke")
 @click.argument("number", type=click.IntRange(min=1))
 @json_option
 @workspace_options
