@@ -20,7 +20,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d:\d\d(\.\d+)?Z?)?|\b\d{10}(\
 _UNFINISHED = re.compile(r"\..*\.tmp|.*-journal|\.index\.lockdir|recollect-.*")
 # Files that are only ever added to, or that tell of runs and not of memories, and the database.
 _OF_RUNS = re.compile(
-    r"recollect\.log.*|\.told|\.looked|\.last-injection\.json|\.stop_hook_active|memory\.db.*"
+    r"recollect\.log.*|\.hook-times.*|\.told|\.looked|\.last-injection\.json|\.stop_hook_active|memory\.db.*"
     r"|session-captures\.jsonl|.*\.tar\.gz"
 )
 _COUNTED = (
