@@ -1,4 +1,4 @@
-"""Whether hooks are slower on a machine that has joined a team, with its server up, hanging and down.
+"""Measure whether hooks are slower on a machine that has joined a team, with its server up, hanging and down.
 
     python bench/latency/team.py [--runs N]
 

@@ -1,4 +1,4 @@
-"""How a team's server behaves with many entries in many scopes of very different sizes.
+"""Measure how a team's server behaves with many entries in many scopes of very different sizes.
 
     python -m bench.team.run FOLDER... [--entries 100000] [--scopes 1000] [--kept FOLDER] [--under FOLDER] [--explain]
 

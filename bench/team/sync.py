@@ -1,4 +1,4 @@
-"""How long lines take from one laptop to another, through a team's server.
+"""Measure how long lines take from one laptop to another, through a team's server.
 
     python -m bench.team.sync FOLDER... [--lines 10000] [--under FOLDER]
 

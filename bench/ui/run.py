@@ -1,4 +1,4 @@
-"""How long the pages of `recollect ui` take as a store grows, as ratios to a static file of the same size.
+"""Measure how long the pages of `recollect ui` take as a store grows, as ratios to a static file of the same size.
 
     python bench/ui/run.py [--sizes 100 10000 100000] [--json FILE]
 
