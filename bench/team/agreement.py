@@ -1,4 +1,4 @@
-"""Measure how often a PostgreSQL store and an SQLite store give the same first ten for a question, in the same order.
+"""Measure how often PostgreSQL and SQLite stores give the same first ten for a question, in the same order.
 
     python -m bench.team.agreement FOLDER... [--kept FOLDER] [--most 300] [--why]
 

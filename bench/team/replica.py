@@ -1,4 +1,4 @@
-"""Measure what a read replica changes: where searches are read, how far it lags, and that an own write is found at once.
+"""Measure a read replica: where searches are read, how far it lags, and that an own write is found at once.
 
     python -m bench.team.replica FOLDER... [--entries 10000] [--agents 8] [--kept FOLDER] [--under FOLDER]
 
