@@ -18,7 +18,7 @@ from tests.postgres import Server, Team
 
 from recollect.domain.shared.lines import TeamLine
 from recollect.errors import StoreError
-from recollect.store.open import open_team
+from recollect.store.open import open_team, prepare_team
 from recollect.store.team import TeamLog
 
 BACKEND = "team:backend"
@@ -47,6 +47,7 @@ def own() -> Iterator[tuple[Server, list[subprocess.Popen[bytes]]]]:
     folder = Path(tempfile.mkdtemp(prefix="recollect-own-"))
     processes = [postgres.start_own(folder)]
     server = Server(folder)
+    prepare_team(server.url())
     with open_team(server.url()) as log:
         log.create_scope(BACKEND)
     yield server, processes

@@ -156,7 +156,12 @@ class _Stored:
         self._engine = engine
         self.slugs: list[str] = []
         self.is_elsewhere = False
-        warnings += sync_all(engine)
+        try:
+            warnings += sync_all(engine)
+        except StoreError as error:
+            if not engine.store.read_only:
+                raise
+            warnings.append(f"the newest changes to files may not be found: {error}")
         ours = self._by_id(name) if len(name) == ID_LENGTH else []
         if ours:  # a whole id needs no look at all the names
             self.whole, self.begun = ours, []

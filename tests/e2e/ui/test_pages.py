@@ -147,11 +147,14 @@ def test_store_that_cannot_be_written_is_shown_and_changes_are_refused(
     lived = readable
     ids = ids_of(lived)
     id, memory = ids["Charging without an idempotency key"], ids["Prices are integers in cents"]
+    with (lived.store / "patterns.md").open("a", encoding="utf-8") as bank:
+        bank.write("\n")  # the store is behind its files, and cannot catch up
     for path in (lived.home, *lived.home.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
     served = serve(lived, rights=False)
     page = visit(lived, f"/memory/{id}", served=served)
     expect(page.get_by_role("heading", name="Charging without an idempotency key")).to_be_visible()
+    expect(page.get_by_text("the newest changes to files may not be found")).to_be_visible()
     check_page(page)
     page.get_by_role("button", name="Retire").click()
     expect(page.locator(".notice.error")).to_contain_text("check the permissions")
