@@ -214,15 +214,21 @@ def test_expired_revoked_and_unknown_tokens_are_refused(world: World, team: Team
 
 HOSTILE = [
     *("rct_", "rct_" + "A" * 42, "rct_" + "A" * 44, "rct_" + "A" * 43, "RCT_" + "A" * 43, "rct_" + "'" * 43),
-    *("rct_" + "%27%20OR%201=1--".ljust(43, "x"), "rct_" + "A" * 100_000, "null", "gateway", "ann", "*"),
+    *("rct_" + "%27%20OR%201=1--".ljust(43, "x"), "null", "gateway", "ann", "*"),
 ]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_tokens_are_refused(users: tuple[Served, str], hostile: str) -> None:
     server, known = users
-    with suppress(httpx2.RemoteProtocolError):  # a head of that size is not read to its end
-        assert status(server, hostile) in (400, 401, 431)
+    assert status(server, hostile) in (400, 401, 431)
+    assert status(server, known) == 200
+
+
+def test_token_of_any_size_is_refused(users: tuple[Served, str]) -> None:
+    server, known = users
+    with suppress(httpx2.RemoteProtocolError, httpx2.NetworkError):  # a head of that size is not read to its end
+        assert status(server, "rct_" + "A" * 100_000) in (400, 401, 431)
     assert status(server, known) == 200
 
 
