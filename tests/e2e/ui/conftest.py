@@ -65,7 +65,7 @@ def serve() -> Iterator[Serve]:
     def start(world: World, *arguments: str, rights: bool = True, **variables: str) -> Served:
         process = forks.Fork(
             ["ui", "--json", *arguments],
-            limits=None if rights else forks.Limits(rights=False),
+            limits=None if rights else forks.Limits(rights=False, reads=True),
             cwd=world.project,
             env=world.environment(variables),
             stdin=subprocess.DEVNULL,
