@@ -156,6 +156,11 @@ def said_by_line(author: str, scope: str) -> str:
     return f"{_SAID_BY}{author} in {scope}"
 
 
+def without_said_by(details: str) -> str:
+    """Return the details of an entry from a file without lines that claim who said it: only a team's server knows."""
+    return "\n".join(line for line in details.split("\n") if not line.startswith(_SAID_BY)).strip("\n")
+
+
 def _label(line: str) -> str:
     return line[2:].partition(":")[0].strip("*_` ").lower().replace("-", " ") if line.startswith("- ") else ""
 

@@ -16,6 +16,9 @@ NAME = ".hook-times"
 OLDER = f"{NAME}.1"
 MAX_BYTES = 64 * 1024
 
+# The hooks whose time is kept, because a person waits for each.
+TIMED = ("session-start", "prompt", "stop")
+
 # No link is followed, and opening a pipe does not block. The bits of a file's kind, as `stat` has them.
 _NO_OTHER = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _KIND, _REGULAR = 0o170000, 0o100000
@@ -50,5 +53,5 @@ def hook_times(directory: str) -> Iterator[tuple[str, str, int]]:
         for line in lines_of(os.path.join(directory, name), 2 * MAX_BYTES):
             at, _, rest = line.partition(" ")
             hook, _, taken = rest.partition(" ")
-            if len(at) == 20 and taken.isascii() and taken.isdecimal() and len(taken) < 10:
+            if len(at) == 20 and hook in TIMED and taken.isascii() and taken.isdecimal() and len(taken) < 10:
                 yield at, hook, int(taken)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The names of the hooks in hooks.json; each is a module with a function `handle`.
 HOOKS = ("session-start", "prompt", "stop", "compacted", "permit", "write-guard", "write-check")
 
-# The hooks whose time is kept, because a person waits for each.
+# The hooks whose time is kept: `TIMED` of files/times, which the others need not load.
 _TIMED = ("session-start", "prompt", "stop")
 
 # The option for clients that hold a stop only by an exit code.

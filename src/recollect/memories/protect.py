@@ -30,8 +30,11 @@ _MAX_CHARS = 4096
 _LONGEST_SHOWN = 200
 
 # Our own files in the global store, wherever it is, beside the database and the journal.
-_LOG = "recollect.log"
-_OWN_IN_STORE = (".sessions", ".told", ".last-injection.json", ".looked", ".met", ".consents", ".lock")
+_GROWING = ("recollect.log", ".hook-times")  # and the older part of each
+_OWN_IN_STORE = (
+    *(".sessions", ".told", ".last-injection.json", ".promoted.json", ".looked", ".met", ".consents", ".lock"),
+    *("team.json", "team"),
+)
 
 _REASONS = {
     MEMORY: (
@@ -167,7 +170,7 @@ def _in_store(real: str) -> Kept | None:
 
     first = real[len(store) + 1 :].partition(os.sep)[0].lower()
     journal = os.path.basename(locations.journal(store))
-    is_own = first.startswith((PREFIX, _LOG)) or first in (journal, *_OWN_IN_STORE)
+    is_own = first.startswith((PREFIX, *_GROWING)) or first in (journal, *_OWN_IN_STORE)
     return Kept(STORE, real, "") if is_own else None
 
 

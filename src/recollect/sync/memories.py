@@ -22,6 +22,7 @@ from recollect.domain.stored import (
     Anchored,
     Relation,
     StoredEntry,
+    without_said_by,
 )
 from recollect.domain.text import few, one_line, utc_text
 from recollect.domain.withheld import WITHHELD, fault
@@ -205,7 +206,7 @@ def memory_entry(memory: MemoryFile, identity: str, written: int) -> StoredEntry
         keywords=[tag for tag in tags if tag not in ("", UNTAGGED)],
         triggers=[text[:LONGEST_TRIGGER] for text in clean_triggers(_triggers(memory))[:MOST_TRIGGERS]],
         references=[path for path in files if path],
-        details=details,
+        details=without_said_by(details),
         observation_count=1 + (max(0, min(updates, _MOST_UPDATES)) if isinstance(updates, int) else 0),
         confidence=_confidence(memory.record.get("confidence")),
         source=SESSION_CAPTURE if memory.category == SESSION_SUMMARY else "manual",

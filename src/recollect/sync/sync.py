@@ -11,7 +11,7 @@ from recollect.domain.categories import LABEL
 from recollect.domain.hashing import content_hash, sha256
 from recollect.domain.ranking.selection import deduplicate
 from recollect.domain.ranking.trust import MOST_CLAIMED
-from recollect.domain.stored import RECORDED_BY, SCOPE_SOURCE, StoredEntry
+from recollect.domain.stored import RECORDED_BY, SCOPE_SOURCE, StoredEntry, without_said_by
 from recollect.domain.text import few, utc_text
 from recollect.errors import StillReading, StorageError
 from recollect.files.bank.bank import BankFile, bank_file_leads_out, bank_paths
@@ -355,7 +355,7 @@ def from_bank(entry: Entry, owner: str, written: str) -> StoredEntry:
         keywords=entry.keywords,
         triggers=entry.triggers,
         references=entry.references,
-        details="\n".join(details).strip("\n"),
+        details=without_said_by("\n".join(details)),
         observation_count=min(entry.observation_count, MOST_CLAIMED) if owner else entry.observation_count,
         confidence=entry.confidence,
         source=writer if writer in RECORDED_BY else "import",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.files.times import MAX_BYTES, NAME, OLDER, hook_times, note_time
+from recollect.files.times import MAX_BYTES, NAME, OLDER, TIMED, hook_times, note_time
+from recollect.hooks import run
 
 
 def test_noted_times_are_read_back_oldest_first(tmp_path: Path) -> None:
@@ -31,5 +32,10 @@ def test_without_a_folder_nothing_is_made(tmp_path: Path) -> None:
 
 def test_lines_that_are_no_times_are_passed_over(tmp_path: Path) -> None:
     lines = ["", "x", "2026-01-01T00:00:00Z prompt", "2026-01-01T00:00:00Z prompt -5", "2026-01-01T00:00:00Z prompt 7"]
+    lines += [f"2026-01-01T00:00:00Z {name} 7" for name in ("", "<b>", "prompt2", "write-guard")]
     (tmp_path / NAME).write_text("\n".join([*lines, "2026-01-01T00:00:00Z prompt 99999999999"]), encoding="utf-8")
     assert list(hook_times(str(tmp_path))) == [("2026-01-01T00:00:00Z", "prompt", 7)]
+
+
+def test_hooks_note_the_times_that_are_read() -> None:
+    assert run._TIMED == TIMED  # pyright: ignore[reportPrivateUsage]

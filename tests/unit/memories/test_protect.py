@@ -8,6 +8,7 @@ from tests.conftest import World, link_worktree
 
 from recollect.files.session.stop_flag import FLAG as FLAG_FILE
 from recollect.memories.protect import FLAG, INDEX, MEMORY, PLUGIN, SETTINGS, STORE, in_folder, kept, protected
+from recollect.plugin.uninstall_plan import IN_STORE
 
 
 @pytest.fixture(autouse=True)
@@ -290,7 +291,8 @@ def test_only_known_names_are_kept_in_a_store_around_other_files(
     monkeypatch.setenv("RECOLLECT_HOME", str(store))
     assert kind(world, store / "src" / "main.py") == ""
     assert kind(world, store / "memory.db") == STORE
-    assert kind(world, store / ".told") == STORE
+    for name in (*IN_STORE, "team/team.backend.jsonl"):
+        assert kind(world, store / name) == STORE, name
 
 
 def test_flag_and_local_settings_are_kept_in_every_project(world: World) -> None:
